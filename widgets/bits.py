@@ -1,4 +1,4 @@
-"""What a generator makes bit by bit: gone through one bit after another, and kept at its end."""
+"""Drive a generator in steps and store its return value."""
 
 from collections.abc import Generator, Iterator
 from typing import Generic, TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Bits(Generic[T]):
-    """Goes once through a generator; `made` is what it returned, once that is over."""
+    """Iterable over the steps of a generator; `made` is its return value once it has ended."""
 
     made: T
 
@@ -15,12 +15,12 @@ class Bits(Generic[T]):
         self._steps = steps
 
     def __iter__(self) -> Iterator[None]:
-        """Make one bit after another."""
+        """Run the generator step by step."""
         self.made = yield from self._steps
 
 
 def whole(steps: Generator[None, None, T]) -> T:
-    """Make all bits at once and return what they make."""
+    """Run a generator to its end and return its return value."""
     bits = Bits(steps)
     for _ in bits:
         pass

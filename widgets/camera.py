@@ -1,4 +1,4 @@
-"""From scene units to the widget's pixels and back."""
+"""Conversion between scene units and the widget's pixels."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 CLOSEST = 4.0
 FARTHEST = 0.02
 CLOSEST_FIT = 1.5
-"""A small picture is not blown up further when it is fitted."""
+"""Largest zoom at which a small graph is fitted."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ class Camera:
         return QRectF(self.to_scene(box.topLeft()), size)
 
     def moved(self, dx: float, dy: float) -> "Camera":
-        """Return the camera after the picture was dragged by so many pixels."""
+        """Return the camera after a drag by (``dx``, ``dy``) pixels."""
         return Camera(self.zoom, self.x + dx, self.y + dy)
 
     def zoomed(self, factor: float, about: QPointF) -> "Camera":
         """Return the camera zoomed so that the widget point ``about`` keeps its scene point."""
         zoom = max(FARTHEST, min(CLOSEST, self.zoom * factor))
-        held = self.to_scene(about)
-        return Camera(zoom, about.x() - held.x() * zoom, about.y() - held.y() * zoom)
+        fixed = self.to_scene(about)
+        return Camera(zoom, about.x() - fixed.x() * zoom, about.y() - fixed.y() * zoom)
 
     def toward(self, other: "Camera", share: float) -> "Camera":
-        """Return the camera a share (0 to 1) of the way to ``other``; zoom changes by ratio."""
+        """Return the camera at a share (0 to 1) of the way to ``other``; zoom changes by ratio."""
         if share >= 1:
             return other
         zoom = self.zoom * (other.zoom / self.zoom) ** share

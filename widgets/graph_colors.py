@@ -1,4 +1,4 @@
-"""What colours the graph's cards: what they are, a mode, or marks of somebody else's."""
+"""Card colours of the graph view: by kind, by a colour mode, or by marks from elsewhere."""
 
 from playback.coloring import Key, Mode, Tinter
 from widgets.graph_sheet import GraphSheet
@@ -10,18 +10,18 @@ class GraphColors(GraphSheet):
     _mode: Mode = ""
 
     def set_coloring(self, mode: Mode) -> None:
-        """Colour the cards by something else; the empty mode colours them by what they are."""
+        """Colour the cards by a mode; the empty mode colours them by kind."""
         if mode != self._mode:
             self._mode = mode
             self._drawing.set_coloring(mode)
             self._repaint_all()
 
     def set_marks(self, tinter: Tinter | None) -> None:
-        """Mark the cards of the present picture in place of any mode."""
+        """Colour the cards of the current picture by ``tinter`` in place of any mode."""
         self._drawing.tint_by(tinter)
         self._repaint_all()
 
     def color_key(self) -> Key | None:
-        """Return what the colours mean; None while cards are coloured by what they are."""
+        """Return the key of the colours; None while cards are coloured by kind."""
         coloring = self._drawing.coloring
         return None if coloring is None else coloring.key()

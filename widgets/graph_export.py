@@ -1,4 +1,4 @@
-"""The graph as a picture for elsewhere: an image, the clipboard, the bytes of a file."""
+"""Export of the graph as an image or as the bytes of a PNG, SVG or Graphviz file."""
 
 from PySide6.QtCore import QBuffer, QSizeF
 from PySide6.QtGui import QImage
@@ -11,33 +11,34 @@ from widgets.paint.drawing import Drawing
 from widgets.paint.motion import Motion
 
 SQUEEZED = 80
-"""Of 100, which is not at all: nearly as small as can be, in half the time."""
+"""Quality passed to the PNG writer, where 100 is uncompressed: nearly the smallest file in half
+the time."""
 
 
 class GraphExport(GraphHand):
-    """The part of the graph view that hands out pictures of all it shows."""
+    """The part of the graph view that exports all it shows."""
 
     _drawing: Drawing
     _motion: Motion | None
 
     def still(self) -> Still:
-        """Return all that is shown now, to be painted elsewhere."""
+        """Return a snapshot of what is shown now, to be painted elsewhere."""
         return Still(self._drawing, self._selected)
 
     def picture_size(self) -> QSizeF:
-        """Return the size of the whole picture with its margin, in scene units."""
+        """Return the size of the whole graph with its margin, in scene units."""
         return self.still().size
 
     def to_image(self, scale: float = SCALE) -> QImage:
-        """Return the whole picture on its ground; see `Still.image`."""
+        """Return the whole graph on its background; see `Still.image`."""
         return whole(self.still().image(scale))
 
     def encoded(self, kind: str, scale: float = SCALE) -> bytes:
-        """Return the whole picture as the bytes of a file.
+        """Return the whole graph as the bytes of a file.
 
         Args:
             kind: ``png``; ``svg``, with real text; ``dot``, cards and wires for Graphviz.
-            scale: of a PNG, in pixels per scene unit; see `Still.image`.
+            scale: pixels per scene unit of a PNG; see `Still.image`.
         """
         if kind == "dot":
             return dot(self._drawing.stage.picture).encode()
@@ -47,12 +48,12 @@ class GraphExport(GraphHand):
 
 
 def png(image: QImage) -> bytes:
-    """Return an image without see-through parts as the bytes of a PNG file.
+    """Return an opaque image as the bytes of a PNG file.
 
-    Other threads go on meanwhile.
+    Other threads run meanwhile.
     """
-    held = QBuffer()
-    held.open(QBuffer.OpenModeFlag.WriteOnly)
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
     opaque = image.convertToFormat(QImage.Format.Format_RGB888)
-    opaque.save(held, "PNG", SQUEEZED)  # type: ignore[call-overload]
-    return bytes(held.data().data())
+    opaque.save(buffer, "PNG", SQUEEZED)  # type: ignore[call-overload]
+    return bytes(buffer.data().data())

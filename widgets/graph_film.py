@@ -1,4 +1,4 @@
-"""A film of the graph, frame by frame: what the view would show while the tape plays."""
+"""Frames of a film of the graph: what the view would show while the tape plays."""
 
 from collections.abc import Callable, Generator, Sequence
 
@@ -25,21 +25,21 @@ from widgets.paint.tokens import ease
 from widgets.theme import Theme
 
 LARGEST, SMALLEST = QSize(1280, 960), QSize(480, 320)
-"""Of the picture in pixels, without the line below it."""
+"""Limits of the graph's size in pixels, without the caption bar below it."""
 LINE = 44
-"""The height of the line that says what happens."""
+"""Height of the caption bar in pixels."""
 GLIDE_MS = 300
 BIT = 12
-"""So many wires, cards and labels are painted at a time."""
+"""Wires, cards and labels painted per step."""
 _MARGIN = 30.0
 _PHASES = {"forward": "Forward", "backward": "Backward", "update": "Update", "": ""}
 
 Placed = Callable[[Scene], Stage]
-"""Makes the picture of a scene and places it."""
+"""Function that builds the picture of a scene and lays it out."""
 
 
 class Style(Struct, frozen=True):
-    """How a film looks."""
+    """Appearance of a film."""
 
     theme: Theme
     layers: Layers = Layers()
@@ -48,7 +48,7 @@ class Style(Struct, frozen=True):
 
 
 class Film:
-    """Paints the frames of one tape, in their order; big pictures are followed, not squeezed."""
+    """Painter of the frames of one tape, in order; a big graph is followed, not shrunk."""
 
     def __init__(self, tape: Tape, placed: Placed, style: Style) -> None:
         self.tape, self.style = tape, style
@@ -59,7 +59,7 @@ class Film:
         self.size = self._frame_size()
 
     def _enter(self, number: int) -> None:
-        """Go to a scene; nothing in it is reached yet."""
+        """Go to a scene, with nothing in it reached yet."""
         if number == self._number:
             return
         self._number = number
@@ -74,7 +74,7 @@ class Film:
         self._flown = 0.0
 
     def _frame_size(self) -> QSize:
-        """Return the size of all frames, even in both directions as video wants it."""
+        """Return the size of all frames; both sides are even, as video encoders require."""
         bounds = self._drawing.stage.bounds
         wanted = bounds.size() * 1.0 + QSizeF(2 * _MARGIN, 2 * _MARGIN)
         grow = min(
@@ -89,11 +89,11 @@ class Film:
         return QSize(size.width() // 2 * 2, (size.height() + LINE) // 2 * 2)
 
     def frame(self, take: Take, ms: float) -> QImage:
-        """Return one frame; ``ms`` have passed since the one before it."""
+        """Return one frame; ``ms`` have passed since the previous frame."""
         return whole(self.painting(take, ms))
 
     def painting(self, take: Take, ms: float) -> Generator[None, None, QImage]:
-        """Paint one frame bit by bit, and return it as `frame` does."""
+        """Paint one frame in steps, and return it as `frame` does."""
         self._enter(scenes.scene_at(self._scenes, take.position))
         self._move_to(take)
         share = take.elapsed_ms / take.duration_ms if take.duration_ms else 2.0
@@ -124,22 +124,22 @@ class Film:
     def _look(self, position: int) -> Look:
         return look.look(self.tape, self._picture, self._scene, position)
 
-    # Where one looks
+    # Camera
 
     def _view(self) -> QSizeF:
         return QSizeF(self.size.width(), self.size.height() - LINE)
 
     def _aim(self) -> None:
-        """Bring what happens into sight where only a part of the picture is seen."""
+        """Move the camera to the active card where only a part of the graph is in view."""
         stage, view = self._drawing.stage, self._view()
         if self._camera is None:
             self._camera, self._follows = graph_sight.first(stage, view)
             self._drawing.set_zoom(self._camera.zoom)
         if self._follows:
             there = self._flight[1] if self._flight else self._camera
-            found = graph_sight.follow(stage, self._drawing.look, there, view)
-            if found is not None:
-                self._flight, self._flown = (self._camera, found), 0.0
+            camera = graph_sight.follow(stage, self._drawing.look, there, view)
+            if camera is not None:
+                self._flight, self._flown = (self._camera, camera), 0.0
 
     def _sight(self, ms: float) -> Camera:
         assert self._camera is not None
@@ -170,7 +170,7 @@ class Film:
         painter.restore()
 
     def _paint_line(self, painter: QPainter, take: Take) -> None:
-        """Say below the picture what happens, and how far the tape has run."""
+        """Paint the caption bar: what happens, and how far the tape has run."""
         theme, shown = self.style.theme, self._drawing.look
         row = QRectF(0, self._view().height(), self.size.width(), LINE)
         painter.fillRect(row, theme.panel)
@@ -185,8 +185,8 @@ class Film:
         if phase:
             _paint_sign(painter, QPointF(left + 5, middle), shown.phase, color)
             width = shapes.text_width(phase, 13, 650)
-            shapes.write(painter, QRectF(left + 17, row.top(), width + 4, LINE - 4), phase, color,
-                         13, 650)  # fmt: skip
+            name = QRectF(left + 17, row.top(), width + 4, LINE - 4)
+            shapes.write(painter, name, phase, color, 13, 650)
             left += width + 32
         title = self._scene.title
         aside = shapes.text_width(title, 13, 500) + 36 if title else 18
@@ -196,14 +196,14 @@ class Film:
         shapes.write(painter, rest, title, theme.ink2, 13, 500, shapes.RIGHT)
 
 
-def largest(found: Sequence[Scene]) -> int:
-    """Return the number of the scene with the most ops: all frames are as big as it needs."""
-    sizes = [scene.ops[1] - scene.ops[0] for scene in found]
+def largest(all_scenes: Sequence[Scene]) -> int:
+    """Return the index of the scene with the most ops, which sets the size of all frames."""
+    sizes = [scene.ops[1] - scene.ops[0] for scene in all_scenes]
     return sizes.index(max(sizes))
 
 
 def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> None:
-    """Paint the token of a phase: a disc, a triangle up, or a parameter's diamond."""
+    """Paint the symbol of a phase: a disc, a triangle pointing up, or a parameter's diamond."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     if phase == "forward":
@@ -216,6 +216,6 @@ def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> No
 
 
 def sampled(tempo: Tempo, count: int) -> list[Take]:
-    """Return some takes of a film, spread evenly over it."""
+    """Return ``count`` takes of a film, spread evenly over it."""
     takes = list(tempo.takes())
     return [takes[round(n * (len(takes) - 1) / max(1, count - 1))] for n in range(count)]

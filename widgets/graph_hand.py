@@ -1,4 +1,4 @@
-"""Mouse, wheel, gestures and keys on the graph, apart from what it shows."""
+"""Mouse, wheel, gesture and key input of the graph."""
 
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, SignalInstance
 from PySide6.QtGui import (
@@ -19,10 +19,10 @@ from widgets.paint.stage import Stage
 
 CLICK_SLACK = 4.0
 WIRE_SLACK = 6.0
-"""How near to a wire one has to click, in pixels."""
+"""Pixels from a wire within which a click hits it."""
 CLOSE_UP = 1.6
 WHEEL_STEP = 1.0015
-"""Zoom per eighth of a degree of the wheel."""
+"""Zoom factor per eighth of a degree of the wheel."""
 
 _WAYS: dict[int, graph_walk.Way] = {
     Qt.Key.Key_Up: "up",
@@ -39,7 +39,7 @@ _BY_KEYS = (
 
 
 class GraphHand(QWidget):
-    """The part of the graph view that listens; the view itself fills in what is asked for here."""
+    """The part of the graph view that handles input; the view implements the abstract methods."""
 
     picked: SignalInstance
     toggled: SignalInstance
@@ -55,38 +55,38 @@ class GraphHand(QWidget):
         self._cursor = QPointF()
         self._by_keys = False
 
-    # Filled in by the view.
+    # Implemented by the view.
 
     def stage(self) -> Stage:
         """Return the placed picture that is shown."""
         raise NotImplementedError
 
     def camera(self) -> Camera:
-        """Return the present view."""
+        """Return the current view."""
         raise NotImplementedError
 
     def _has_map(self) -> bool:
-        """Tell whether the minimap is there."""
+        """Return whether the minimap is shown."""
         raise NotImplementedError
 
     def set_camera(self, camera: Camera) -> None:
-        """Look from here."""
+        """Move the view to ``camera``."""
         raise NotImplementedError
 
     def select(self, key: str | None) -> None:
-        """Mark a card or wire."""
+        """Select a card or wire."""
         raise NotImplementedError
 
     def center_on(self, key: str, zoom: float | None = None) -> None:
-        """Bring a card into the middle."""
+        """Center the view on a card."""
         raise NotImplementedError
 
     def reveal(self, key: str) -> None:
-        """Bring a card into sight."""
+        """Scroll a card into view."""
         raise NotImplementedError
 
     def fit(self) -> None:
-        """Show the whole picture."""
+        """Show the whole graph."""
         raise NotImplementedError
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
@@ -97,15 +97,15 @@ class GraphHand(QWidget):
         """Return the tool tip for a point of the widget."""
         raise NotImplementedError
 
-    # What lies where.
+    # Hit tests.
 
     def key_at(self, point: QPointF) -> str:
-        """Return the key of the card, else of the wire, at a point of the widget; else empty."""
+        """Return the key of the card, else of the wire, at a widget point; empty for none."""
         at, stage = self.camera().to_scene(point), self.stage()
         return stage.card_at(at) or stage.wire_at(at, WIRE_SLACK / self.camera().zoom)
 
     def opener_at(self, point: QPointF, chevron_only: bool) -> str:
-        """Return the key of the module card or name plate at a point of the widget; else empty."""
+        """Return the key of the module card or name plate at a widget point; empty for none."""
         at, stage = self.camera().to_scene(point), self.stage()
         card = stage.card_at(at)
         if card:
@@ -118,7 +118,7 @@ class GraphHand(QWidget):
         return head
 
     def _map_point(self, point: QPointF) -> QPointF | None:
-        """Return the scene point below a point of the minimap; None if it is not there."""
+        """Return the scene point at a point of the minimap; None where the minimap is not."""
         bounds, view = self.stage().bounds, QSizeF(self.size())
         if not self._has_map():
             return None
@@ -146,7 +146,7 @@ class GraphHand(QWidget):
             self._center_at(target)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the picture, or light up what is below the cursor."""
+        """Drag the view, or highlight what is under the cursor."""
         at = event.position()
         if self._pressed is None:
             self._hover(self.key_at(at))
@@ -167,7 +167,7 @@ class GraphHand(QWidget):
             self._cursor = at
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag, or take a click."""
+        """End a drag, or handle a click."""
         pressed, self._pressed = self._pressed, None
         was_map, self._on_map = self._on_map, False
         self.unsetCursor()
@@ -187,7 +187,7 @@ class GraphHand(QWidget):
         self.picked.emit(key)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open or close a module, or look at a card from near."""
+        """Open or close a module, or zoom in on a card and back."""
         if event.button() != Qt.MouseButton.LeftButton or self._chevroned:
             return
         at = event.position()
@@ -201,18 +201,18 @@ class GraphHand(QWidget):
             self.center_on(card, 1.0 if near else CLOSE_UP)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Put out the lights."""
+        """Remove the hover highlight."""
         super().leaveEvent(event)
         self._hover("")
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus strongly if it came by the keyboard, where one has to look for it."""
+        """Draw a strong focus ring if the focus came by the keyboard."""
         super().focusInEvent(event)
         self._by_keys = event.reason() in _BY_KEYS
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show that the focus is elsewhere."""
+        """Remove the focus ring."""
         super().focusOutEvent(event)
         self._by_keys = False
         self.update()
@@ -224,7 +224,7 @@ class GraphHand(QWidget):
             self.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom with Ctrl, else move; two fingers move in both directions."""
+        """Zoom with Ctrl, else scroll; touchpads scroll in both directions."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             steps = event.angleDelta().y() or event.pixelDelta().y()
             self.zoom_by(WHEEL_STEP**steps, event.position())
@@ -239,27 +239,27 @@ class GraphHand(QWidget):
     # Keys and the rest.
 
     def event(self, event: QEvent) -> bool:
-        """Take pinches, keys that would be shortcuts elsewhere, and requests for a tool tip."""
+        """Handle pinches, keys that would be shortcuts elsewhere, and requests for a tool tip."""
         if isinstance(event, QNativeGestureEvent):
             if event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
                 self.zoom_by(1.0 + event.value(), event.position())
                 return True
         elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            # Arrow keys step through the tape elsewhere; here they walk once a card is selected.
+            # Arrow keys step through the tape elsewhere; here they navigate from a selected card.
             if self._selected and event.key() in _WAYS and not event.modifiers():
                 event.accept()
                 return True
         elif isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            self._tell(event)
+            self._show_tip(event)
             return True
         return super().event(event)
 
-    def _tell(self, event: QHelpEvent) -> None:
-        """Tell in words what lies below the cursor."""
+    def _show_tip(self, event: QHelpEvent) -> None:
+        """Show the tool tip of what is under the cursor."""
         QToolTip.showText(event.globalPos(), tip(self.tip_at(QPointF(event.pos()))), self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk with the arrows, zoom with + and -, show all with 0, open a module with Enter."""
+        """Navigate with the arrows, zoom with + and -, fit with 0, open a module with Enter."""
         key = event.key()
         middle = self.rect().center()
         about = self._cursor if self.underMouse() else QPointF(middle)
@@ -280,14 +280,14 @@ class GraphHand(QWidget):
             super().keyPressEvent(event)
 
     def _walk(self, way: graph_walk.Way) -> None:
-        found = graph_walk.step(self.stage(), self._selected, way)
-        if found and found != self._selected:
-            self.select(found)
-            self.reveal(found)
-            self.picked.emit(found)
+        key = graph_walk.step(self.stage(), self._selected, way)
+        if key and key != self._selected:
+            self.select(key)
+            self.reveal(key)
+            self.picked.emit(key)
 
     def _enter(self, key: str) -> None:
-        """Open a folded module, close the module around any other card."""
+        """Open a folded module, or close the module around any other card."""
         card = self.stage().cards[key]
         if card.kind == "module":
             self.toggled.emit(key)

@@ -1,4 +1,4 @@
-"""The graph on the screen: a still layer kept as a pixmap, what moves above it, the minimap."""
+"""Painting of the graph widget: a cached still layer, the motion above it, and the minimap."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,14 +18,14 @@ from widgets.paint.morph import LONGEST_MS, Morph
 from widgets.slices import LAST, Slices
 
 SHARPEN_MS = 70
-"""After the last zoom step the layer is painted again; until then it is shown scaled."""
+"""Delay between the last zoom step and a repaint of the layer, which is shown scaled until then."""
 SLICE_MS = 8
-"""The layer is painted for so long in one turn; until it is whole one sees the one before."""
+"""Time per event loop turn for painting the layer; the old layer is shown until it is complete."""
 _ELSEWHERE = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 class GraphSheet(GraphExport):
-    """The part of the graph view that paints it: what is in sight at once, the rest later."""
+    """The part of the graph view that paints: what is in view at once, the margins later."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class GraphSheet(GraphExport):
         self._stale = False
         self._renders = 0
         self._on_screen = False
-        """Whether all of it stands on the screen, where it is now."""
+        """True once the widget was painted to the screen at its present place and size."""
         self._morph: Morph | None = None
         self._flight: tuple[Camera, Camera] | None = None
         self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
@@ -42,11 +42,11 @@ class GraphSheet(GraphExport):
         self._sharpen = once(self, self._sharpen_up, SHARPEN_MS)
         self._later = once(self, self._go_on)
         self._ahead = Slices(SLICE_MS, self)
-        # Who asks for a picture is not made to wait for it, nor what is painted of the rest.
+        # The pause between turns lets new requests and other widgets' painting come first.
         self._ahead.rest_ms = 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Show the still layer and what moves above it."""
+        """Draw the still layer and the motion above it."""
         is_seen = self._is_seen()
         if self._ahead.busy and is_seen:
             return
@@ -84,7 +84,7 @@ class GraphSheet(GraphExport):
         painter.restore()
         gliding = self._flight is not None or self._morph is not None
         if not gliding and self._has_map():
-            # Of a layer that is new, and of the map, one is enough for a turn.
+            # A new layer and a new map in the same turn would take too long.
             hurried = self._renders != self._layer.renders
             self._minimap.paint(painter, drawing, camera, view.size(), hurried)
         if self._minimap.awaited or self._layer.unfinished:
@@ -93,14 +93,14 @@ class GraphSheet(GraphExport):
         overlay.paint_rim(painter, self, drawing.theme, self._by_keys, self._stale)
 
     def _has_map(self) -> bool:
-        """Tell whether the minimap is there; while one drags in it, it stays whatever it covers."""
+        """Return whether the minimap is shown; during a drag in it, it stays whatever it covers."""
         stage, view = self._drawing.stage, QSizeF(self.size())
         if not Minimap.needed(stage.bounds, self._camera, view):
             return False
         return self._on_map or Minimap.has_room(stage, self._camera, view)
 
     def _sharpened(self) -> None:
-        """Paint the still layer again unless it covers the view, or the zoom is just changing."""
+        """Repaint the still layer unless it covers the view, or the zoom is just changing."""
         ratio, view = self.devicePixelRatioF(), QSizeF(self.size())
         if self._layer.covers(self._camera, view, ratio):
             self._layer.follow(self._drawing, self._camera)
@@ -111,7 +111,7 @@ class GraphSheet(GraphExport):
             self._layer.render(self._drawing, self._camera, view, ratio, self._stale)
 
     def _go_on(self) -> None:
-        """Paint some of what lies out of sight, or the map, in a turn of its own."""
+        """Paint one margin, or the minimap, in a separate event loop turn."""
         if self._minimap.awaited:
             self.update()
         elif self._layer.zoom == self._camera.zoom and self._layer.go_on(self._drawing):
@@ -124,17 +124,17 @@ class GraphSheet(GraphExport):
         self.update()
 
     def _refresh(self, areas: Iterable[QRectF]) -> None:
-        """Paint some areas of the layer anew."""
+        """Repaint some areas of the layer."""
         if self._layer.begun:
-            # Half of it shows what was there before.
+            # The part painted so far shows the old look.
             self._ahead.stop()
         self._layer.refresh(self._drawing, areas)
 
     def _paint_ahead(self) -> None:
-        """Have all painted anew, some cards at a turn, from the next one on.
+        """Repaint everything, some cards per turn, from the next turn on.
 
-        Until it is whole one sees what was there before, if that is whole itself. Where pictures
-        follow each other faster than that, they are painted at once.
+        The old content, if complete, is shown until then. Where pictures follow each other faster
+        than that, they are painted at once.
         """
         can_wait = self._can_wait()
         self._repaint_all()
@@ -142,7 +142,7 @@ class GraphSheet(GraphExport):
             self._ahead.run(self._painting())
 
     def appear(self) -> None:
-        """Be seen once all that is in sight is painted, some cards at a turn."""
+        """Become visible once all that is in view is painted, some cards per turn."""
         self.setUpdatesEnabled(False)
         self._repaint_all()
         self._ahead.run(self._appearing())
@@ -159,7 +159,7 @@ class GraphSheet(GraphExport):
         return not self._ahead.busy and not moves and self._on_screen and self.isVisible()
 
     def _sharpen_up(self) -> None:
-        """Paint the layer for the zoom one looks with by now, some cards at a turn."""
+        """Repaint the layer for the zoom reached by now, some cards per turn."""
         if self._can_wait() and self._layer.zoom != self._camera.zoom:
             self._layer.valid = False
             self._ahead.run(self._painting())
@@ -167,7 +167,7 @@ class GraphSheet(GraphExport):
 
     def _painting(self) -> Iterator[bool | None]:
         try:
-            # What else changes in this turn is a part of it.
+            # Wait a turn, so that other changes in this turn are painted along.
             yield LAST
             view, ratio = QSizeF(self.size()), self.devicePixelRatioF()
             drawing, camera = self._drawing, self._camera
@@ -178,13 +178,13 @@ class GraphSheet(GraphExport):
                 self.update()
 
     def event(self, happened: QEvent) -> bool:
-        """Paint at once what is at another place now; called by Qt."""
+        """Paint at once after the widget was moved, resized, shown or hidden; called by Qt."""
         if happened.type() in _ELSEWHERE:
             self._on_screen = False
             self._ahead.stop()
         return super().event(happened)
 
     def _is_seen(self) -> bool:
-        """Whether what is painted just now goes to the screen: it may be a screenshot's."""
+        """Return whether the current paint goes to the screen, not into a screenshot."""
         store = self.backingStore()
         return store is not None and self.redirected(QPoint()) is store.paintDevice()

@@ -1,4 +1,4 @@
-"""Where one looks at first, and where the view goes by itself."""
+"""Camera positions: the first view of a graph, and views that follow what happens."""
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
@@ -10,63 +10,63 @@ from widgets.paint.minimap import Minimap
 from widgets.paint.stage import RIM, Stage
 
 READABLE = LABELS_FROM
-"""A picture that fits at this zoom or a larger one, with its numbers, is shown whole at first."""
+"""Smallest zoom, with numbers legible, at which a graph that fits is shown whole at first."""
 NEAR = 0.85
-"""Any other is shown in part, at this zoom; the view then follows what happens."""
+"""Zoom at which any other graph is shown in part; the view then follows what happens."""
 _MARGIN = 24.0
 _EDGE, _APART = 40.0, 12.0
 _BESIDE = 64.0
-"""Pixels of the ground beside a picture that is seen in part: buttons stand there."""
+"""Pixels of empty ground next to a graph that is seen in part: buttons stand there."""
 TOOLS, FOLDING = (160.0, 40.0), 160.0
-"""Pixels that those take in the lower right corner, and how much wider they are with modules."""
+"""Size in pixels of the buttons in the lower right corner, and their extra width with modules."""
 PATH = 30.0
-"""Pixels kept free at the top where there are modules, whose path is written there."""
+"""Pixels reserved at the top for the module path, where there are modules."""
 NO_KEY = QSizeF()
 
 
 def whole(stage: Stage, view: QSizeF, scale: float = 1.0, key: QSizeF = NO_KEY) -> Camera:
-    """Return the view of the whole picture with its bubbles, in a widget of size ``view``.
+    """Return the view of the whole graph with its bubbles, in a widget of size ``view``.
 
-    ``scale`` is the size of text: a small picture grows with it. ``key`` is what the key of a
-    colour mode takes of the upper right corner.
+    ``scale`` is the text scale: a small graph grows with it. ``key`` is the size of a colour
+    mode's key in the upper right corner.
     """
     left, top, right, bottom = RIM
     bounds, closest = stage.bounds, CLOSEST_FIT * scale
     if not bounds.isEmpty():
         bounds = bounds.adjusted(-left, -top, right, bottom)
 
-    def kept_clear(above: float, below: float) -> Camera:
-        """Return the view that leaves so many pixels free at the top and at the bottom."""
+    def inset(above: float, below: float) -> Camera:
+        """Return the view with ``above`` and ``below`` pixels free at the top and bottom."""
         free = QSizeF(view.width(), max(1.0, view.height() - above - below))
         return fitting(bounds, free, closest, _MARGIN).moved(0.0, above)
 
     def fits(camera: Camera, instead_of: Camera) -> bool:
         return camera.zoom >= READABLE * scale or instead_of.zoom < READABLE * scale
 
-    widest = kept_clear(0.0, 0.0)
+    widest = inset(0.0, 0.0)
     above, below = PATH if stage.frames else 0.0, 0.0
-    camera = kept_clear(above, below)
+    camera = inset(above, below)
     folds = stage.frames or any(card.kind == "module" for card in stage.cards.values())
     wide = (TOOLS[0] + (FOLDING if folds else 0.0)) * scale
     corner = QRectF(view.width() - wide, view.height() - TOOLS[1], wide, TOOLS[1])
     if _covered(stage, camera, corner):
-        lifted = kept_clear(above, TOOLS[1] - _MARGIN / 2)
+        lifted = inset(above, TOOLS[1] - _MARGIN / 2)
         if fits(lifted, camera):
             camera, below = lifted, TOOLS[1] - _MARGIN / 2
     corner = QRectF(view.width() - key.width(), 0.0, key.width(), key.height())
     if not key.isEmpty() and _covered(stage, camera, corner):
         aside = min(0.0, corner.left() - camera.box_to_view(bounds).right())
-        moved, lowered = camera.moved(aside, 0.0), kept_clear(key.height(), below)
+        moved, lowered = camera.moved(aside, 0.0), inset(key.height(), below)
         if moved.box_to_view(bounds).left() >= 0.0:
             return moved
         return lowered if fits(lowered, camera) else camera
-    # To see all of it and read it is worth more than room for the path.
+    # A readable view of the whole graph is worth more than space for the path.
     crowded = camera.zoom < READABLE * scale <= widest.zoom
     return widest if crowded else camera
 
 
 def _covered(stage: Stage, camera: Camera, corner: QRectF) -> bool:
-    """Tell whether cards, bubbles or frames lie in a part of the widget."""
+    """Return whether cards, bubbles or frames lie in a part of the widget."""
     if stage.cards_in(camera.box_to_scene(corner), max(RIM[2], RIM[3])):
         return True
     return any(camera.box_to_view(box).intersects(corner) for box in stage.frame_boxes.values())
@@ -75,9 +75,9 @@ def _covered(stage: Stage, camera: Camera, corner: QRectF) -> bool:
 def first(
     stage: Stage, view: QSizeF, scale: float = 1.0, key: QSizeF = NO_KEY
 ) -> tuple[Camera, bool]:
-    """Return the view a new picture gets, and whether it shows only a part.
+    """Return the first view of a new graph, and whether it shows only a part.
 
-    All of it where that can be read at this size of text, else the loss at a readable size.
+    All of it where that is readable at this text scale, else what failed or the loss close up.
     """
     camera, near = whole(stage, view, scale, key), NEAR * scale
     if camera.zoom >= READABLE * scale or not stage.cards:
@@ -92,9 +92,9 @@ def first(
 
 
 def around(stage: Stage, key: str) -> QRectF:
-    """Return the box of what belongs to a card, wire or frame; empty where there is none such.
+    """Return the bounding box around a card, wire or frame; empty for an unknown key.
 
-    Of a card, those it is joined to; of a wire, both its ends; of a frame, all of it.
+    A card's box includes its neighbours, a wire's both its ends, a frame's all of it.
     """
     if key in stage.frame_boxes:
         return stage.frame_boxes[key]
@@ -108,7 +108,7 @@ def around(stage: Stage, key: str) -> QRectF:
 
 
 def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | None:
-    """Return the view that brings what happens into sight; None where it is."""
+    """Return the view that brings the active card into view; None where it already is."""
     key = next((key for key, card in look.cards.items() if card.active), "")
     if key not in stage.boxes:
         return None
@@ -119,9 +119,9 @@ def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | N
 
 
 def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:
-    """Return the view moved so that no more of the empty ground is seen than need be.
+    """Return the view moved so that it shows as little empty ground as possible.
 
-    The way the picture has room it stands in the middle.
+    In a direction in which the graph fits, it is centred.
     """
     seen = camera.box_to_view(bounds)
 
@@ -135,7 +135,7 @@ def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:
 
 
 def _beside_map(stage: Stage, camera: Camera, target: QRectF, view: QSizeF) -> Camera:
-    """Return the view moved so that the map in the corner does not cover ``target``, if it can."""
+    """Return the view moved so that the minimap does not cover ``target``, where possible."""
     seen, small = camera.box_to_view(target), Minimap.box(stage.bounds, view)
     away = small.right() + _APART - seen.left()
     covered = Minimap.needed(stage.bounds, camera, view) and small.intersects(seen)
@@ -143,9 +143,9 @@ def _beside_map(stage: Stage, camera: Camera, target: QRectF, view: QSizeF) -> C
 
 
 def toggled(old: Stage, new: Stage) -> QPointF | None:
-    """Return how far the corner of the module moved that opened or closed between two pictures.
+    """Return the move of the corner of the module that opened or closed between two pictures.
 
-    None where not exactly one did.
+    None unless exactly one module did.
     """
     opened = [key for key in old.cards if key in new.frames]
     closed = [key for key in old.frames if key in new.cards]

@@ -1,4 +1,4 @@
-"""The graph as it looks at one moment, painted bit by bit while the view goes on."""
+"""A snapshot of the graph at one moment, painted in steps while the view goes on."""
 
 import math
 from collections.abc import Generator
@@ -14,18 +14,18 @@ from widgets.paint.motion import Motion
 from widgets.paint.svg import to_svg
 
 MARGIN = 48.0
-"""Kept free around an exported picture, in scene units."""
+"""Free margin around an exported graph, in scene units."""
 SCALE = 2.0
 """Pixels of an image per scene unit."""
 LONGEST, MOST_PIXELS = 32_000, 40_000_000
-"""No image is longer or has more pixels, 160 MB: thousands of ops in a chain would make one of
-gigabytes, which hardly any program opens."""
+"""Limits of an image's longer side and of its area (160 MB): a chain of thousands of ops would
+take gigabytes, which hardly any program opens."""
 STRIP = 4_000_000
-"""So many pixels of the ground are painted in one step."""
+"""Background pixels filled per step."""
 
 
 class Still:
-    """All that a drawing shows now; what becomes of the drawing later does not change it."""
+    """A copy of what a drawing shows now, unaffected by later changes of the drawing."""
 
     def __init__(self, drawing: Drawing, selected: str = "") -> None:
         self._drawing = Drawing(drawing.stage, drawing.theme, drawing.layers, drawing.look)
@@ -34,50 +34,50 @@ class Still:
         self._selected = selected
 
     def __len__(self) -> int:
-        """Return in about how many steps it is painted."""
+        """Return roughly the number of steps in which it is painted."""
         stage = self._drawing.stage
         drawn = len(stage.cards) + len(stage.wires) + 2 * len(stage.frames) + len(stage.tiles)
         return drawn + len(_strips((self.size * self.image_scale()).toSize()))
 
     @property
     def picture(self) -> Picture:
-        """What is painted."""
+        """The picture that is painted."""
         return self._drawing.stage.picture
 
     @property
     def size(self) -> QSizeF:
-        """The size of the whole picture with its margin, in scene units."""
+        """The size of the whole graph with its margin, in scene units."""
         return self._drawing.stage.bounds.size() + QSizeF(2 * MARGIN, 2 * MARGIN)
 
     def image_scale(self, wanted: float = SCALE) -> float:
-        """Return how many pixels per scene unit an image has: fewer than ``wanted`` if too many."""
+        """Return an image's pixels per scene unit: ``wanted``, or fewer if it were too large."""
         longest = max(self.size.width(), self.size.height())
         pixels = self.size.width() * self.size.height()
         return min(wanted, LONGEST / longest, math.sqrt(MOST_PIXELS / pixels))
 
     def image(self, scale: float = SCALE) -> Generator[None, None, QImage]:
-        """Paint the picture on its ground, ``scale`` pixels per scene unit, step by step.
+        """Paint the graph on its background in steps, ``scale`` pixels per scene unit.
 
-        A picture too big for that is made smaller, and shows what one sees at that size.
+        A graph too big for that is scaled down, and shown in the detail of that zoom.
         """
-        held = self.image_scale(scale)
-        size = self.size * held
+        actual = self.image_scale(scale)
+        size = self.size * actual
         image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
         painter = QPainter(image)
         try:
-            # Memory that is touched for the first time takes its while.
+            # The first access to fresh memory is slow: one step per strip.
             strips = _strips(image.size())
             for top in strips:
                 painter.fillRect(0, top, image.width(), strips.step, self._drawing.theme.canvas)
                 yield
             painter.setRenderHints(HINTS)
-            yield from self._render(painter, QRectF(QPointF(), size), held < scale)
+            yield from self._render(painter, QRectF(QPointF(), size), actual < scale)
         finally:
             painter.end()
         return image
 
     def svg(self) -> Generator[None, None, bytes]:
-        """Make an SVG file of the picture, with real text, step by step."""
+        """Write the graph as an SVG file with real text, in steps."""
         return to_svg(self.size, self._drawing.theme, self._render)
 
     def _render(
@@ -89,5 +89,5 @@ class Still:
 
 
 def _strips(size: QSize) -> range:
-    """Return the tops of the strips in which the ground of an image is painted."""
+    """Return the tops of the strips in which the background of an image is filled."""
     return range(0, size.height(), max(1, STRIP // max(1, size.width())))

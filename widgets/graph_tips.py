@@ -1,4 +1,4 @@
-"""Tool tips on the graph: what a card, a wire or a frame is, in a few lines."""
+"""Tool tips of the graph: a few lines about a card, a wire or a frame."""
 
 from engine.tape import Value
 from playback import short, text
@@ -25,7 +25,7 @@ def tip(drawing: Drawing, key: str) -> str:
 
 
 def at(drawing: Drawing, x: float, y: float) -> str:
-    """Return the key of what hangs on a card or wire at a scene point: a bubble or a label."""
+    """Return the key of the card or wire whose bubble or label is at a scene point, or empty."""
     for key, label in drawing.tiles.held().items():
         if label.box.contains(x, y):
             return key.removesuffix("#part")
@@ -71,11 +71,11 @@ def _what(value: Value) -> str:
     return f"{text.shape(value.shape)} · {value.dtype} · {gets}"
 
 
-def _gradient(words: str, look: CardLook) -> list[str]:
+def _gradient(gradient: str, look: CardLook) -> list[str]:
     if look.gradient is None and look.reset:
         return [".grad was set to None" if look.reset == "none" else ".grad was set to zeros"]
-    lines = [f"gradient {words}"]
-    return [*lines, _NORM] if words.startswith("∇") else lines
+    lines = [f"gradient {gradient}"]
+    return [*lines, _NORM] if gradient.startswith("∇") else lines
 
 
 def _marks(card: Card, look: CardLook | None) -> list[str]:
@@ -86,7 +86,7 @@ def _marks(card: Card, look: CardLook | None) -> list[str]:
     if look is not None and look.version is not None:
         lines.append(f"changed in place since: its memory now holds version {look.version}")
     if card.repeats > 1:
-        lines.append(f"{card.repeats} alike modules in a row")
+        lines.append(f"{card.repeats} similar modules in a row")
     if card.cut and card.kind not in ("data", "constant"):
         lines.append("cut off: no gradient passes")
     return lines

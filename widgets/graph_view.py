@@ -1,7 +1,7 @@
-"""The graph as it runs: one widget, a still layer kept as a pixmap, and what moves on top.
+"""The graph widget: a still layer cached as a pixmap, and what moves on top.
 
 Everything shown is a function of a tape, a placed picture, and a look. Painters are in
-`widgets.paint`; the hand on mouse and keys is `widgets.graph_hand`.
+`widgets.paint`; mouse and keys are handled in `widgets.graph_hand`.
 """
 
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
@@ -29,16 +29,16 @@ _NOWHERE = Placement(cards={}, frames={}, routes={}, width=0, height=0)
 
 
 class GraphView(GraphColors):
-    """Draws a picture and lets one move in it.
+    """View of a picture, with pan and zoom.
 
-    ``picked`` tells the key of the card or wire clicked, empty for the ground; ``toggled`` the key
-    of a module's card or frame that is to be opened or closed.
+    ``picked`` carries the key of the card or wire clicked, empty for the ground; ``toggled`` the
+    key of a module's card or frame that is to be opened or closed.
     """
 
     picked = Signal(str)
     toggled = Signal(str)
     sighted = Signal()
-    """One looks from elsewhere; see `camera`."""
+    """Emitted when the camera has moved; see `camera`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +59,7 @@ class GraphView(GraphColors):
         self.setAccessibleName("Computation graph")
         self._describe()
 
-    # What is shown.
+    # Content.
 
     def set_theme(self, theme: Theme) -> None:
         """Show everything in the colours of ``theme``."""
@@ -70,7 +70,7 @@ class GraphView(GraphColors):
         self._repaint_all()
 
     def prepare(self) -> None:
-        """Have ready what is in sight: a turn that paints a whole window has no time to spare."""
+        """Paint the still layer now: a turn that paints a whole window has no time to spare."""
         if self.isVisible() and self._morph is None and self._flight is None:
             self._ahead.stop()
             self._sharpen.stop()
@@ -80,7 +80,7 @@ class GraphView(GraphColors):
         """Show or hide numbers, gradients and shapes."""
         layers = Layers(values, gradients, shapes)
         if layers == self._layers:
-            # With each card that is selected one is told of them again.
+            # Called again with every selection.
             return
         self._layers = layers
         self._drawing.set_layers(self._layers)
@@ -89,19 +89,19 @@ class GraphView(GraphColors):
         self._repaint_all()
 
     def set_reduced_motion(self, reduced: bool) -> None:
-        """Jump instead of moving, from now on."""
+        """Jump instead of animating, from now on."""
         self._reduced = reduced
         if reduced:
             self.finish_motion()
 
     def set_stale(self, stale: bool) -> None:
-        """Grey the picture and say that it is the last good one, while a newer one fails."""
+        """Grey the graph and label it as the last good one, while a newer one fails."""
         if stale != self._stale:
             self._stale = stale
             self._repaint_all()
 
     def is_stale(self) -> bool:
-        """Tell whether the picture is marked as out of date."""
+        """Return whether the graph is marked as out of date."""
         return self._stale
 
     def set_scene(
@@ -111,10 +111,10 @@ class GraphView(GraphColors):
         self.set_stage(Stage(tape, picture, placement), animate)
 
     def set_stage(self, stage: Stage, animate: bool = True) -> None:
-        """Show a placed picture; nothing in it is reached until `set_look` says so.
+        """Show a placed picture; nothing in it is reached until `set_look`.
 
-        A picture much like the one before keeps the view and what is selected, and its cards glide
-        to their new places; any other is fitted.
+        A picture similar to the one before keeps the view and the selection, and its cards glide to
+        their new places; any other is fitted.
         """
         old = self._drawing
         self._motion = self._morph = None
@@ -140,13 +140,13 @@ class GraphView(GraphColors):
         self._describe()
 
     def set_look(self, look: Look, duration_ms: int = 0) -> None:
-        """Show a position; with a duration tokens run there and what they bring appears."""
+        """Show a position; with a duration, animate the tokens that run there and their effects."""
         old = self._drawing.look
         if look == old and not duration_ms:
             return
-        held = self._motion.old if self._motion else {}
+        moving = self._motion.old if self._motion else {}
         areas = self._drawing.set_look(look)
-        areas += [self._drawing.card_area(key) for key in held]
+        areas += [self._drawing.card_area(key) for key in moving]
         duration_ms = 0 if self._reduced or not self.isVisible() else duration_ms
         self._motion = Motion(self._drawing, old, duration_ms)
         full = detail_at(self._camera.zoom) == "full"
@@ -164,71 +164,71 @@ class GraphView(GraphColors):
         return self._drawing.look
 
     def stage(self) -> Stage:
-        """Return the placed picture that is shown, to ask what stands where."""
+        """Return the placed picture that is shown, for geometry and hit tests."""
         return self._drawing.stage
 
     def select(self, key: str | None) -> None:
-        """Mark a card or wire, without a signal; None or an unknown key marks nothing."""
+        """Select a card or wire, without a signal; None or an unknown key selects nothing."""
         stage = self._drawing.stage
         self._selected = key if key and (key in stage.cards or key in stage.wires) else ""
         self._describe()
         self.update()
 
     def selected(self) -> str:
-        """Return the key of the marked card or wire, empty for none."""
+        """Return the key of the selected card or wire, empty for none."""
         return self._selected
 
-    # Where one looks.
+    # Camera.
 
     def camera(self) -> Camera:
-        """Return the present view."""
+        """Return the current view."""
         return self._camera
 
     def set_camera(self, camera: Camera) -> None:
-        """Look from here; later pictures keep the view until `fit`."""
+        """Move the view to ``camera``; later pictures keep the view until `fit`."""
         self._fitted = self._following = False
         self._look_at(camera, False)
 
     def fit(self) -> None:
-        """Show the whole picture."""
+        """Show the whole graph."""
         self._fitted, self._following = True, False
         self._look_at(self._whole(), True)
 
     def keep_clear(self, corner: QSizeF) -> None:
-        """Leave so much of the upper right corner free where the whole picture is shown."""
+        """Reserve a corner of this size at the upper right where the whole graph is shown."""
         if corner != self._key_room:
             self._key_room = corner
             if self._fitted and not self._following:
                 self._look_at(self._whole(), True)
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
-        """Zoom about a point of the widget, the middle if none is given."""
+        """Zoom about a point of the widget, its middle by default."""
         about = about if about is not None else QPointF(self.width() / 2, self.height() / 2)
         self.set_camera(self._camera.zoomed(factor, about))
 
     def center_on(self, key: str, zoom: float | None = None) -> None:
-        """Bring a card into the middle, and to a zoom if one is given."""
+        """Center the view on a card, at ``zoom`` if that is given."""
         box = self._drawing.stage.boxes.get(key)
         if box is not None:
             self._fitted = self._following = False
             self._look_at(centered(box, self._view(), zoom or self._camera.zoom), True)
 
     def zoom_to(self, key: str) -> None:
-        """Show a card with those it is joined to, a wire with both its ends, or a whole frame."""
+        """Show a card with its neighbours, a wire with both its ends, or a whole frame."""
         box = graph_sight.around(self._drawing.stage, key)
         if not box.isEmpty():
             self._fitted = self._following = False
             self._look_at(fitting(box, self._view()), True)
 
     def reveal(self, key: str) -> None:
-        """Bring a card into sight if it is not."""
+        """Scroll a card into view if it is not."""
         box = self._drawing.stage.boxes.get(key)
         inside = QRectF(QPointF(), self._view()).adjusted(16, 16, -16, -16)
         if box is not None and not inside.contains(self._camera.box_to_view(box)):
             self.center_on(key)
 
     def _first_look(self, glide: bool = False) -> None:
-        """Look at a new picture, or at the same one in a new size."""
+        """Move to the first view of a new picture, or of the same one in a new widget size."""
         stage, scale = self._drawing.stage, self._drawing.theme.scale
         camera, self._following = graph_sight.first(stage, self._view(), scale, self._key_room)
         self._look_at(camera, glide)
@@ -238,15 +238,15 @@ class GraphView(GraphColors):
         return graph_sight.whole(stage, self._view(), scale, self._key_room)
 
     def _follow(self) -> None:
-        """Bring what happens into sight, where only a part of the picture is seen."""
+        """Bring the active card into view, where only a part of the graph is seen."""
         camera = self._flight[1] if self._flight else self._camera
         drawing = self._drawing
-        found = graph_sight.follow(drawing.stage, drawing.look, camera, self._view())
-        if found is not None:
-            self._look_at(found, True)
+        target = graph_sight.follow(drawing.stage, drawing.look, camera, self._view())
+        if target is not None:
+            self._look_at(target, True)
 
     def _hold(self, old: Stage) -> QPointF | None:
-        """Keep the header of the one module that opened or closed where it is on the screen."""
+        """Keep the header of the module that opened or closed in place on the screen."""
         shift = graph_sight.toggled(old, self._drawing.stage)
         if shift is not None:
             away = shift * self._camera.zoom
@@ -274,11 +274,11 @@ class GraphView(GraphColors):
         return QSizeF(self.size())
 
     def is_moving(self) -> bool:
-        """Tell whether anything is still in motion."""
+        """Return whether anything is still in motion."""
         return self._ticks.isActive()
 
     def finish_motion(self) -> None:
-        """Bring everything that moves to its end at once."""
+        """End all motion at once."""
         self._morph = None
         if self._flight is not None:
             self._set_zoomed(self._flight[1])
@@ -326,7 +326,7 @@ class GraphView(GraphColors):
         return QSize(220, 180)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the whole picture in sight if it was."""
+        """Keep the whole graph in view if it was."""
         super().resizeEvent(event)
         if self._fitted and self._following:
             self._first_look()
@@ -335,11 +335,11 @@ class GraphView(GraphColors):
         self.update()
 
     def _describe(self) -> None:
-        """Tell a screen reader what is selected, or what the picture holds."""
+        """Update the accessible description: the selection, or the whole graph."""
         self.setAccessibleDescription(self.words(self._selected))
 
     def words(self, key: str) -> str:
-        """Return a card or wire in words; for an empty key the whole picture."""
+        """Return a text description of a card or wire; for an empty key, of the whole graph."""
         return graph_words.words(self._drawing, key)
 
     def tip_at(self, point: QPointF) -> str:

@@ -1,4 +1,4 @@
-"""From card to card with the arrow keys: along the wires, and between neighbours in a row."""
+"""Arrow key navigation between cards: along the wires, and between neighbours in a row."""
 
 from typing import Literal
 
@@ -17,40 +17,40 @@ _SIDE: dict[Way, tuple[float, float]] = {
 
 
 def flows_down(stage: Stage) -> bool:
-    """Tell whether values run from top to bottom, rather than from left to right."""
+    """Return whether values flow from top to bottom, rather than from left to right."""
     return stage.flows_down
 
 
 def first(stage: Stage) -> str:
-    """Return the card a walk begins at: what failed, the loss, the last one; empty for none."""
+    """Return the card to start from: what failed, the loss, else the last; empty for none."""
     ends = [key for key, card in stage.cards.items() if card.failed]
     ends += [key for key, card in stage.cards.items() if card.kind == "loss"]
     return ends[0] if ends else stage.card_keys[-1] if stage.card_keys else ""
 
 
 def step(stage: Stage, key: str, way: Way) -> str:
-    """Return the card one comes to from ``key``; ``key`` itself where the way ends."""
+    """Return the next card from ``key`` in a direction; ``key`` itself where there is none."""
     if key not in stage.cards:
         return first(stage)
     forward, back = ("down", "up") if flows_down(stage) else ("right", "left")
     if way == forward:
-        found = [stage.wires[wire].target for wire in stage.out_of[key]]
+        keys = [stage.wires[wire].target for wire in stage.out_of[key]]
     elif way == back:
-        found = [stage.wires[wire].source for wire in stage.into[key]]
+        keys = [stage.wires[wire].source for wire in stage.into[key]]
     else:
         return _beside(stage, key, way)
-    return found[0] if found else _beside(stage, key, way)
+    return keys[0] if keys else _beside(stage, key, way)
 
 
 def _beside(stage: Stage, key: str, way: Way) -> str:
-    """Return the nearest card on one side; being in the same row or column counts most."""
+    """Return the nearest card on one side, preferring the same row or column."""
     here = stage.boxes[key].center()
-    best, found = float("inf"), key
+    smallest, nearest = float("inf"), key
     for other, box in stage.boxes.items():
         gap = _gap(here, box.center(), way)
-        if other != key and gap < best:
-            best, found = gap, other
-    return found
+        if other != key and gap < smallest:
+            smallest, nearest = gap, other
+    return nearest
 
 
 def _gap(here: QPointF, there: QPointF, way: Way) -> float:

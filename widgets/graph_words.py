@@ -1,4 +1,4 @@
-"""The graph in words, for screen readers and tool tips."""
+"""Text descriptions of the graph for screen readers and tool tips."""
 
 from playback.picture import Card, Wire
 from playback.text import count
@@ -8,7 +8,7 @@ from widgets.paint.reading import NABLA, WAITING, Reading
 
 
 def words(drawing: Drawing, key: str) -> str:
-    """Return a card or wire in words; for any other key the picture and what happens in it."""
+    """Return a description of a card or wire; for any other key, of the graph and its state."""
     stage = drawing.stage
     if key in stage.cards:
         inputs = [_name(stage.cards[stage.wires[wire].source]) for wire in stage.into[key]]
@@ -26,7 +26,7 @@ def _name(card: Card) -> str:
 
 
 def spoken(card: Card, reading: Reading, inputs: list[str]) -> str:
-    """Return a card in words, for a screen reader."""
+    """Return a card's description for a screen reader."""
     kind = {"op": "operation", "data": "input"}.get(card.kind, card.kind)
     parts = [f"{kind} {card.title}"]
     if card.name and card.name != card.title:
@@ -48,13 +48,13 @@ def spoken(card: Card, reading: Reading, inputs: list[str]) -> str:
     if card.cut:
         parts.append("no gradient passes")
     if inputs:
-        given = "given" if failed.is_call(card) else "made from"
-        parts.append(f"{given} {' and '.join(inputs)}")
+        relation = "given" if failed.is_call(card) else "made from"
+        parts.append(f"{relation} {' and '.join(inputs)}")
     return ", ".join(parts)
 
 
 def spoken_wire(wire: Wire, source: str, target: str, label: str) -> str:
-    """Return a wire in words."""
+    """Return a wire's description for a screen reader."""
     parts = [f"value from {source} to {target}"]
     if wire.shape:
         parts.append(f"shape {wire.shape.replace('×', 'by')}")

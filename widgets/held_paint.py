@@ -1,4 +1,4 @@
-"""Painting put off to a turn of its own: what is changed all over takes a turn by itself."""
+"""Deferred painting: a widget that changes all over is painted in a separate turn."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,15 +8,15 @@ from PySide6.QtWidgets import QWidget
 from widgets.once import once
 
 HELD = Qt.WidgetAttribute.WA_ForceUpdatesDisabled
-"""Nothing of this widget is painted, because somebody asked for that."""
+"""Set on a widget whose painting was disabled explicitly."""
 WAITS = Qt.WidgetAttribute.WA_UpdatesDisabled
-"""Nothing of it is painted, because it is in one of those, or is one."""
+"""Set on such a widget and on everything in it: none of it is painted."""
 
 OVER = object()
 
 
 class HeldPaint(QObject):
-    """Keeps one widget, and all that is in it, from being painted for some turns."""
+    """Suspend painting of a widget and all that is in it for some turns."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
@@ -25,9 +25,9 @@ class HeldPaint(QObject):
         self._steps: Iterator[object] = iter(())
 
     def hold(self, steps: Iterable[object] = ()) -> None:
-        """Paint nothing of it in this turn of the event loop, and all of it in one to come.
+        """Suspend painting in this turn of the event loop, and resume it in a later turn.
 
-        Between them each of the ``steps``, which make ready what is to be painted, has its own.
+        Each of the ``steps``, which prepare what is to be painted, runs in a turn in between.
         """
         self._steps = iter(steps)
         self._widget.setUpdatesEnabled(False)
@@ -40,39 +40,39 @@ class HeldPaint(QObject):
             self._turn.start()
 
     def let_go(self) -> None:
-        """Paint it from now on: what asks for its picture asks for all of it."""
+        """Resume painting now: a grab of the widget needs all of it."""
         self._turn.stop()
         self._steps = iter(())
         let_paint(self._widget)
 
 
 def let_paint(widget: QWidget) -> None:
-    """Have a held widget painted again with all that is in it, each part once.
+    """Resume painting of a suspended widget with all that is in it, each part once.
 
-    Qt alone would call for every part by itself, and paint much of it a second time, with what is
-    seen through around it.
+    Qt alone would repaint every part separately, and much of it twice, with what is visible
+    through it.
     """
     if not widget.testAttribute(HELD):
         return
     hiding: list[QWidget] = []
     _free(widget, hiding)
     widget.setUpdatesEnabled(True)
-    # With a widget Qt paints what is in it, but for those that hide what is under them.
+    # Qt paints a widget's children along with it, except opaque ones.
     for part in hiding:
         part.update()
     if widget.isWindow():
-        # One asked for before it was held came to nothing, and Qt asks for no other meanwhile.
+        # An update request from before the suspension was dropped, and Qt posts no other meanwhile.
         QCoreApplication.postEvent(widget, QEvent(QEvent.Type.UpdateRequest))
 
 
 def _free(widget: QWidget, hiding: list[QWidget]) -> None:
-    """Let what is in a widget be painted; note those in sight that hide what is under them."""
-    # Of the widgets alone: to Python every layout and model is an object made for its asking.
+    """Enable painting of a widget's descendants; collect the visible opaque ones in ``hiding``."""
+    # Widgets only: children() would create a Python wrapper for every layout and model.
     for child in widget.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
         if child.testAttribute(HELD) or child.isWindow():
             continue
         if child.isHidden():
-            # Qt calls for nothing that is not seen.
+            # Qt repaints nothing that is hidden.
             child.setUpdatesEnabled(True)
             continue
         child.setAttribute(WAITS, False)
@@ -82,7 +82,7 @@ def _free(widget: QWidget, hiding: list[QWidget]) -> None:
 
 
 def _hides(widget: QWidget) -> bool:
-    """Tell whether nothing is seen through a widget, by Qt's own rule."""
+    """Return whether a widget is opaque, by Qt's rule."""
     if widget.testAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent):
         return True
     if widget.autoFillBackground() and widget.palette().brush(widget.backgroundRole()).isOpaque():

@@ -1,7 +1,7 @@
-"""What a widget has painted, kept for as long as it looks the same.
+"""Pixmap cache of a widget's painting, valid while the widget looks the same.
 
-Qt wants a widget anew with whatever changes above it or around it: a card that opens over the
-window, another size of a column, a theme that is put on.
+Qt repaints a widget with whatever changes above or around it: a card that opens over the window,
+another column width, another theme.
 """
 
 import time
@@ -14,50 +14,50 @@ from PySide6.QtWidgets import QWidget
 from widgets.once import once
 
 DEAR_MS = 4.0
-"""A picture that takes longer is not drawn in the turn that gives the whole window another size."""
+"""A pixmap that takes longer is not redrawn in the turn that resizes the whole window."""
 
 
 class KeptPicture:
-    """The picture of one widget; ``draw`` makes it where there is none of its size."""
+    """Cached painting of one widget; ``draw`` paints it where no pixmap of its size is cached."""
 
     def __init__(self, widget: QWidget, draw: Callable[[QPainter], None]) -> None:
         self._widget, self._draw = widget, draw
-        self._kept = QPixmap()
+        self._pixmap = QPixmap()
         self._key: tuple[object, ...] = ()
         self._took_ms = 0.0
         self._later = once(widget, self.refresh)
 
     def refresh(self) -> None:
-        """Have another picture made, and the widget painted."""
+        """Drop the pixmap and repaint the widget."""
         self._key = ()
         self._widget.update()
 
     def paint(self, *depends: object) -> None:
-        """Paint the widget, in its `paintEvent`; what it ``depends`` on is compared."""
+        """Paint the widget in its `paintEvent`; the pixmap is reused while ``depends`` is equal."""
         ratio = self._widget.devicePixelRatioF()
         painter = QPainter(self._widget)
         try:
             if ratio == round(ratio):
                 late = self._is_late(ratio, depends)
-                painter.drawPixmap(0, 0, self._kept if late else self._picture(ratio, depends))
+                painter.drawPixmap(0, 0, self._pixmap if late else self._current(ratio, depends))
                 if late:
                     self._later.start()
             else:
-                # A picture whose pixels lie between those of the screen would be blurred.
+                # A pixmap whose pixels lie between those of the screen would be blurred.
                 self._draw_into(painter)
         finally:
             painter.end()
 
     def prepare(self, *depends: object) -> None:
-        """Make the picture before it is to be painted, where the widget is to be seen at all."""
+        """Draw the pixmap ahead of the paint event, if the widget is visible."""
         ratio = self._widget.devicePixelRatioF()
         if self._widget.isVisible() and ratio == round(ratio):
-            self._picture(ratio, depends)
+            self._current(ratio, depends)
 
     def _is_late(self, ratio: float, depends: tuple[object, ...]) -> bool:
-        """Tell whether the picture of another size does for now: the next turn draws this one.
+        """Return whether the pixmap of another size does for now: the next turn redraws it.
 
-        Not so in a picture of the widget, which has no next turn.
+        Not so for a grab of the widget, which has no next turn.
         """
         if self._took_ms < DEAR_MS or self._key[2:] != (ratio, *depends):
             return False
@@ -66,26 +66,26 @@ class KeptPicture:
         is_seen = store is not None and widget.redirected(QPoint()) is store.paintDevice()
         return is_seen and self._key[:2] != (widget.width(), widget.height())
 
-    def _picture(self, ratio: float, depends: tuple[object, ...]) -> QPixmap:
+    def _current(self, ratio: float, depends: tuple[object, ...]) -> QPixmap:
         widget = self._widget
         key = (widget.width(), widget.height(), ratio, *depends)
         if key != self._key:
             self._key, since = (), time.thread_time()
-            made = self._kept
-            if made.size() != widget.size() * ratio:
-                made = QPixmap(widget.size() * ratio)
-            made.setDevicePixelRatio(ratio)
-            made.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(made)
+            pixmap = self._pixmap
+            if pixmap.size() != widget.size() * ratio:
+                pixmap = QPixmap(widget.size() * ratio)
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(pixmap)
             try:
                 painter.setFont(widget.font())
                 painter.setPen(widget.palette().color(QPalette.ColorRole.WindowText))
                 self._draw_into(painter)
             finally:
                 painter.end()
-            self._kept, self._key = made, key
+            self._pixmap, self._key = pixmap, key
             self._took_ms = 1000 * (time.thread_time() - since)
-        return self._kept
+        return self._pixmap
 
     def _draw_into(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,4 +1,4 @@
-"""The legend: what the shapes and colours of the graph mean."""
+"""The legend: meanings of the graph's shapes and colours."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -13,9 +13,9 @@ from widgets.theme import Theme
 
 WIDTH, HEIGHT = 40.0, 22.0
 TWO_FROM = 330
-"""From this width on, times the size of the text, the legend stands in two columns."""
+"""Width, times the text scale, from which the legend has two columns."""
 CELL = 32
-"""Height of one entry in two columns: its words may take two lines."""
+"""Height of an entry in two columns: its text may take two lines."""
 
 
 class _Sample(QWidget):
@@ -24,19 +24,19 @@ class _Sample(QWidget):
     def __init__(self, draw: Draw, parent: QWidget) -> None:
         super().__init__(parent)
         self._draw = draw
-        self._kept = KeptPicture(self, self._paint)
+        self._cache = KeptPicture(self, self._paint)
         self.theme = Theme.load("light")
         self.setFixedSize(QSize(round(WIDTH) + 2, round(HEIGHT) + 2))
 
     def set_theme(self, theme: Theme) -> None:
         self.theme = theme
-        self._kept.refresh()
+        self._cache.refresh()
 
     def _paint(self, painter: QPainter) -> None:
         self._draw(painter, self.theme, QRectF(1, 1, WIDTH, HEIGHT))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        self._kept.paint()
+        self._cache.paint()
 
 
 class _Scale(QWidget):
@@ -51,7 +51,7 @@ class _Scale(QWidget):
         self.setMaximumWidth(240)
 
     def ends(self) -> tuple[str, str, str]:
-        """Return what stands under the left end, the middle and the right end."""
+        """Return the texts under the left end, the middle and the right end."""
         if self.limit is None:
             return words.MINUS, "0", "+"
         size = f"{self.limit:.3g}"
@@ -83,7 +83,7 @@ class _Scale(QWidget):
 
 
 class _Entry(QWidget):
-    """One sample and what it means."""
+    """A sample with its meaning."""
 
     def __init__(self, text: str, draw: Draw, parent: QWidget) -> None:
         super().__init__(parent)
@@ -96,7 +96,7 @@ class _Entry(QWidget):
 
 
 class Legend(QWidget):
-    """The legend as a panel, in one column or two; `set_range` writes the ends of its bar."""
+    """The legend as a panel of one or two columns; `set_range` labels the ends of its bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -118,7 +118,7 @@ class Legend(QWidget):
         self.set_theme(Theme.load("light"))
 
     def _arrange(self, columns: int) -> None:
-        """Put the entries and the colour bar into so many columns, read downwards."""
+        """Lay out the entries and the colour bar in ``columns``, read downwards."""
         if columns == self._columns:
             return
         self._columns = columns
@@ -132,7 +132,7 @@ class Legend(QWidget):
             self._grid.setColumnStretch(number, int(number < columns))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Take a second column where there is room for it."""
+        """Switch to two columns where they fit."""
         super().resizeEvent(happened)
         self._fit()
 
@@ -151,11 +151,11 @@ class Legend(QWidget):
             self._fit()
 
     def columns(self) -> int:
-        """Return in how many columns the entries stand."""
+        """Return the number of columns."""
         return self._columns
 
     def set_range(self, limit: float | None) -> None:
-        """Write -``limit`` and +``limit`` at the ends of the colour bar; None: only the signs."""
+        """Label the ends of the colour bar -``limit`` and +``limit``; None: only the signs."""
         self._scale.limit = limit
         self._scale.update()
 

@@ -1,4 +1,4 @@
-"""What the legend shows beside its words: small drawings of cards, wires and marks."""
+"""Sample drawings of the legend: cards, wires and marks."""
 
 from collections.abc import Callable
 
@@ -130,10 +130,10 @@ def _scissors(painter: QPainter, theme: Theme, box: QRectF) -> None:
 
 def _shared(painter: QPainter, theme: Theme, box: QRectF) -> None:
     # The tag stands over the lower left corner of its card, which is not drawn.
-    words = f"{SHARED} w"
-    tag = bubbles.tag_box(QRectF(), words)
+    text = f"{SHARED} w"
+    tag = bubbles.tag_box(QRectF(), text)
     card = QRectF(box.center() - tag.center(), QRectF().size())
-    bubbles.paint_tag(painter, card, words, theme)
+    bubbles.paint_tag(painter, card, text, theme)
 
 
 def _version(painter: QPainter, theme: Theme, box: QRectF) -> None:
@@ -194,4 +194,4 @@ ROWS: tuple[tuple[str, Draw], ...] = (
     ("not reached yet", _waiting),
     ("the program stopped here", _failed),
 )
-"""What each sample means, and who draws it into a box."""
+"""Meaning of each sample, and the function that draws it into a box."""

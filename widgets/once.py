@@ -1,4 +1,4 @@
-"""Timers that go off once."""
+"""Single-shot timers."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer
 
 
 def once(owner: QObject, then: Callable[[], object], ms: int = 0) -> QTimer:
-    """Return a timer that calls ``then`` once, ``ms`` milliseconds after each `start`."""
+    """Return a single-shot timer that calls ``then`` ``ms`` milliseconds after each `start`."""
     timer = QTimer(owner)
     timer.setSingleShot(True)
     timer.setInterval(ms)

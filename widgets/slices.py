@@ -1,4 +1,4 @@
-"""Long work of the interface in small steps: some at each turn of the event loop."""
+"""Long work in the GUI thread in small steps: some in each turn of the event loop."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ LAST = True
 
 
 class Slices(QObject):
-    """Goes through an iterator, each turn for ``turn_ms`` or one step, whichever is longer.
+    """Run an iterator in the GUI thread, per turn for ``turn_ms`` or a single longer step.
 
-    A step that yields `LAST` ends the turn: what comes next needs one of its own.
-    Between two turns it rests for ``rest_ms``, so that what one does meanwhile comes first.
+    A step that yields `LAST` ends the turn: the next step needs a separate turn.
+    ``rest_ms`` pass between two turns, so that user input meanwhile comes first.
     """
 
     ended = Signal()
-    """Every step was made."""
+    """Emitted after the last step."""
 
     def __init__(self, turn_ms: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -28,21 +28,21 @@ class Slices(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether there are steps left."""
+        """True while there are steps left."""
         return self._steps is not None
 
     def begin(self, steps: Iterator[bool | None]) -> None:
-        """Take these steps in place of those that are left; `go_on` or `finish` makes them."""
+        """Replace the remaining steps by these; `go_on` or `finish` runs them."""
         self.stop()
         self._steps = steps
 
     def run(self, steps: Iterator[bool | None]) -> None:
-        """Take these steps, and make the first of them at once."""
+        """Replace the remaining steps by these, and run the first of them at once."""
         self.begin(steps)
         self.go_on()
 
     def go_on(self) -> None:
-        """Make as many steps as one turn of the event loop allows, the others in turns to come."""
+        """Run as many steps as one turn of the event loop allows, the others in later turns."""
         since = QElapsedTimer()
         since.start()
         while self._steps is not None:
@@ -52,12 +52,12 @@ class Slices(QObject):
             self._turn.start(self.rest_ms)
 
     def finish(self) -> None:
-        """Make all steps that are left before this returns."""
+        """Run all remaining steps before this returns."""
         while self._steps is not None:
             self._step()
 
     def stop(self) -> None:
-        """Leave the other steps undone."""
+        """Drop the remaining steps."""
         self._turn.stop()
         self._steps = None
 

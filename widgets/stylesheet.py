@@ -1,16 +1,16 @@
-"""The style sheet of the window, with the theme's tokens put in.
+"""The style sheet of the window, filled with the theme's tokens.
 
 Besides the plain classes it knows dynamic properties, set with ``widget.setProperty``:
 
 * ``panel=True`` on a QFrame: a rounded panel with a hairline;
 * ``chip=True`` on a QFrame: a small panel on the canvas; ``crumb=True``: a small button in it;
-* ``notice=True`` on a QFrame: a strip that says something;
+** ``notice=True`` on a QFrame: a notification strip;
 * ``bar=True`` on a QWidget or QFrame: a strip over the whole width, such as the transport;
 * ``primary=True`` on a button: the one blue button; ``quiet=True``: a button without a border;
 * ``role`` on a QLabel: ``title``, ``caption``, ``mono``, ``gradient``, ``heading``,
   ``error``, ``warning``;
-* ``cards=True`` on a list whose rows stand apart, each in a frame of its own;
-* ``bare=True`` on a text edit or view that stands inside a panel and needs no border of its own.
+** ``cards=True`` on a list whose rows stand apart, each in its own frame;
+* ``bare=True`` on a text edit or view inside a panel that needs no border.
 
 It sets no font for all widgets, so that an application font and a widget's own font keep working.
 """

@@ -1,4 +1,4 @@
-"""Colours and fonts: tokens read from ``assets/themes``, a palette and a style sheet of them."""
+"""Colours and fonts: tokens read from ``assets/themes``, and the palette and style sheet."""
 
 import tomllib
 from dataclasses import dataclass, fields, replace
@@ -16,7 +16,7 @@ _MONO = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Consolas", "DejaVu Sans 
 
 
 class BadTheme(ValueError):
-    """A theme file lacks a token, has one too many, or holds something that is no colour."""
+    """Theme file with a token that is missing, unknown or not a colour."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,24 +30,24 @@ class Theme:
     dark: bool
 
     canvas: QColor
-    """The ground of the graph."""
+    """Background of the graph."""
     dots: QColor
     surface: QColor
-    """What cards, fields and lists are filled with."""
+    """Fill of cards, fields and lists."""
     panel: QColor
     panel2: QColor
-    """The ground between panels, chips and quiet buttons."""
+    """Background between panels; chips and quiet buttons."""
     line: QColor
-    """Hairlines that separate; never the only sign of anything."""
+    """Hairline separators; never the only sign of anything."""
     line_strong: QColor
-    """Borders one must be able to see."""
+    """Borders that must be visible."""
     shadow: QColor
 
     ink: QColor
     ink2: QColor
     ink3: QColor
     error: QColor
-    """What went wrong. Red would be too near to the pink of gradients, orange-brown means data."""
+    """Errors. Red would be too near to the pink of gradients, orange-brown means data."""
     error_soft: QColor
 
     edge: QColor
@@ -73,7 +73,7 @@ class Theme:
     """Text on a selection-coloured button."""
 
     scale: float = 1.0
-    """How many times bigger than usual the text of panels is; the graph has its own zoom."""
+    """Text scale of panels, 1 by default; the graph has its own zoom."""
 
     @staticmethod
     @cache
@@ -82,24 +82,24 @@ class Theme:
 
         Raises:
             FileNotFoundError: there is no such theme.
-            BadTheme: its file does not hold exactly the tokens of this class.
+            BadTheme: its tokens are not exactly those of this class.
         """
         text = files("assets").joinpath("themes", f"{name}.toml").read_text(encoding="utf-8")
         return parse(name, text)
 
     def scaled(self, scale: float) -> "Theme":
-        """Return the same colours with text so many times bigger than usual."""
+        """Return the same colours with another text scale."""
         return self if scale == self.scale else _scaled(self.name, scale)
 
     def font(self, px: float, weight: int = 400) -> QFont:
-        """Return the interface font, ``px`` high at the usual text size."""
+        """Return the interface font, ``px`` high at text scale 1."""
         return ui_font(px * self.scale, weight)
 
     def color(self, token: str) -> QColor:
-        """Return a token by its name."""
-        found = getattr(self, token)
-        assert isinstance(found, QColor)
-        return found
+        """Return the colour of a token."""
+        color = getattr(self, token)
+        assert isinstance(color, QColor)
+        return color
 
     def palette(self) -> QPalette:
         """Return the palette for the Fusion style: active, inactive and disabled."""
@@ -132,24 +132,24 @@ def parse(name: str, text: str) -> Theme:
     """Return the theme written in ``text`` (TOML: ``dark``, and tables of tokens).
 
     Raises:
-        BadTheme: a token is missing, unknown or no colour, or the text is no TOML.
+        BadTheme: a token is missing, unknown or not a colour, or the text is not TOML.
     """
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadTheme(f"{name}: {error}") from error
     dark = table.pop("dark", False)
-    found: dict[str, QColor] = {}
+    colors: dict[str, QColor] = {}
     for tokens in table.values():
         for token, code in tokens.items():
             color = QColor(str(code))
             if not color.isValid():
-                raise BadTheme(f"{name}: {token} is no colour: {code}")
-            found[token] = color
-    wrong = set(found) ^ set(token_names())
+                raise BadTheme(f"{name}: {token} is not a colour: {code}")
+            colors[token] = color
+    wrong = set(colors) ^ set(token_names())
     if wrong:
         raise BadTheme(f"{name}: missing or unknown tokens: {', '.join(sorted(wrong))}")
-    return Theme(name=name, dark=bool(dark), scale=1.0, **found)
+    return Theme(name=name, dark=bool(dark), scale=1.0, **colors)
 
 
 def token_names() -> tuple[str, ...]:
@@ -204,13 +204,13 @@ def _luminance(color: QColor) -> float:
 
 @cache
 def ui_families() -> tuple[str, ...]:
-    """Return the families for the interface that this system has, best first."""
+    """Return the interface font families available on this system, best first."""
     return _present(_UI, QFontDatabase.SystemFont.GeneralFont)
 
 
 @cache
 def mono_families() -> tuple[str, ...]:
-    """Return the monospaced families that this system has, best first."""
+    """Return the monospaced font families available on this system, best first."""
     return _present(_MONO, QFontDatabase.SystemFont.FixedFont)
 
 

@@ -69,7 +69,7 @@ def test_between_the_pixels_of_the_screen_it_is_drawn_straight(painted, monkeypa
 def test_on_a_sharp_screen_it_has_all_of_its_pixels(painted, monkeypatch):
     monkeypatch.setattr(painted, "devicePixelRatioF", lambda: 2.0)
     center(painted)
-    assert painted.kept._kept.size() == painted.size() * 2
+    assert painted.kept._pixmap.size() == painted.size() * 2
 
 
 def test_one_that_is_made_beforehand_is_the_one_that_is_painted(painted):
@@ -100,7 +100,7 @@ def test_a_dear_one_of_another_size_is_drawn_in_the_turn_after(painted, qtbot, m
     painted.repaint()
     assert painted.drawn == 1
     qtbot.waitUntil(lambda: painted.drawn == 2)
-    assert painted.kept._kept.size() == painted.size()
+    assert painted.kept._pixmap.size() == painted.size()
     # A picture of it is never that of another size.
     painted.resize(90, 60)
     assert center(painted) == painted.grab().toImage().pixelColor(88, 58).name() == "#1565c0"

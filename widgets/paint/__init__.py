@@ -1,1 +1,1 @@
-"""How the graph is painted; every painter works in scene units."""
+"""Painters of the graph; all work in scene units."""

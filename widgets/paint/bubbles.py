@@ -1,4 +1,4 @@
-"""What hangs on a card's rim: its gradient, what an update did to it, and the tag of its memory."""
+"""Decorations on a card's rim: the gradient bubble, an update's effect, and the memory tag."""
 
 from dataclasses import replace
 
@@ -11,100 +11,100 @@ from widgets.paint.reading import Reading
 from widgets.theme import Theme, faded
 
 SUM = "\N{GREEK CAPITAL LETTER SIGMA}"
-"""Before the number of a sum that there is no room to write out."""
+"""Prefix of a sum that is too long to write out."""
 FAR_SCALE = 1.25
-"""Of bubbles and labels that are looked at from afar."""
+"""Scale of bubbles and labels at a far zoom."""
 ASIDE = 12.0
-"""How far to the right of its card a bubble reaches."""
+"""Distance that a bubble reaches to the right of its card."""
 APART = 6.0
-"""Free room between two bubbles, or a bubble and a card."""
+"""Free space between two bubbles, or a bubble and a card."""
 _OVERLAP = 7.0
-"""How far a bubble reaches into its card: not as far as the last line of text."""
+"""Distance that a bubble reaches into its card: not as far as the last line of text."""
 _BELOW = 7.0
-"""How far below its card a bubble stands that makes room for a tag."""
+"""Distance below its card of a bubble that avoids a tag."""
 _RISE, _LOW_RISE = 13.0, 5.0
 _DASHES = (4.0, 3.0)
 
 
 def band(box: QRectF) -> QRectF:
-    """Return the strip in which the bubble of a card stands, without an end to either side."""
+    """Return the horizontal strip of a card's bubble, as wide as the card."""
     return QRectF(box.left(), box.bottom() - _OVERLAP, box.width(), _OVERLAP + _BELOW + 22)
 
 
 def words_of(reading: Reading) -> str:
-    """Return what the bubble of a card says."""
-    return reading.told or reading.gradient
+    """Return the text of a card's bubble."""
+    return reading.short_gradient or reading.gradient
 
 
 def fitted(box: QRectF, reading: Reading, room: tuple[float, float], scale: float) -> Reading:
-    """Return a reading whose bubble sticks out of its card at most by ``room``, left and right.
+    """Return a reading whose bubble sticks out of its card at most by ``room`` (left, right).
 
-    Where the words are too long it moves to the right as far as it may, else it says less.
+    Where the text is too long the bubble moves right as far as it may, else its text is shortened.
     """
     left, right = room[0], max(0.0, room[1] - ASIDE)
-    told, over = "", 0.0
-    for told in _forms(reading.gradient):
-        over = max(0.0, _width(told, scale) - ASIDE - box.width() - left)
+    text, over = "", 0.0
+    for text in _forms(reading.gradient):
+        over = max(0.0, _width(text, scale) - ASIDE - box.width() - left)
         if over <= right:
             break
-    told = told if told != reading.gradient else ""
-    return replace(reading, told=told, shift=min(over, right)) if told or over else reading
+    text = text if text != reading.gradient else ""
+    return (
+        replace(reading, short_gradient=text, shift=min(over, right)) if text or over else reading
+    )
 
 
-def _forms(words: str) -> tuple[str, ...]:
-    """Return what a bubble may say, the most telling first."""
-    terms, equals, total = words.partition(" = ")
+def _forms(text: str) -> tuple[str, ...]:
+    """Return the possible texts of a bubble, the most informative first."""
+    terms, equals, total = text.partition(" = ")
     if equals:
-        return words, f"{SUM} {total}"
+        return text, f"{SUM} {total}"
     if terms.endswith(" + …"):
-        return words, f"{SUM} …"
-    return (words, words.partition(" · ")[0]) if " · " in words else (words,)
+        return text, f"{SUM} …"
+    return (text, text.partition(" · ")[0]) if " · " in text else (text,)
 
 
-def _width(words: str, scale: float) -> float:
-    return (shapes.text_width(words, 13, 600) + 31) * scale
+def _width(text: str, scale: float) -> float:
+    return (shapes.text_width(text, 13, 600) + 31) * scale
 
 
-def box_of(
-    box: QRectF, words: str, scale: float = 1.0, tag: str = "", shift: float = 0.0
-) -> QRectF:
-    """Return where the bubble of a card stands: over its lower right corner.
+def box_of(box: QRectF, text: str, scale: float = 1.0, tag: str = "", shift: float = 0.0) -> QRectF:
+    """Return the box of a card's bubble: over its lower right corner.
 
     It is lower where it would cover a tag, and ``shift`` farther to the right.
     """
-    width, height = _width(words, scale), 22 * scale
+    width, height = _width(text, scale), 22 * scale
     left = box.right() + ASIDE + shift - width
     crowded = tag and tag_box(box, tag).right() + 2 > left
     return QRectF(left, box.bottom() + (_BELOW if crowded else -_OVERLAP), width, height)
 
 
-def update_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
-    """Return where it stands what an update did: over the upper right corner.
+def update_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
+    """Return the box of an update's effect: over the upper right corner.
 
-    Seen from afar it grows little and rises less: a module's name, larger there, stands above.
+    At a far zoom it grows little and rises less: a module's name, larger there, stands above.
     """
-    scale = _held_back(scale)
-    width, height = (shapes.text_width(words, 12, 600) + 29) * scale, 20 * scale
+    scale = _damped(scale)
+    width, height = (shapes.text_width(text, 12, 600) + 29) * scale, 20 * scale
     rise = _RISE if scale == 1 else _LOW_RISE
     return QRectF(box.right() + 12 - width, box.top() - rise, width, height)
 
 
-def _held_back(scale: float) -> float:
+def _damped(scale: float) -> float:
     return 1 + (scale - 1) * 0.4
 
 
-def tag_box(box: QRectF, words: str) -> QRectF:
-    """Return where the tag of a card stands: over its lower left corner."""
-    width = shapes.text_width(words.removeprefix(SHARED), 11, 600) + 14
-    return QRectF(box.left() + 10, box.bottom() - 8.5, width + _sign(words), 17)
+def tag_box(box: QRectF, text: str) -> QRectF:
+    """Return the box of a card's tag: over its lower left corner."""
+    width = shapes.text_width(text.removeprefix(SHARED), 11, 600) + 14
+    return QRectF(box.left() + 10, box.bottom() - 8.5, width + _sign(text), 17)
 
 
-def _sign(words: str) -> float:
-    return 12.0 if words.startswith(SHARED) else 0.0
+def _sign(text: str) -> float:
+    return 12.0 if text.startswith(SHARED) else 0.0
 
 
 def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
-    """Return all that bubble, update and tag of a card may touch."""
+    """Return the area that bubble, update, tag and badge of a card may touch."""
     touched = QRectF(box)
     if reading.gradient:
         bubble = box_of(box, words_of(reading), scale, reading.tag, reading.shift)
@@ -121,14 +121,14 @@ def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
 def paint(
     painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
 ) -> None:
-    """Paint the gradient a card received, with a triangle up: it came against the arrows.
+    """Paint the gradient a card received, with an upward triangle: it came against the arrows.
 
     ``box`` is the card's; the bubble grows by ``scale`` about its own middle's height. A sum that
-    is still being made and a gradient that was reset are hollow; the rim of what is not there
-    (a sum not yet made, None) is dashed.
+    is still being accumulated and a gradient that was reset are hollow; the rim is dashed for an
+    unfinished sum and for None.
     """
-    words = words_of(reading)
-    whole = box_of(box, words, scale, reading.tag, reading.shift)
+    text = words_of(reading)
+    whole = box_of(box, text, scale, reading.tag, reading.shift)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)
@@ -148,15 +148,15 @@ def paint(
     painter.setBrush(ink)
     painter.drawPolygon(shapes.up_triangle(QPointF(pill.left() + 13, pill.center().y()), 4.2))
     inner = pill.adjusted(21, 0, -6, 0)
-    shapes.write(painter, inner, words, ink, 13, 600)
+    shapes.write(painter, inner, text, ink, 13, 600)
     painter.restore()
 
 
 def paint_update(
     painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
 ) -> None:
-    """Paint what an update did to a leaf: its number before and after."""
-    whole, scale = update_box(box, reading.update, scale), _held_back(scale)
+    """Paint an update's effect on a leaf: its number before and after."""
+    whole, scale = update_box(box, reading.update, scale), _damped(scale)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)
@@ -174,17 +174,17 @@ def paint_update(
     painter.restore()
 
 
-def paint_tag(painter: QPainter, box: QRectF, words: str, theme: Theme) -> None:
-    """Paint a card's tag; memory that several cards share has a sign of two sheets."""
-    pill = tag_box(box, words)
+def paint_tag(painter: QPainter, box: QRectF, text: str, theme: Theme) -> None:
+    """Paint a card's tag; memory that several cards share has a symbol of two sheets."""
+    pill = tag_box(box, text)
     shapes.fill(painter, pill, 8.5, theme.surface)
     shapes.outline(painter, pill, 8.5, theme.line_strong, 1.0)
-    if words.startswith(SHARED):
+    if text.startswith(SHARED):
         middle = QPointF(pill.left() + 12, pill.center().y())
         painter.setPen(shapes.pen(theme.ink2, 1.2))
         painter.setBrush(theme.surface)
         for shift in (1.6, -1.6):
             sheet = QRectF(middle.x() - 3.2 + shift, middle.y() - 3.2 - shift, 6.4, 6.4)
             painter.drawRoundedRect(sheet, 1.2, 1.2)
-    row = pill.adjusted(_sign(words), 0, 0, 0)
-    shapes.write(painter, row, words.removeprefix(SHARED), theme.ink2, 11, 600, shapes.CENTER)
+    row = pill.adjusted(_sign(text), 0, 0, 0)
+    shapes.write(painter, row, text.removeprefix(SHARED), theme.ink2, 11, 600, shapes.CENTER)

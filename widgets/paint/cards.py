@@ -15,18 +15,18 @@ from widgets.theme import Theme, faded, mix, token_names
 
 RADIUS = 10.0
 REACH = 20.0
-"""How far shadow, glow, bubble and tag stick out of a card at most, but for wide bubbles."""
+"""Largest distance that shadow, glow, bubble and tag stick out of a card, except wide bubbles."""
 STACK = 7.0
 """Height of the two cards that show behind a folded module."""
 LABELS_FROM = 0.48
-"""From this zoom on, bubbles have numbers and wires have labels."""
+"""Zoom from which bubbles have numbers and wires have labels."""
 OPACITY = 0.62
-"""Of what has not been reached."""
+"""Opacity of what has not been reached."""
 
 
 @dataclass(frozen=True)
 class Layers:
-    """What is shown of the values, the gradients and the shapes."""
+    """Visibility of values, gradients and shapes."""
 
     values: bool = True
     gradients: bool = True
@@ -35,7 +35,7 @@ class Layers:
 
 @dataclass(frozen=True)
 class Style:
-    """How to paint: the theme, the layers, and how far a card's numbers are wiped in (0 to 1)."""
+    """Painting options; ``wipe`` is the share (0 to 1) of a card's numbers that is wiped in."""
 
     theme: Theme
     layers: Layers = Layers()
@@ -46,16 +46,16 @@ class Style:
 
 @lru_cache(maxsize=8)
 def faint(theme: Theme) -> Theme:
-    """Return the theme of what is not reached: every colour laid on the canvas at `OPACITY`.
+    """Return the theme of what is not reached: every colour blended onto the canvas at `OPACITY`.
 
-    Mixed instead of painted translucent, so that no wire shines through and exports stay simple.
+    Blended instead of painted translucent, so that no wire shows through and exports stay simple.
     """
     mixed = {name: mix(theme.color(name), theme.canvas, OPACITY) for name in token_names()}
     return Theme(name=theme.name, dark=theme.dark, scale=theme.scale, **mixed)
 
 
 def extent(box: QRectF, reading: Reading) -> QRectF:
-    """Return all that painting a card may touch, near or far."""
+    """Return the area that painting a card may touch, at any zoom."""
     return box.adjusted(-REACH, -REACH, REACH, REACH).united(bubbles.extent(box, reading))
 
 
@@ -96,7 +96,7 @@ def radius(card: Card, box: QRectF) -> float:
 
 
 def active_color(reading: Reading, theme: Theme) -> QColor:
-    """Return the light of what happens now."""
+    """Return the highlight colour of an active card."""
     if reading.failed:
         return theme.error
     if reading.active == "backward":
@@ -147,7 +147,7 @@ def _leaf(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
 
 
 def _ground(reading: Reading, usual: QColor, theme: Theme) -> QColor:
-    """Return what a card is filled with: in a colour mode by that, else as its role wants it."""
+    """Return the fill of a card: by the colour mode if there is one, else by role."""
     if not reading.tinted:
         return usual
     return theme.surface if reading.tint is None else tints.ground(reading.tint, theme)
@@ -187,7 +187,7 @@ def _op(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Sty
 
 
 def _is_filled(card: Card, reading: Reading) -> bool:
-    """Tell whether a card is the loss in its inverse dress; colour modes need its ground."""
+    """Return whether a card is the loss in inverted colours; colour modes need its fill."""
     return card.kind == "loss" and reading.state == "reached" and not reading.tinted
 
 
@@ -202,13 +202,13 @@ def _stripe(painter: QPainter, box: QRectF, radius: float, color: QColor) -> Non
 def _tint_stripe(
     painter: QPainter, box: QRectF, radius: float, reading: Reading, theme: Theme
 ) -> None:
-    """Colour the left border by what the colour mode says: its ground is a pale one."""
+    """Colour the left border in the full colour of the tint, of which the fill is a pale shade."""
     if reading.tint is not None:
         _stripe(painter, box, radius, tints.color(reading.tint, theme.dark))
 
 
 def _inks(card: Card, reading: Reading, theme: Theme) -> tuple[QColor, QColor, QColor, QColor]:
-    """Return the colours of big text, small text, the chip's ground and its symbol."""
+    """Return the colours of big text, small text, the chip's fill and its symbol."""
     if _is_filled(card, reading):
         return (
             theme.surface,
@@ -241,7 +241,7 @@ def _heading(
     painter: QPainter, card: Card, row: QRectF, ink: QColor, ink2: QColor, px: float, weight: int
 ) -> None:
     """Write a card's title at the left of a row and its variable's name at the right."""
-    # A parameter's path ends in its title, and the frame around it tells the rest.
+    # A parameter's path ends in its title, and the frame around it shows the rest.
     name = "" if card.kind in LEAVES or card.name == card.title else card.name
     written = variable(card.title) if card.kind in LEAVES else card.title
     title = shapes.text_width(written, px, weight)
@@ -279,15 +279,15 @@ def _tensor(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
         shapes.role_sign(painter, card.kind, QPointF(left + 5, head.center().y()), theme)
         head.setLeft(left + 15)
     _heading(painter, card, head, ink, ink2, 13, 600)
-    for n, (words, mono) in enumerate(rows, start=1):
+    for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * height, right - left, height)
-        shapes.write(painter, row, words, ink2, 11, 500, mono=mono)
+        shapes.write(painter, row, text, ink2, 11, 500, mono=mono)
 
 
 def _tensor_rows(
     card: Card, reading: Reading, style: Style, height: float
 ) -> list[tuple[str, bool]]:
-    """Return the small lines of a tensor card ``height`` high, and which are monospaced."""
+    """Return the small text lines of a tensor card ``height`` high, and which are monospaced."""
     rows: list[tuple[str, bool]] = []
     if reading.shape and style.layers.shapes:
         rows.append((reading.shape, True))
@@ -333,16 +333,16 @@ def _module(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
     rows = _module_rows(card, reading, style, body.height())
     top = middle - 7.5 * (len(rows) + 1) - 1
     _heading(painter, card, QRectF(left, top, right - left, 17), theme.ink, theme.ink2, 13, 600)
-    for n, (words, mono) in enumerate(rows, start=1):
+    for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * 15 + 1, right - left, 15)
-        shapes.write(painter, row, words, theme.ink2, 11, 500, mono=mono)
+        shapes.write(painter, row, text, theme.ink2, 11, 500, mono=mono)
 
 
 def _module_rows(
     card: Card, reading: Reading, style: Style, height: float
 ) -> list[tuple[str, bool]]:
-    """Return the small lines of a folded module: what it is, and what it made."""
-    what = " · ".join(words for words in (card.note, reading.bad) if words)
+    """Return the small text lines of a folded module: its note, and its output."""
+    what = " · ".join(text for text in (card.note, reading.bad) if text)
     rows = [(what, False)] if what else []
     if reading.shape and style.layers.shapes:
         rows.append((reading.shape, True))

@@ -1,4 +1,4 @@
-"""The still part of the graph: frames, wires, cards and labels at a position, in any detail."""
+"""The still part of the graph at a position: frames, wires, cards and labels, at any detail."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
@@ -27,17 +27,17 @@ T = TypeVar("T")
 Detail = Literal["full", "name", "block", "speck"]
 
 MOST_AREAS = 400
-"""Where more cards and wires change than this, all is painted anew."""
+"""If more cards and wires change than this, everything is repainted."""
 _TONES: tuple[wires.Tone, ...] = ("rest", "carried", "forward", "share", "backward")
-"""In the order in which they are painted from very far."""
+"""In the order in which wires are painted at the farthest zoom."""
 MOST_LABELLED = 12
-"""Into a card with more wires only those have labels that run now, or that tell more than the
-bubble of the card they come from."""
+"""Into a card with more wires, only those are labelled that are active, or whose label says more
+than the bubble of their source."""
 NOTHING = Look(cards={}, wires={})
 
 
 def detail_at(zoom: float) -> Detail:
-    """Return how much of a card can be told at a zoom."""
+    """Return the level of detail of cards at a zoom."""
     if zoom < 0.18:
         return "speck"
     return "block" if zoom < 0.36 else "name" if zoom < 0.7 else "full"
@@ -46,7 +46,7 @@ def detail_at(zoom: float) -> Detail:
 class Drawing:
     """A stage with a look, a theme and layers; paints any part of it in scene units.
 
-    ``hidden`` cards are left out: something moves there, and the overlay paints them meanwhile.
+    ``hidden`` cards are left out: they are in motion, and the overlay paints them meanwhile.
     """
 
     def __init__(self, stage: Stage, theme: Theme, layers: Layers, look: Look = NOTHING) -> None:
@@ -61,36 +61,37 @@ class Drawing:
         self.zoom = self.label_scale = 1.0
         self.tiles = Tiles(stage, self._wishes, self._taken)
         self._specks: Specks | None = None
-        """Everything as it is seen from very far, once it was."""
+        """Everything as shown at the farthest zoom, once that was needed."""
         self._compared: tuple[object, object, list[str]] = (None, None, [])
 
     def reading(self, key: str, look: CardLook | None = None) -> Reading:
-        """Return what a card says now, or with another ``look``."""
+        """Return a card's reading now, or with another ``look``."""
         scale = self.label_scale or 1.0
-        found = (key, look if look is not None else self.look.cards.get(key), scale)
-        if found not in self._readings:
+        look = look if look is not None else self.look.cards.get(key)
+        cached = (key, look, scale)
+        if cached not in self._readings:
             card, box = self.stage.cards[key], self.stage.boxes[key]
-            reading = self.stage.reader.card(card, found[1])
+            reading = self.stage.reader.card(card, look)
             if reading.gradient:
                 reading = bubbles.fitted(box, reading, self.stage.room_beside(key), scale)
             if self.coloring is not None:
-                reading = replace(reading, tint=self.coloring.tint(card, found[1]), tinted=True)
-            self._readings[found] = reading
-        return self._readings[found]
+                reading = replace(reading, tint=self.coloring.tint(card, look), tinted=True)
+            self._readings[cached] = reading
+        return self._readings[cached]
 
     def set_theme(self, theme: Theme) -> None:
-        """Paint in other colours from now on."""
+        """Change the theme."""
         self.theme = theme
         self.sprites.clear()
         self._specks = None
 
     def set_coloring(self, mode: Mode) -> None:
-        """Colour the cards by something else from now on; by what they are where it is empty."""
+        """Change the colour mode; an empty mode colours the cards by kind."""
         stage = self.stage
         self.tint_by(Coloring(stage.reader.tape, stage.picture.cards, mode) if mode else None)
 
     def tint_by(self, tinter: Tinter | None) -> None:
-        """Let something else than a mode give the colours."""
+        """Take the cards' colours from ``tinter``; None colours them by kind."""
         if tinter is self.coloring:
             return
         self.coloring = tinter
@@ -100,7 +101,7 @@ class Drawing:
         self.tiles.clear()
 
     def set_layers(self, layers: Layers) -> None:
-        """Show other layers from now on."""
+        """Change which layers are shown."""
         self.layers = layers
         self.sprites.clear()
         self._specks = None
@@ -108,14 +109,14 @@ class Drawing:
 
     @property
     def labels(self) -> dict[str, wires.Label]:
-        """Every label of the picture by the key of its wire; painting asks for what is seen."""
+        """Every label of the picture by the key of its wire; painting places visible ones only."""
         return self.tiles.all()
 
     def set_look(self, look: Look) -> list[QRectF]:
-        """Take another position's look; return the areas (scene units) that change."""
+        """Change to another position's look; return the areas (scene units) that change."""
         old, self.look = self.look, look
         if old is NOTHING and self._specks is None and not self.tiles.held():
-            # Nothing has been painted: to compare thousands of cards would tell no more.
+            # Nothing has been painted yet: comparing thousands of cards would be wasted.
             return [self._everywhere()]
         changed = self.changed_cards(old)
         tones = self._changed_wires(old)
@@ -135,34 +136,36 @@ class Drawing:
     def changed_cards(self, old: Look) -> list[str]:
         """Return the keys of the cards that look different from ``old``."""
         if self._compared[0] is not old.cards or self._compared[1] is not self.look.cards:
-            found = differing(old.cards, self.look.cards)
-            found = [key for key in found if key in self.stage.cards]
-            self._compared = (old.cards, self.look.cards, found)
+            changed = differing(old.cards, self.look.cards)
+            changed = [key for key in changed if key in self.stage.cards]
+            self._compared = (old.cards, self.look.cards, changed)
         return self._compared[2]
 
     def _changed_wires(self, old: Look) -> list[str]:
         """Return the keys of the wires that look different from ``old``."""
         stage, look = self.stage, self.look
-        found = dict.fromkeys(key for key in differing(old.wires, look.wires) if key in stage.wires)
-        # Outside of the forward pass it is no news that a wire has carried its value.
+        changed = dict.fromkeys(
+            key for key in differing(old.wires, look.wires) if key in stage.wires
+        )
+        # Only in the forward pass are wires coloured that have carried their value.
         if (old.phase == "forward") != (look.phase == "forward"):
-            turned = [key for key in look.wires if key in stage.wires and key not in found]
+            turned = [key for key in look.wires if key in stage.wires and key not in changed]
             turned = [key for key in turned if self._tone(key, old) != self._tone(key, look)]
-            found |= dict.fromkeys(turned)
-        return list(found)
+            changed |= dict.fromkeys(turned)
+        return list(changed)
 
     def _tone(self, key: str, look: Look) -> wires.Tone:
         return wires.tone(look.wires.get(key), look.phase, self.layers.gradients)
 
     def card_area(self, key: str) -> QRectF:
-        """Return all that painting a card may touch."""
+        """Return the area that painting a card may touch."""
         return self._card_area(key, self.look.cards.get(key))
 
     def _card_area(self, key: str, look: CardLook | None) -> QRectF:
         return cards.extent(self.stage.boxes[key], self.reading(key, look))
 
     def label_words(self, key: str) -> str:
-        """Return what the gradient label of a wire says; empty for none."""
+        """Return the text of a wire's gradient label; empty for none."""
         look = self.look.wires.get(key)
         if look is None or not self.layers.gradients:
             return ""
@@ -170,7 +173,7 @@ class Drawing:
         return self.stage.reader.label(look, source is not None and len(source.shares) > 1)
 
     def set_zoom(self, zoom: float) -> None:
-        """Say how near one is: labels are larger from afar, and farther still are left out."""
+        """Adapt the labels to a zoom: larger at a far zoom, left out at a farther one."""
         self.zoom = zoom
         full = detail_at(zoom) == "full"
         scale = 1.0 if full else FAR_SCALE if zoom >= LABELS_FROM else 0.0
@@ -179,47 +182,47 @@ class Drawing:
             self.tiles.clear()
 
     def _wishes(self, numbers: list[int]) -> list[Wish]:
-        """Return the labels that some wires (numbers) want, the most important first."""
+        """Return the labels that some wires (by number) want, the most important first."""
         wishes: list[Wish] = []
-        told: set[tuple[str, int]] = set()
+        labelled: set[tuple[str, int]] = set()
         stage = self.stage
         for owner in numbers:
             key = stage.wire_keys[owner]
             wire, line = stage.wires[key], stage.label_line(owner)
-            words = "" if self._is_crowded(wire) else self.label_words(key)
+            text = "" if self._is_crowded(wire) else self.label_words(key)
             output = (wire.source, wire.output)
-            if words:
+            if text:
                 active = self.look.wires[key].active == "backward"
                 kind: Kind = "active" if active else "gradient"
-                wishes.append(Wish(key, words, kind, line, owner))
-            elif output not in told and self._tells_shape(key):
-                told.add(output)
+                wishes.append(Wish(key, text, kind, line, owner))
+            elif output not in labelled and self._needs_shape(key):
+                labelled.add(output)
                 wishes.append(Wish(key, wire.shape, "shape", line, owner))
-            if wire.part and output not in told:
-                told.add(output)
+            if wire.part and output not in labelled:
+                labelled.add(output)
                 wishes.append(Wish(f"{key}#part", wire.part[:12], "part", line, owner))
         return wishes
 
     def _is_crowded(self, wire: Wire) -> bool:
-        """Tell whether a wire is one of many, and its label only repeats its source's bubble."""
+        """Return whether a wire is one of many, and its label only repeats its source's bubble."""
         look, source = self.look.wires.get(wire.key), self.look.cards.get(wire.source)
         if look is None or look.active or (source is not None and len(source.shares) > 1):
             return False
         return len(self.stage.into[wire.target]) > MOST_LABELLED
 
-    def _tells_shape(self, key: str) -> bool:
-        """Wires tell the shape where their source does not: out of some folded modules."""
+    def _needs_shape(self, key: str) -> bool:
+        """Return whether a wire shows its shape as its source does not: some folded modules."""
         wire, look = self.stage.wires[key], self.look.wires.get(key)
         if not self.layers.shapes or not wire.shape or (look is not None and look.active):
             return False
         source, target = self.stage.cards[wire.source], self.stage.cards[wire.target]
-        # Where a call failed its operands' shapes are what one looks for.
+        # At a failed call the operands' shapes are what matters.
         if target.failed and target.op is None and target.kind == "op":
             return True
         return source.kind == "module" and not self.reading(wire.source).shape
 
     def _taken(self, area: QRectF) -> list[Box]:
-        """Return what labels in ``area`` keep clear of: cards and what hangs on them, plates."""
+        """Return the boxes that labels in ``area`` avoid: cards, decorations, plates and marks."""
         stage, scale = self.stage, self.label_scale or 1.0
         boxes: list[QRectF] = []
         for key in stage.cards_in(area, 60.0):
@@ -245,7 +248,7 @@ class Drawing:
         return bubbles.box_of(box, bubbles.words_of(shown), scale, reading.tag, reading.shift)
 
     def badge(self, key: str) -> QRectF | None:
-        """Return the box of what the colour mode says of a card; None where it says nothing."""
+        """Return the box of a card's colour mode badge; None where it has none."""
         tint, scale = self.reading(key).tint, self.label_scale
         return tints.badge_box(self.stage.boxes[key], tint.words, scale) if tint and scale else None
 
@@ -327,7 +330,7 @@ class Drawing:
     def draw_full(
         self, painter: QPainter, key: str, reading: Reading, name: Hashable, zoom: float
     ) -> None:
-        """Draw a card saying ``reading`` in full, from the pixmap called ``name`` if it is kept."""
+        """Draw a card with ``reading`` in full, from the pixmap cached under ``name`` if any."""
         card, box = self.stage.cards[key], self.stage.boxes[key]
         style = Style(self.theme, self.layers)
         paint = partial(cards.paint, card=card, box=box, reading=reading, style=style)
@@ -358,7 +361,7 @@ class Drawing:
         painter.setPen(wires.stroke(_TONES[tone], False, self.theme, True))
 
     def _speck(self, key: str) -> QColor:
-        """Return the colour of a card that is a dot: what happens, else its role."""
+        """Return the colour of a card drawn as a dot: by state, else by role."""
         card, look = self.stage.cards[key], self.look.cards.get(key)
         if look is not None and look.failed:
             return self.theme.error
@@ -381,9 +384,9 @@ def _pale(theme: Theme) -> QColor:
 
 
 def differing(old: Mapping[str, T], new: Mapping[str, T]) -> list[str]:
-    """Return the keys of what differs between two tables, which mostly share their entries.
+    """Return the keys whose entries differ between two tables that mostly share their entries.
 
-    As tables grow and shrink at their ends, what they share stands side by side.
+    As tables grow and shrink at their ends, shared entries are at the same index.
     """
     if old is new:
         return []
@@ -393,5 +396,5 @@ def differing(old: Mapping[str, T], new: Mapping[str, T]) -> list[str]:
         keys = [*new, *(key for key in old if key not in new)]
         return [key for key in keys if old.get(key) != new.get(key)]
     others = compress(after[:same], map(is_not, old.values(), new.values()))
-    found = [key for key in others if old[key] != new[key]]
-    return [*found, *before[same:], *after[same:]]
+    changed = [key for key in others if old[key] != new[key]]
+    return [*changed, *before[same:], *after[same:]]

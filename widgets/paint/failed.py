@@ -1,4 +1,4 @@
-"""The error look: a card in which the program ended, and what was raised there."""
+"""Error look of the card in which the program ended, with the exception raised there."""
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
@@ -10,22 +10,22 @@ from widgets.theme import Theme, mix
 
 WAITING = "stops here"
 _SIGN = 9.5
-"""Radius of the sign at the upper right corner."""
+"""Radius of the error sign at the upper right corner."""
 
 
 def is_call(card: Card) -> bool:
-    """Tell whether a card is the call that raised; it made nothing, so its card says why."""
+    """Return whether a card is the call that raised; without output, its card shows the error."""
     return bool(card.failed) and card.kind == "op" and card.op is None
 
 
 def sign_box(box: QRectF) -> QRectF:
-    """Return where the sign stands: over the upper right corner."""
+    """Return the box of the error sign: over the upper right corner."""
     middle = QPointF(box.right() - 3, box.top() + 2)
     return QRectF(middle.x() - _SIGN, middle.y() - _SIGN, 2 * _SIGN, 2 * _SIGN)
 
 
 def paint_sign(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Paint a disc with an exclamation mark: what failed is not told by colour alone."""
+    """Paint a disc with an exclamation mark, so that failure is not shown by colour alone."""
     spot = sign_box(box)
     shapes.fill(painter, spot.adjusted(-1.5, -1.5, 1.5, 1.5), _SIGN + 1.5, theme.canvas)
     shapes.fill(painter, spot, _SIGN, theme.error)
@@ -38,7 +38,7 @@ def paint_sign(painter: QPainter, box: QRectF, theme: Theme) -> None:
 def paint_inside(
     painter: QPainter, card: Card, box: QRectF, reading: Reading, theme: Theme
 ) -> None:
-    """Write into the card of a call that raised: its name, its module, and what it said."""
+    """Write title, name and error message into the card of a call that raised."""
     spot = QRectF(box.left() + 13, box.center().y() - 14, 28, 28)
     ground = mix(theme.error_soft, theme.surface, 0.8)
     shapes.chip(painter, spot, card.symbol or card.title[:1], ground, theme.error)
@@ -52,14 +52,14 @@ def paint_inside(
         shapes.write(painter, below, WAITING, theme.ink2, 11, 500)
         return
     most = max(1, int((box.bottom() - row.bottom() - 5) // 15))
-    # On a ground that tells something else red letters would be hard to read.
+    # On a tinted card red text would be hard to read.
     ink = theme.error if reading.tint is None else theme.ink
-    for n, words in enumerate(broken(card.failed, row.width(), most)):
-        shapes.write(painter, row.translated(0, 18 + 15 * n), words, ink, 11, 500)
+    for n, line in enumerate(broken(card.failed, row.width(), most)):
+        shapes.write(painter, row.translated(0, 18 + 15 * n), line, ink, 11, 500)
 
 
 def broken(text: str, room: float, most: int) -> list[str]:
-    """Return ``text`` broken between words into lines of ``room``, all that is left in the last."""
+    """Return ``text`` wrapped into at most ``most`` lines of ``room``; the last takes the rest."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word

@@ -10,7 +10,7 @@ from widgets.theme import Theme
 
 RADIUS = 14.0
 HEAD = 28.0
-"""Height of the name plate, which one clicks to close the module."""
+"""Height of the name plate; a click on it closes the module."""
 SMALLEST_PX = 5.5
 """Names smaller than this on the screen are not written."""
 
@@ -40,10 +40,10 @@ def paint_head(
     zoom: float = 1.0,
     room: float = HEAD,
 ) -> None:
-    """Write the name plate, larger when zoomed out as far as its ``room`` (a height) allows.
+    """Write the name plate, enlarged at a far zoom as far as its ``room`` (a height) allows.
 
-    Words stand on a patch of the frame's fill, so that no wire runs through them. What would be
-    too small to read is left out.
+    Texts stand on a patch of the frame's fill, so that no wire runs through them. Plates too small
+    to read are left out.
     """
     grow = max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
     if 13 * grow * zoom < SMALLEST_PX:
@@ -71,9 +71,9 @@ def paint_head(
 
 
 def words_beside(frame: Frame, room: float) -> tuple[str, str]:
-    """Return which kind and note fit beside a title: both, else the kind, else the note.
+    """Return the kind and note that fit next to a title: both, else the kind, else the note.
 
-    Neither is ever cut: the rest of a word tells nothing.
+    Neither is ever truncated: part of a word would be useless.
     """
     kind, note = frame.kind, _note(frame)
     kind_width, note_width = (shapes.text_width(text, 11, 500) for text in (kind, note))
@@ -86,11 +86,11 @@ def words_beside(frame: Frame, room: float) -> tuple[str, str]:
 
 def _note(frame: Frame) -> str:
     repeats = f"×{frame.repeats}" if frame.repeats > 1 else ""
-    return " · ".join(words for words in (repeats, frame.note) if words)
+    return " · ".join(part for part in (repeats, frame.note) if part)
 
 
 def spoken(frame: Frame) -> str:
-    """Return a frame in words."""
+    """Return a frame's text description."""
     parts = [f"open module {frame.title}", frame.kind, frame.note]
     if frame.repeats > 1:
         parts.append(count(frame.repeats, "repeat"))

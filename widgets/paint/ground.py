@@ -1,4 +1,4 @@
-"""The ground of the canvas: its colour, its dots, and the notice that it is out of date."""
+"""Background of the canvas: its dots, its grey when out of date, and the notice of that."""
 
 import math
 from functools import lru_cache
@@ -17,7 +17,7 @@ _PIECE = 1 << 16
 
 
 def paint_dots(painter: QPainter, view: QRectF, camera: Camera, theme: Theme) -> None:
-    """Dot the ground of a widget's area; the step doubles or halves so as to stay calm."""
+    """Dot the background of an area; the step doubles or halves to keep the density even."""
     step = _STEP * camera.zoom
     step *= 2.0 ** round(math.log2(_STEP / step))
     device = painter.device()
@@ -49,21 +49,21 @@ def _tile(theme: Theme, side: int, ratio: float) -> QPixmap:
 
 
 def greyed(pixmap: QPixmap) -> QPixmap:
-    """Return an opaque pixmap without its colours, as light as `qGray` has them."""
+    """Return an opaque pixmap in grey levels, weighted as in `qGray`."""
     image = pixmap.toImage().convertToFormat(QImage.Format.Format_RGB32)
     pixels = np.frombuffer(image.bits(), np.uint32)
-    # In pieces that a cache holds: Qt's own conversion of the whole took 6 to 24 ms.
+    # In pieces that fit a CPU cache: Qt's own conversion of the whole took 6 to 24 ms.
     for start in range(0, len(pixels), _PIECE):
         piece = pixels[start : start + _PIECE]
         grey = (piece >> 16 & 255) * 11 + (piece >> 8 & 255) * 16 + (piece & 255) * 5 >> 5
         piece[:] = grey * 0x010101 | 0xFF000000
-    made = QPixmap.fromImage(image)
-    made.setDevicePixelRatio(pixmap.devicePixelRatio())
-    return made
+    result = QPixmap.fromImage(image)
+    result.setDevicePixelRatio(pixmap.devicePixelRatio())
+    return result
 
 
 def paint_stale(painter: QPainter, view: QRectF, theme: Theme) -> None:
-    """Paint the notice at the top of the widget."""
+    """Paint the notice that the graph is out of date at the top of the widget."""
     width = shapes.text_width(STALE, 12, 500) + 40
     box = QRectF(view.center().x() - width / 2, view.top() + 7, width, 24)
     shapes.fill(painter, box, 12, theme.surface)

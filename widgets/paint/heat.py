@@ -16,7 +16,7 @@ from engine.tape import Snapshot
 LEVELS = 255
 """Entries of the table; the middle one is zero."""
 APART = 4
-"""On something as small as a mark nobody tells so many neighbours from each other."""
+"""Step in the table between the colours of `shades`: on small marks closer ones look alike."""
 
 _NEGATIVE_HUE, _POSITIVE_HUE = 52.0, 258.0
 _LIGHT, _DARK = (0.975, 0.52), (0.30, 0.80)
@@ -39,7 +39,7 @@ def table(dark: bool) -> Pixels:
 
 
 def srgb(lightness: Grid, a: Grid, b: Grid) -> Pixels:
-    """OKLab to sRGB (Ottosson 2020), clipped into the gamut."""
+    """Convert OKLab to sRGB (Ottosson 2020), clipped into the gamut."""
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
     short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
@@ -59,7 +59,7 @@ def color(x: float, scale: float, dark: bool) -> QColor:
 
 
 def colors(numbers: NDArray[np.float64], scale: float, dark: bool) -> list[QColor]:
-    """Return the colour of each number, as `color` does; equal ones are one object, not a copy."""
+    """Return the colour of each number, as `color` does; equal colours are the same object."""
     known = _colors(dark)
     if scale <= 0:
         return [known[LEVELS // 2]] * numbers.size
@@ -71,16 +71,17 @@ def colors(numbers: NDArray[np.float64], scale: float, dark: bool) -> list[QColo
 
 @cache
 def _colors(dark: bool) -> list[QColor]:
-    """Return the map as Qt's own colours: one is asked for at every cell."""
+    """Return the map as Qt colours; cached, as every cell needs a lookup."""
     return [QColor(red, green, blue) for red, green, blue in table(dark).tolist()]
 
 
 def shades(
     numbers: NDArray[np.float64], dark: bool, scale: float | None = None
 ) -> tuple[list[QColor], NDArray[np.intp]]:
-    """Return colours of numbers on a scale, that of the greatest, and which of them each has.
+    """Return a list of colours, and for each number the index of its colour.
 
-    They are fewer than in an `image`: every fourth of the table, zero among them.
+    ``scale`` defaults to the largest size. The colours are fewer than in an `image`: every fourth
+    of the table, zero among them.
     """
     finite = np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0)
     if scale is None:
@@ -89,8 +90,8 @@ def shades(
     zero = LEVELS // 2
     levels = np.round(share * zero / APART).astype(np.intp) * APART
     used, which = np.unique(np.clip(levels, -zero, zero), return_inverse=True)
-    found = table(dark)[zero + used].tolist()
-    return [QColor(red, green, blue) for red, green, blue in found], which
+    rows = table(dark)[zero + used].tolist()
+    return [QColor(red, green, blue) for red, green, blue in rows], which
 
 
 def scale_of(grid: NDArray[np.floating]) -> float:
@@ -100,22 +101,22 @@ def scale_of(grid: NDArray[np.floating]) -> float:
 
 
 def quantile(numbers: NDArray[np.floating], share: float) -> float:
-    """Return that quantile of some numbers, to the bit what NumPy's own says.
+    """Return a quantile of some numbers, bit for bit as NumPy computes it.
 
-    NumPy's own imports all of numpy.ma, and the first picture is waited for.
+    NumPy's function imports all of numpy.ma, which would delay the first picture.
     """
     at = share * (numbers.size - 1)
     low = int(at)
     high = min(low + 1, numbers.size - 1)
     near = np.partition(numbers.reshape(-1), (low, high))
     below, above, part = float(near[low]), float(near[high]), at - low
-    # From the nearer of the two, as NumPy does it.
+    # Interpolate from the nearer of the two, as NumPy does.
     gap = above - below
     return above - gap * (1 - part) if part >= 0.5 else below + gap * part
 
 
 def grid_of(snapshot: Snapshot) -> Grid | None:
-    """Return what a snapshot looks like as a matrix, or None if it holds no numbers.
+    """Return a snapshot as a matrix, or None if it holds no numbers.
 
     A vector is one row; of more dimensions all but the last are stacked.
     """
@@ -127,7 +128,7 @@ def grid_of(snapshot: Snapshot) -> Grid | None:
     if array.size == 0:
         return None
     last = array.shape[-1] if array.ndim else 1
-    # A NaN of the kind that signals, or a size beyond all numbers, is none of the window's.
+    # Signalling NaNs and overflowing sizes are the user's data: no warnings.
     with np.errstate(invalid="ignore", over="ignore"):
         sizes = np.abs(array) if np.iscomplexobj(array) else array
         grid: Grid = sizes.reshape(-1, last).astype(np.float64)
@@ -142,7 +143,7 @@ def thinned(grid: Grid, rows: int, columns: int) -> Grid:
 
 
 def image(grid: NDArray[np.floating], dark: bool, scale: float | None = None) -> QImage:
-    """Return one pixel per number; NaN and infinities are transparent, for the hatch below them."""
+    """Return one pixel per number; NaN and infinities are transparent, over hatching."""
     limit = scale_of(grid) if scale is None else scale
     finite = np.isfinite(grid)
     if limit > 0 and finite.all():
@@ -154,22 +155,22 @@ def image(grid: NDArray[np.floating], dark: bool, scale: float | None = None) ->
     pixels[..., :3] = table(dark)[index]
     pixels[..., 3] = np.where(finite, 255, 0)
     rows, columns = grid.shape
-    held = QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
-    return held.copy()
+    shared = QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
+    return shared.copy()
 
 
 def _opaque(grid: NDArray[np.floating], limit: float, dark: bool) -> QImage:
-    """Return one pixel per number, all of them finite: in half the time, for it is made often."""
+    """Return `image` for finite numbers only, the common case, in half the time."""
     middle = (LEVELS - 1) / 2
     index = np.clip(grid / limit, -1, 1) * middle + middle
-    pixels = _words(dark)[np.round(index).astype(np.intp)]
+    pixels = _rgb32(dark)[np.round(index).astype(np.intp)]
     rows, columns = grid.shape
     return QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
 
 
 @cache
-def _words(dark: bool) -> NDArray[np.uint32]:
-    """Return the map as Qt's own pixels."""
+def _rgb32(dark: bool) -> NDArray[np.uint32]:
+    """Return the map as pixels of Qt's RGB32 format."""
     red, green, blue = table(dark).astype(np.uint32).T
-    words: NDArray[np.uint32] = 0xFF000000 | red << 16 | green << 8 | blue
-    return words
+    pixels: NDArray[np.uint32] = 0xFF000000 | red << 16 | green << 8 | blue
+    return pixels

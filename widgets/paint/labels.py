@@ -1,4 +1,4 @@
-"""Where labels stand: on their wire if it has room, else beside it, never on a card."""
+"""Placement of labels: on their wire if it has space, else next to it, never on a card."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -19,15 +19,15 @@ _BESIDE = (0.62, 0.5, 0.38, 0.75, 0.25, 0.88, 0.12)
 _GAP = 7.0
 _TOKEN = 12.0
 FAR_OUT, _MARGIN = 60.0, 20.0
-"""What a scene unit further outside of the picture costs, and how far out is still in sight."""
+"""Cost per scene unit outside the picture, and the distance outside that is still in view."""
 _MOST_COVERED = 0.12
-"""Part of a label seen from afar that may lie on something else."""
+"""Share of a label at a far zoom that may lie on something else."""
 _ROW = 36.0
-"""Half the height of a card and a gap: over the row of cards that a level wire runs in."""
+"""Half the height of a card and a gap: above the row of cards that a level wire runs in."""
 
 
 class Wish(NamedTuple):
-    """A label that wants a place on the polyline ``line``; ``owner`` is its wire's number."""
+    """A request to label the polyline ``line``; ``owner`` is its wire's number."""
 
     key: str
     words: str
@@ -37,7 +37,7 @@ class Wish(NamedTuple):
 
 
 class Placer:
-    """Finds places for labels; remembers the ones found, as most stay from step to step.
+    """Place labels; places are cached, as most stay from step to step.
 
     ``points`` (n, 2) are samples of all wires in scene units, ``owners`` (n,) their wires' numbers:
     a label avoids lying on a foreign wire, and sticking out of ``bounds`` (left, top, right,
@@ -59,33 +59,33 @@ class Placer:
     def place(
         self, wishes: Sequence[Wish], taken: Sequence[Box], scale: float = 1.0
     ) -> dict[str, Label]:
-        """Return a place for the wishes, in their order, whatever was placed before.
+        """Return the placed labels by key, in the order of ``wishes``, whatever was placed before.
 
         ``taken`` are boxes (left, top, right, bottom) that no label may cover: cards and bubbles.
-        Labels are ``scale`` times their usual size; where they are larger, from afar, one that
-        would stand far from its wire or on something else is left out.
+        Labels are ``scale`` times their usual size; where they are larger, at a far zoom, a label
+        that would stand far from its wire or on something else is left out.
         """
-        held = np.zeros((len(taken) + len(wishes), 4))
+        boxes = np.zeros((len(taken) + len(wishes), 4))
         if taken:
-            held[: len(taken)] = taken
+            boxes[: len(taken)] = taken
         placed: dict[str, Label] = {}
         for n, wish in enumerate(wishes, start=len(taken)):
-            label = self._best(wish, held[:n], scale)
+            label = self._best(wish, boxes[:n], scale)
             if label is None:
                 continue
             placed[wish.key] = label
             box = label.box
-            held[n] = box.left(), box.top(), box.right(), box.bottom()
+            boxes[n] = box.left(), box.top(), box.right(), box.bottom()
         return placed
 
-    def _best(self, wish: Wish, held: Numbers, scale: float) -> Label | None:
+    def _best(self, wish: Wish, taken: Numbers, scale: float) -> Label | None:
         width = label_width(wish.words, wish.kind) * scale
         reach = np.array([width / 2 + 1.5, LABEL_HEIGHT * scale / 2 + 1.5])
         ends = np.array(wish.line)
         low = ends.min(axis=0) - 2 * reach - _ROW
         high = ends.max(axis=0) + 2 * reach + _ROW
-        touched = (held[:, :2] < high).all(axis=1) & (held[:, 2:] > low).all(axis=1)
-        near = held[touched]
+        touched = (taken[:, :2] < high).all(axis=1) & (taken[:, 2:] > low).all(axis=1)
+        near = taken[touched]
         name = (wish.key, wish.words, wish.kind, scale, near.tobytes())
         if name not in self._found:
             if len(self._found) > 20_000:
@@ -111,9 +111,9 @@ def _cheapest(
     bounds: Numbers,
     far: bool,
 ) -> tuple[float, float, float]:
-    """Return the middle with which a label covers least, and how much that is.
+    """Return the centre (x, y) at which a label covers least, and the area that it covers there.
 
-    Earlier spots win among equals.
+    Earlier candidates win ties.
     """
     spots = np.array(_spots(wish, width, 2 * reach[1], far))
     if wish.kind == "active":
@@ -133,7 +133,7 @@ def _cheapest(
 
 
 def _spots(wish: Wish, width: float, height: float, far: bool) -> list[tuple[float, float]]:
-    """Return where a label may stand: on its wire, beside it, and over or under a level one."""
+    """Return candidate centres: on the wire, next to it, and above or below a level wire."""
     track = Track(wish.line)
     (ax, ay), (bx, by) = wish.line[0], wish.line[-1]
     rises = (height / 2 + 14, height / 2 + _ROW)[: 1 if far else 2]

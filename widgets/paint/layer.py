@@ -1,4 +1,4 @@
-"""The still part of the graph as one pixmap with a margin: panning and tokens repaint nothing."""
+"""Pixmap of the still part of the graph, with a margin: panning and tokens repaint nothing."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,10 +11,10 @@ from widgets.paint.ground import greyed, paint_dots
 
 MARGIN = 240
 STEP = 48
-"""Panned so many pixels, the pixmap is moved along and only what has come into it is painted: a
-little in many frames rather than all in one."""
+"""Pixels of panning after which the pixmap is scrolled and only the exposed strips are painted: a
+little in many frames rather than everything in one."""
 MOST_BOXES = 40
-"""More areas than this are painted in one go."""
+"""More areas than this are painted in one pass."""
 HINTS = (
     QPainter.RenderHint.Antialiasing
     | QPainter.RenderHint.TextAntialiasing
@@ -32,9 +32,9 @@ class Layer:
         self._margins: list[QRectF] = []
         self.valid = False
         self.begun = False
-        """Whether some of it is painted, but not all that is in the view."""
+        """True while some, but not all, of the view is painted."""
         self.renders = 0
-        """How often the whole was painted; benches and tests look at it."""
+        """Number of complete renders, for benchmarks and tests."""
 
     @property
     def zoom(self) -> float:
@@ -42,7 +42,7 @@ class Layer:
         return self._camera.zoom
 
     def covers(self, camera: Camera, view: QSizeF, ratio: float) -> bool:
-        """Tell whether the pixmap shows all of ``view`` (pixels) sharply at ``camera``."""
+        """Return whether the pixmap shows all of ``view`` (pixels) sharply at ``camera``."""
         if not self.valid or self._camera.zoom != camera.zoom:
             return False
         if self._pixmap.devicePixelRatio() != ratio:
@@ -54,7 +54,7 @@ class Layer:
         ) and y + size.height() >= view.height()
 
     def follow(self, drawing: Drawing, camera: Camera) -> None:
-        """Keep the view in the middle of a pixmap that covers it, a strip at a time."""
+        """Scroll the pixmap after the view that it covers, and paint the exposed strips."""
         ratio = self._pixmap.devicePixelRatio()
         dx = round((camera.x - self._camera.x) * ratio)
         dy = round((camera.y - self._camera.y) * ratio)
@@ -63,7 +63,7 @@ class Layer:
         if self._stale or max(abs(dx), abs(dy)) < STEP * ratio:
             return
         self._pixmap.scroll(dx, dy, self._pixmap.rect())
-        # By whole pixels: what stays is where it would be painted.
+        # By whole pixels, so that what stays is where it would be painted.
         self._camera = self._camera.moved(dx / ratio, dy / ratio)
         size = self._pixmap.deviceIndependentSize()
         whole = QRectF(QPointF(), size)
@@ -82,14 +82,14 @@ class Layer:
     def render(
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
     ) -> None:
-        """Paint all that is in the view; its margins, `MARGIN` pixels wide, wait for `go_on`."""
+        """Paint all that is in view; the margins, `MARGIN` pixels wide, are left to `go_on`."""
         for _ in self.rendering(drawing, camera, view, ratio, stale):
             pass
 
     def rendering(
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
     ) -> Iterator[None]:
-        """Paint as `render` does, card by card; until the end nothing may be drawn of it."""
+        """Paint as `render` does, card by card; the layer must not be drawn before the end."""
         width, height = view.width() + 2 * MARGIN, view.height() + 2 * MARGIN
         wanted = QSizeF(width, height) * ratio
         if self._pixmap.size() != wanted.toSize() or self._pixmap.devicePixelRatio() != ratio:
@@ -114,23 +114,23 @@ class Layer:
 
     @property
     def unfinished(self) -> bool:
-        """Whether some of the margins wait for `go_on`."""
+        """True while margins are left to `go_on`."""
         return self.valid and bool(self._margins)
 
     def go_on(self, drawing: Drawing) -> bool:
-        """Paint one of the margins that wait; tell whether there are more."""
+        """Paint one of the remaining margins; return whether there are more."""
         if not self.unfinished:
             return False
         self._paint_part(drawing, self._margins.pop())
         return bool(self._margins)
 
     def finish(self, drawing: Drawing) -> None:
-        """Paint all margins that wait."""
+        """Paint all remaining margins."""
         while self.go_on(drawing):
             pass
 
     def _blank(self, drawing: Drawing) -> None:
-        """Empty the margins: zoomed out, one sees them before they are painted."""
+        """Clear the margins: after zooming out they are visible before they are painted."""
         painter = QPainter(self._pixmap)
         try:
             for box in self._margins:
@@ -168,7 +168,7 @@ class Layer:
             painter.end()
 
     def refresh(self, drawing: Drawing, areas: Iterable[QRectF]) -> None:
-        """Paint some areas (scene units) again, or give the whole up where that is cheaper."""
+        """Repaint some areas (scene units), or invalidate the whole where that is cheaper."""
         if not self.valid:
             return
         if self._stale:
@@ -186,19 +186,19 @@ class Layer:
             self._paint(drawing, seen)
 
     def _paint(self, drawing: Drawing, boxes: list[QRectF]) -> None:
-        """Paint the boxes (pixels of the pixmap) with the ground below."""
-        regions = [(region, [QRectF(region.boundingRect())]) for region in _apart(boxes)]
+        """Paint the boxes (pixels of the pixmap) with the background."""
+        regions = [(region, [QRectF(region.boundingRect())]) for region in _united(boxes)]
         if detail_at(self._camera.zoom) == "speck" and regions:
-            # Dots in many boxes are found and painted in one go.
+            # Dots in many boxes are found and painted in one pass.
             whole = QRegion()
             for region, _ in regions:
                 whole = whole.united(region)
-            regions = [(whole, [box for _, found in regions for box in found])]
-        for region, found in regions:
-            self._paint_region(drawing, region, found)
+            regions = [(whole, [box for _, parts in regions for box in parts])]
+        for region, parts in regions:
+            self._paint_region(drawing, region, parts)
 
     def _paint_region(self, drawing: Drawing, region: QRegion, boxes: list[QRectF]) -> None:
-        """Paint a region; all that is to be seen in it lies in the ``boxes``."""
+        """Paint a region, which is covered by the ``boxes``."""
         for _ in self._region_steps(drawing, region, boxes):
             pass
 
@@ -239,21 +239,21 @@ class Layer:
         painter.drawPixmap(QRectF(QPointF(x, y), size), self._pixmap, source)
 
 
-def _apart(boxes: list[QRectF]) -> list[QRegion]:
-    """Return the boxes as regions to be painted one by one: those that touch are one.
+def _united(boxes: list[QRectF]) -> list[QRegion]:
+    """Return the boxes as regions to be painted separately, with touching boxes united.
 
-    Few boxes far from each other would else cost as much as all that lies between them.
+    A single region of few distant boxes would cost as much as all that lies between them.
     """
-    found: list[QRect] = []
+    rects: list[QRect] = []
     for box in boxes:
         rect = box.toAlignedRect()
-        while touching := next((other for other in found if other.intersects(rect)), None):
-            found.remove(touching)
+        while touching := next((other for other in rects if other.intersects(rect)), None):
+            rects.remove(touching)
             rect = rect.united(touching)
-        found.append(rect)
-    if len(found) <= MOST_BOXES:
-        return [QRegion(rect) for rect in found]
+        rects.append(rect)
+    if len(rects) <= MOST_BOXES:
+        return [QRegion(rect) for rect in rects]
     whole = QRegion()
-    for rect in found:
+    for rect in rects:
         whole = whole.united(rect)
     return [whole]

@@ -1,4 +1,4 @@
-"""The whole picture in a corner, with the part one sees; there only when not all is seen."""
+"""The minimap: the whole graph in a corner with the part in view; hidden when all is in view."""
 
 from collections.abc import Callable
 
@@ -16,35 +16,35 @@ from widgets.theme import Theme, faded
 
 LARGEST = QSizeF(132, 168)
 SHARE = 0.25
-"""Of a small widget it takes no more than so much of the width."""
+"""Largest share of a small widget's width that it takes."""
 NARROW, FOOT = 560.0, 46.0
-"""In a narrow widget it stands above the row of buttons, which is so high."""
+"""Width below which it stands above the row of buttons, and the height of that row."""
 MOST_HEIGHT = 0.5
-"""Part of the widget's height; a map that would take more is left out."""
+"""Largest share of the widget's height; a taller map is left out."""
 TINTED = 1000
-"""In a picture of at most so many cards the map's colours follow each step."""
+"""Largest number of cards with which the map's colours follow each step."""
 ROUNDED = 300
-"""The cards of a bigger picture are too small for round corners to be seen."""
+"""Number of cards above which they are too small for visible round corners."""
 _MARGIN = 14.0
 _PAD = 8.0
 
 
 class Minimap:
-    """A small copy of a drawing's cards, kept as a pixmap until `forget`."""
+    """A small copy of a drawing's cards, cached as a pixmap until `forget`."""
 
     def __init__(self) -> None:
         self._pixmap = QPixmap()
         self._key: tuple[object, ...] = ()
         self.awaited = False
-        """Whether it was left out lately, and is to be painted in a turn to come."""
+        """True if it was left out last time, and is to be painted in a later turn."""
 
     def forget(self) -> None:
-        """Paint anew next time: something changed."""
+        """Invalidate the pixmap: something changed."""
         self._key = ()
 
     @staticmethod
     def needed(bounds: QRectF, camera: Camera, view: QSizeF) -> bool:
-        """Tell whether some of the picture is out of sight, and there is room for a map."""
+        """Return whether some of the graph is out of view, and the map is not too tall."""
         if bounds.isEmpty() or Minimap.box(bounds, view).height() > MOST_HEIGHT * view.height():
             return False
         seen = camera.box_to_scene(QRectF(QPointF(), view)).adjusted(-2, -2, 2, 2)
@@ -52,7 +52,7 @@ class Minimap:
 
     @staticmethod
     def has_room(stage: Stage, camera: Camera, view: QSizeF) -> bool:
-        """Tell whether the map may be there: in a narrow widget it covers no card."""
+        """Return whether the map may be shown: in a narrow widget it must not cover a card."""
         if view.width() >= NARROW:
             return True
         box = Minimap.box(stage.bounds, view).adjusted(-_PAD, -_PAD, _PAD, _PAD)
@@ -60,7 +60,7 @@ class Minimap:
 
     @staticmethod
     def box(bounds: QRectF, view: QSizeF) -> QRectF:
-        """Return where the map lies in the widget."""
+        """Return the map's box in the widget."""
         zoom = _zoom(bounds, view)
         width = max(40.0, bounds.width() * zoom + 2 * _PAD)
         height = max(40.0, bounds.height() * zoom + 2 * _PAD)
@@ -69,7 +69,7 @@ class Minimap:
 
     @staticmethod
     def to_scene(bounds: QRectF, view: QSizeF, point: QPointF) -> QPointF:
-        """Return the scene point below a point of the map."""
+        """Return the scene point at a point of the map."""
         away = (point - Minimap.box(bounds, view).center()) / _zoom(bounds, view)
         return bounds.center() + away
 
@@ -83,12 +83,12 @@ class Minimap:
     ) -> None:
         """Paint the map into the widget's lower left corner.
 
-        ``hurried``: leave one of many cards out for now, if it was not painted yet; see `awaited`.
+        ``hurried``: postpone a map of many cards that is not painted yet; see `awaited`.
         """
         bounds = drawing.stage.bounds
         box = self.box(bounds, view)
         ratio = painter.device().devicePixelRatioF()
-        # What a mode tells may change with each step; of many cards nobody would see it.
+        # A mode's colours may change with each step; with many cards that is not noticeable.
         tinted = drawing.coloring is not None and len(drawing.stage.cards) <= TINTED
         look = id(drawing.look) if tinted else 0
         key = (id(drawing.stage), id(drawing.theme), ratio, box.width(), box.height(), look)
@@ -142,7 +142,7 @@ class Minimap:
 
 
 def _colors(drawing: Drawing) -> Callable[[str], QColor]:
-    """Return what tells the colour of a card by its key; without a mode each kind is asked once."""
+    """Return a function from card keys to colours; without a mode, kinds are computed once."""
     if drawing.coloring is not None:
         return lambda key: _color(drawing, key)
     cards, theme = drawing.stage.cards, drawing.theme
@@ -151,7 +151,7 @@ def _colors(drawing: Drawing) -> Callable[[str], QColor]:
 
 
 def _color(drawing: Drawing, key: str) -> QColor:
-    """Return the colour of a card: what the colour mode says of it, else what it is."""
+    """Return the colour of a card: by the colour mode if there is one, else by kind."""
     theme = drawing.theme
     if drawing.coloring is not None:
         tint = drawing.coloring.tint(drawing.stage.cards[key], drawing.look.cards.get(key))

@@ -1,4 +1,4 @@
-"""From one picture to the next: cards glide to their new places, wires bend along with them."""
+"""Animated transition between pictures: cards glide to their new places, wires bend along."""
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath
@@ -9,15 +9,15 @@ from widgets.paint.drawing import Detail, Drawing, detail_at
 from widgets.paint.tokens import ease_out
 
 MOST = 250
-"""Pictures with more cards jump: nothing could be followed there."""
+"""Pictures with more cards jump: the motion could not be followed."""
 LONGEST_MS = 250
 
 
 class Morph:
-    """The way from the picture ``old`` to ``new``; `playback.layout_same` tells what is the same.
+    """Transition from the picture ``old`` to ``new``, matched by `playback.layout_same`.
 
-    ``shift`` (scene units) is added to old places: so far did the view move in the new picture
-    that what is held still is. A module that opens grows out of its card, one that closes shrinks.
+    ``shift`` (scene units) is added to old places, to make up for a move of the view that keeps a
+    header in place. A module that opens grows out of its card; a module that closes shrinks.
     """
 
     def __init__(self, old: Drawing, new: Drawing, shift: QPointF | None = None) -> None:
@@ -29,7 +29,7 @@ class Morph:
         self._frames = {key: frames_[k].translated(by) for key, k in was.items() if k in frames_}
         wires_ = {(w.source, w.target, w.operand): key for key, w in old.stage.wires.items()}
         self._lines = {}
-        """Where the wires of the new picture ran that were there before."""
+        """Former lines of the new picture's wires, where they existed before."""
         for key, wire in new.stage.wires.items():
             ends = was.get(wire.source, ""), was.get(wire.target, "")
             before = wires_.get((*ends, wire.operand))
@@ -38,7 +38,7 @@ class Morph:
 
     @staticmethod
     def worthwhile(old: Drawing, new: Drawing) -> bool:
-        """Tell whether anything moves at all, and few enough cards that one can follow."""
+        """Return whether anything moves at all, and few enough cards to be followed."""
         if max(len(old.stage.cards), len(new.stage.cards)) > MOST:
             return False
         if not new.stage.resembles(old.stage):
@@ -48,9 +48,9 @@ class Morph:
     def paint(
         self, painter: QPainter, area: QRectF, zoom: float, share: float, sprites: bool
     ) -> None:
-        """Paint the picture ``share`` (0 to 1) of the way, in scene units.
+        """Paint the transition at ``share`` (0 to 1), in scene units.
 
-        ``sprites``: keep the cards' pixmaps; not worth it while the zoom changes too.
+        ``sprites``: cache the cards' pixmaps; not worthwhile while the zoom changes too.
         """
         at = ease_out(share)
         self._paint_frames(painter, zoom, at)
@@ -73,7 +73,7 @@ class Morph:
         painter.setOpacity(1.0)
 
     def _origin(self, key: str, box: QRectF) -> QRectF | None:
-        """Return where a card that was not there comes from: a module's card, or its frame."""
+        """Return the start box of a new card: its former frame, or the card of its module."""
         if key in self._frames:
             return QRectF(self._frames[key].topLeft(), box.size())
         frame = self._new.stage.cards[key].frame

@@ -1,4 +1,4 @@
-"""What moves from one position to the next: tokens on wires, numbers wiped in, bubbles popping."""
+"""Animation between positions: tokens on wires, numbers wiped in, bubbles popping."""
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
@@ -9,18 +9,18 @@ from widgets.paint.cards import Style
 from widgets.paint.drawing import Drawing, detail_at
 
 ARRIVAL = 0.7
-"""The part of a motion in which tokens run; then what they bring appears."""
+"""Share of a motion in which tokens run; then what they bring appears."""
 SETTLE_MS = 160
-"""After a motion the tokens come back to rest in the middle of their wires, in this time."""
+"""Time after a motion in which tokens come back to rest in the middle of their wires."""
 REST = 0.5
 MOST = 400
-"""Tokens drawn at once."""
+"""Largest number of tokens drawn at once."""
 MOST_CARDS = 16
-"""Cards that change before one's eyes at once; of more, none does: nobody could follow."""
+"""Largest number of cards animated at once; if more change, none is animated."""
 
 
 class Motion:
-    """One step's motion; ``share`` runs from 0 to 1 and then, while settling, on to 2."""
+    """Motion of one step; ``share`` runs from 0 to 1 and then, while settling, on to 2."""
 
     def __init__(self, drawing: Drawing, old: Look, duration_ms: int) -> None:
         self.duration_ms = duration_ms
@@ -32,7 +32,7 @@ class Motion:
         }
 
     def share(self, elapsed_ms: float) -> float:
-        """Return how far the motion is after some time; one without a duration is over at once."""
+        """Return the motion's progress after some time; without a duration it is over at once."""
         if self.duration_ms <= 0:
             return 2.0
         if elapsed_ms < self.duration_ms:
@@ -41,7 +41,7 @@ class Motion:
 
     def paint(self, painter: QPainter, area: QRectF, zoom: float, share: float) -> None:
         """Paint everything that moves within ``area`` (scene units); the painter is in them."""
-        # From afar cards are plain, and change at once.
+        # At a far zoom cards are plain, and change at once.
         if share < 1 and detail_at(zoom) == "full":
             for key, old in self.old.items():
                 if self._drawing.card_area(key).intersects(area):
@@ -82,7 +82,7 @@ class Motion:
 
 
 def active_wires(drawing: Drawing) -> list[tuple[str, bool]]:
-    """Return the wires that something runs along now, and whether it is a gradient."""
+    """Return the active wires, each with whether a gradient runs along it."""
     gradients = drawing.layers.gradients
     return [
         (key, look.active == "backward")

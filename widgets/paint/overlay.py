@@ -1,4 +1,4 @@
-"""What lies on top of the still layer: marks, the rim, and whole pictures for export."""
+"""Painters on top of the still layer: marks, the rim; and whole graphs for export."""
 
 from collections.abc import Iterator
 
@@ -24,12 +24,12 @@ def paint_ground(painter: QPainter, view: QRectF, camera: Camera, theme: Theme) 
 def paint_marks(
     painter: QPainter, drawing: Drawing, hovered: str, selected: str, zoom: float, area: QRectF
 ) -> None:
-    """Light the way of what is under the cursor, its own wires most, and ring what is selected."""
+    """Highlight the data path of what is hovered, mostly its own wires, and ring the selection."""
     stage, theme = drawing.stage, drawing.theme
     ways.paint(painter, drawing, hovered, area, zoom)
     thick = max(1.0, 0.8 / zoom)
     near = [*stage.into.get(hovered, ()), *stage.out_of.get(hovered, ())]
-    # Of a crowd none is told from the next: its way is all that is lit.
+    # Wires of a crowd cannot be distinguished: only the data path is highlighted.
     near = [key for key in near if key not in stage.crowded]
     near += [hovered] if hovered in stage.wires else []
     chosen = [selected] if selected in stage.wires else []
@@ -78,7 +78,7 @@ def _light(painter: QPainter, drawing: Drawing, key: str, width: float) -> None:
 
 
 def paint_rim(painter: QPainter, widget: QWidget, theme: Theme, focused: bool, stale: bool) -> None:
-    """Round the widget's corners, border it, show the focus, and say if it is out of date."""
+    """Round the widget's corners, draw border and focus ring, and the notice of a stale graph."""
     view = QRectF(widget.rect())
     corners = QPainterPath()
     corners.addRect(view)
@@ -100,10 +100,10 @@ def render(
     selected: str,
     as_seen: bool = False,
 ) -> Iterator[None]:
-    """Paint the whole picture into ``box`` as vectors, tokens at rest in mid wire; step by step.
+    """Paint the whole graph into ``box`` as vectors, in steps; tokens rest in the middle of wires.
 
-    The drawing is another's as long as that lasts: nobody else may use it. ``as_seen``: in no more
-    detail than a window shows at that size.
+    Until the end the drawing must not be used otherwise. ``as_seen``: in no more detail than a
+    window shows at that size.
     """
     bounds = drawing.stage.bounds
     camera = fitting(bounds, QSizeF(box.size()), closest=1000.0, margin=0.04 * box.width())

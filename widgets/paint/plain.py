@@ -1,4 +1,4 @@
-"""Cards from afar: a body, and if there is room its name and number, large enough to read."""
+"""Cards at a far zoom: a body, and if there is space name and number, large enough to read."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
 from widgets.theme import Theme, faded
 
 SMALLEST_PX = 10.5
-"""Type on the screen is never smaller than this."""
+"""Smallest type size on the screen."""
 
 
 def paint(
@@ -64,9 +64,10 @@ def paint(
 
 
 def short(reading: Reading) -> Reading:
-    """Return what is told from afar: the gradient without how many shares made it."""
-    gradient, told = (words.partition(" · ")[0] for words in (reading.gradient, reading.told))
-    return replace(reading, gradient=gradient, told=told)
+    """Return the reading for a far zoom: the gradient without its number of shares."""
+    texts = (reading.gradient, reading.short_gradient)
+    gradient, fitted = (text.partition(" · ")[0] for text in texts)
+    return replace(reading, gradient=gradient, short_gradient=fitted)
 
 
 def _px(zoom: float, most: float) -> float:
@@ -101,16 +102,16 @@ def _inside(
         return
     title = variable(card.title) or card.symbol
     if card.kind in LEAVES and card.scalar:
-        words = f"{title}  {reading.number}".strip() if seen else title
-        shapes.write(painter, row, words, ink, px, 600, shapes.CENTER)
+        text = f"{title}  {reading.number}".strip() if seen else title
+        shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
     elif reading.failed and failed.is_call(card) and 2 * px * 1.15 <= box.height():
-        _over(painter, card, row, ink, px)
+        _upper_title(painter, card, row, ink, px)
         lower = QRectF(row.left(), row.center().y(), row.width(), row.height() / 2)
         shapes.write(painter, lower, card.failed, style.theme.error, px * 0.92, 500)
     elif seen and reading.number and 2 * px * 1.15 <= box.height():
         lower = QRectF(row)
         lower.setTop(box.center().y() - px * 0.05)
-        _over(painter, card, row, ink, px)
+        _upper_title(painter, card, row, ink, px)
         shapes.write(painter, lower, reading.number, ink, px, 700)
     else:
         _titled(painter, card, row, ink, px)
@@ -119,7 +120,7 @@ def _inside(
 def _module(
     painter: QPainter, card: Card, row: QRectF, reading: Reading, style: Style, px: float
 ) -> None:
-    """Write what a folded module is called and what shape it made, beside a picture of it."""
+    """Write a folded module's title and output shape, next to a thumbnail of the output."""
     seen = style.layers.values and reading.state == "reached"
     repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
     title = card.title + repeats
@@ -145,7 +146,7 @@ def _module(
 def _titled(
     painter: QPainter, card: Card, row: QRectF, ink: QColor, px: float, weight: int = 600
 ) -> None:
-    """Write what a card is called, and its variable's name at the right where both have room."""
+    """Write a card's title, and its variable's name at the right where both fit."""
     title = variable(card.title) or card.symbol
     shapes.write(painter, row, title, ink, px, weight)
     name = "" if card.kind in LEAVES or card.name == card.title else variable(card.name)
@@ -154,15 +155,15 @@ def _titled(
         shapes.write(painter, row, name, ink, px, 500, shapes.RIGHT)
 
 
-def _over(painter: QPainter, card: Card, row: QRectF, ink: QColor, px: float) -> None:
-    """Write what a card is called into the upper half of a row."""
+def _upper_title(painter: QPainter, card: Card, row: QRectF, ink: QColor, px: float) -> None:
+    """Write a card's title into the upper half of a row."""
     upper = QRectF(row)
     upper.setHeight(row.height() / 2 + px * 0.05)
     _titled(painter, card, upper, ink, px, 500)
 
 
 def _gradient_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Mark that a card has a gradient; the triangle tells it without colour."""
+    """Mark that a card has a gradient; the triangle shows it without colour."""
     pill = QRectF(box.right() - 26, box.bottom() - 9, 36, 18)
     shapes.fill(painter, pill, 9, theme.backward)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -173,11 +174,12 @@ def _gradient_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:
 def _colors(
     kind: str, reading: Reading, theme: Theme, named: bool
 ) -> tuple[QColor, QColor, QColor]:
-    """Return fill, border and ink; a colour mode fills all where nothing is written."""
+    """Return fill, border and ink; a colour mode's fill is pale only where text is written."""
     if reading.tinted:
         tint = reading.tint
-        ground = tints.ground if named else lambda one, at: tints.color(one, at.dark)
-        fill = theme.surface if tint is None else ground(tint, theme)
+        fill = theme.surface
+        if tint is not None:
+            fill = tints.ground(tint, theme) if named else tints.color(tint, theme.dark)
         return fill, theme.color(kind) if kind in LEAVES else theme.line_strong, theme.ink
     if kind in LEAVES:
         return theme.color(f"{kind}_soft"), theme.color(kind), theme.ink

@@ -1,4 +1,4 @@
-"""What a card or wire says at a position: its texts and numbers, before anything is painted."""
+"""Texts and numbers of a card or wire at a position, before anything is painted."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ WAITING = "not reached yet"
 NABLA = "\N{NABLA}"
 
 MOST_TERMS = 3
-"""Sums of more shares are not written out."""
+"""Largest number of shares in a sum that is written out."""
 
 LEAVES = ("parameter", "data", "constant")
 
@@ -26,49 +26,49 @@ Active = Literal["", "forward", "backward", "update"]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A card at a position, in words. Empty texts are not shown."""
+    """Content of a card at a position. Empty texts are not shown."""
 
     state: State
     number: str = ""
     """The value of a scalar; of anything else empty."""
     share: float | None = None
-    """The scalar as a part of the picture's largest one, -1 to 1; None for no stripe."""
+    """The scalar relative to the picture's largest, -1 to 1; None for no stripe."""
     shape: str = ""
     grid: heat.Grid | None = None
     gradient: str = ""
-    told: str = ""
-    """What the bubble says where there is no room for all of ``gradient``."""
+    short_gradient: str = ""
+    """The bubble's text where there is no space for all of ``gradient``; else empty."""
     shift: float = 0.0
-    """How much farther to the right than usual the bubble stands."""
+    """Distance of the bubble to the right of its usual place."""
     bad: str = ""
     """``NaN``, ``3 NaN``, ``∞`` where the value is not all finite; else empty."""
     bad_gradient: bool = False
     active: Active = ""
     changed: bool = False
     failed: str = ""
-    """What was raised here and ended the program."""
+    """The exception raised here that ended the program."""
     update: str = ""
     """``2.0 → 0.8`` where an update changed a leaf; of a tensor the size of the change."""
     tag: str = ""
     """The small tag below the card: shared memory, versions, repeats."""
     pending: bool = False
-    """The sum in ``gradient`` is still being made."""
+    """True while the sum in ``gradient`` is being accumulated."""
     reset: Literal["", "none", "zeros"] = ""
-    """Why ``gradient`` is no number that backward made: it was just taken away, or set to 0."""
+    """Set if ``gradient`` was not computed by backward: it was set to None or to zeros."""
     tint: Tint | None = None
-    """What the colour mode says of it; None without a mode, and where it has nothing to say."""
+    """Tint of the colour mode; None without a mode, and where the mode has none."""
     tinted: bool = False
-    """A colour mode is on: what it says nothing of is left without a colour."""
+    """True while a colour mode is on: cards without a tint are left without a colour."""
 
 
 def has_gradient(look: CardLook) -> bool:
-    """Tell whether a card with this look has a gradient to say, or one on its way to it."""
+    """Return whether a card with this look has a gradient to show, finished or pending."""
     on_its_way = look.pending and bool(look.shares)
     return on_its_way or look.gradient is not None or look.reset in ("none", "zeros")
 
 
 class Reader:
-    """Reads a tape for the painters; results are kept, because a tape never changes."""
+    """Read a tape for the painters; results are cached, because a tape never changes."""
 
     def __init__(self, tape: Tape, cards: tuple[Card, ...] = ()) -> None:
         self.tape = tape
@@ -124,7 +124,7 @@ class Reader:
         return self._grids[index]
 
     def bad(self, index: int | None) -> str:
-        """Return what is not finite in a snapshot, in words; empty where all is well."""
+        """Return the count of NaN and infinities in a snapshot as text; empty for none."""
         snapshot = self.snapshot(index)
         if snapshot is None:
             return ""
@@ -137,7 +137,7 @@ class Reader:
         return " · ".join(f"{n:,} {word}" for n, word in ((nan, "NaN"), (inf, "∞")) if n)
 
     def card(self, card: Card, look: CardLook | None) -> Reading:
-        """Return what ``card`` says; without a look it has not been reached."""
+        """Return the reading of ``card``; without a look it has not been reached."""
         value = self.value(card)
         shape = text.shape(value.shape) if value is not None and value.shape else ""
         if look is None or not look.reached:
@@ -172,7 +172,7 @@ class Reader:
         x = self.number(index)
         if x is None:
             return card.literal
-        return _on_pill(x) if card.kind in LEAVES else text.number(x)
+        return _leaf_number(x) if card.kind in LEAVES else text.number(x)
 
     def _share(self, x: float | None) -> float | None:
         if x is None or not np.isfinite(x):
@@ -199,12 +199,12 @@ class Reader:
         return text.number(whole) + (several if len(parts) > MOST_TERMS else "")
 
     def _update(self, look: CardLook) -> str:
-        """Return ``2.0 → 0.8``; of a tensor the norm of the difference, where both are known."""
+        """Return ``2.0 → 0.8``; for a tensor the norm of the difference, where both are known."""
         if not look.changed or look.before is None or look.snapshot is None:
             return ""
         old, new = self.number(look.before), self.number(look.snapshot)
         if old is not None and new is not None:
-            return f"{_on_pill(old)} → {_on_pill(new)}"
+            return f"{_leaf_number(old)} → {_leaf_number(new)}"
         pair = (look.before, look.snapshot)
         if pair not in self._moves:
             first, second = self.snapshot(pair[0]), self.snapshot(pair[1])
@@ -221,7 +221,7 @@ class Reader:
         """Return the label of the gradient on a wire; empty where none came back.
 
         ``several``: more than one share arrives at the wire's source, so that the share itself is
-        told, not only the factor; a single share stands in the source's bubble anyway.
+        written, not only the factor; a single share stands in the source's bubble anyway.
         """
         if len(look.shares) > 1:
             parts = [self.number(share) for share in look.shares]
@@ -238,20 +238,20 @@ class Reader:
 
 
 def _tag(card: Card, look: CardLook) -> str:
-    """Return a card's mark, and which version its memory holds by now if that is a newer one."""
+    """Return a card's mark, and the current version of its memory if that is newer."""
     newer = f"now v{look.version}" if look.version is not None else ""
     return " · ".join(filter(None, (card.mark, newer)))
 
 
-def _on_pill(x: float | int | bool | complex) -> str:
-    """Write a leaf's number as Python would: without needless zeros, but a float as a float."""
-    words = trimmed(x)
-    whole = isinstance(x, float) and words.lstrip(text.MINUS).isdigit()
-    return f"{words}.0" if whole else words
+def _leaf_number(x: float | int | bool | complex) -> str:
+    """Format a leaf's number like Python: without needless zeros, but a float as a float."""
+    digits = trimmed(x)
+    whole = isinstance(x, float) and digits.lstrip(text.MINUS).isdigit()
+    return f"{digits}.0" if whole else digits
 
 
 def _adds_up(parts: list[float | int | bool | complex | None], whole: object) -> bool:
-    """Tell whether the parts make the whole, so that no wrong sum is ever written."""
+    """Return whether the parts add up to the whole, so that no wrong sum is ever written."""
     if not isinstance(whole, float | int) or not all(isinstance(x, float | int) for x in parts):
         return False
     total = sum(float(x) for x in parts if isinstance(x, float | int))
@@ -259,9 +259,9 @@ def _adds_up(parts: list[float | int | bool | complex | None], whole: object) ->
 
 
 def _sum(parts: list[float | int | bool | complex | None]) -> str:
-    """Write ``48 + 16`` and ``48 − 16``."""
-    words = [trimmed(x) for x in parts if x is not None]
-    return words[0] + "".join(
-        f" {text.MINUS} {word[1:]}" if word.startswith(text.MINUS) else f" + {word}"
-        for word in words[1:]
+    """Return a sum as ``48 + 16`` or ``48 − 16``."""
+    terms = [trimmed(x) for x in parts if x is not None]
+    return terms[0] + "".join(
+        f" {text.MINUS} {term[1:]}" if term.startswith(text.MINUS) else f" + {term}"
+        for term in terms[1:]
     )

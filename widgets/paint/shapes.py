@@ -1,4 +1,4 @@
-"""Small drawn parts: shadows, glows, chips, pills, the signs of the roles, and fitted text."""
+"""Drawing primitives: shadows, glows, chips, pills, role symbols, and fitted text."""
 
 import math
 from functools import lru_cache
@@ -19,25 +19,25 @@ from PySide6.QtGui import (
 
 from widgets.theme import Theme, faded, mono_font, ui_font
 
-# Put together once: joining Qt's flags costs as much as drawing the text.
+# Combined at import: joining Qt's flags costs as much as drawing the text.
 _ONE_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 LEFT = _ONE_LINE | int(Qt.AlignmentFlag.AlignLeft)
 RIGHT = _ONE_LINE | int(Qt.AlignmentFlag.AlignRight)
 CENTER = _ONE_LINE | int(Qt.AlignmentFlag.AlignHCenter)
 
 HATCH = 1.2
-"""How thick the lines of a hatched shape are."""
+"""Line width of hatching."""
 
 
 @lru_cache(maxsize=64)
 def metrics(px: float, weight: int, mono: bool = False) -> QFontMetricsF:
-    """Return the measures of a font at 100 %."""
+    """Return the metrics of a font at 100 %."""
     return QFontMetricsF(mono_font(px, weight) if mono else ui_font(px, weight))
 
 
 @lru_cache(maxsize=8192)
 def text_width(text: str, px: float, weight: int = 400, mono: bool = False) -> float:
-    """Return how wide ``text`` is in scene units."""
+    """Return the width of ``text`` in scene units."""
     return metrics(px, weight, mono).horizontalAdvance(text)
 
 
@@ -59,7 +59,7 @@ def write(
     flags: int = LEFT,
     mono: bool = False,
 ) -> None:
-    """Write one line into ``box``, cut with an ellipsis where it is too long."""
+    """Write a single line into ``box``, cut with an ellipsis where it is too long."""
     if not text or box.width() <= 0:
         return
     font: QFont = mono_font(px, weight) if mono else ui_font(px, weight)
@@ -70,18 +70,18 @@ def write(
 
 
 def pen(color: QColor, width: float, dashes: tuple[float, ...] = ()) -> QPen:
-    """Return a round pen, to be read only; ``dashes`` are lengths in scene units."""
+    """Return a shared pen, not to be modified; ``dashes`` are lengths in scene units."""
     return _pen(color.rgba(), width, dashes)
 
 
 @lru_cache(maxsize=512)
 def _pen(rgba: int, width: float, dashes: tuple[float, ...]) -> QPen:
-    made = QPen(QColor.fromRgba(rgba), width)
-    made.setCapStyle(Qt.PenCapStyle.RoundCap if not dashes else Qt.PenCapStyle.FlatCap)
-    made.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    result = QPen(QColor.fromRgba(rgba), width)
+    result.setCapStyle(Qt.PenCapStyle.RoundCap if not dashes else Qt.PenCapStyle.FlatCap)
+    result.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     if dashes:
-        made.setDashPattern([length / width for length in dashes])
-    return made
+        result.setDashPattern([length / width for length in dashes])
+    return result
 
 
 def fill(painter: QPainter, box: QRectF, radius: float, color: QColor) -> None:
@@ -144,7 +144,7 @@ def shadow(painter: QPainter, box: QRectF, radius: float, theme: Theme) -> None:
 
 @lru_cache(maxsize=64)
 def _shadow_pixmap(theme: Theme, width: int, height: int, radius: float, scale: float) -> QPixmap:
-    """Return the shadow of a card of a size; many cards share one."""
+    """Return the shadow of a card size; cached, as many cards have the same size."""
     pixmap = QPixmap(math.ceil((width + 8) * scale), math.ceil((height + 10) * scale))
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
@@ -165,7 +165,7 @@ def _shadow(painter: QPainter, box: QRectF, radius: float, theme: Theme) -> None
 
 
 def glow(painter: QPainter, box: QRectF, radius: float, color: QColor) -> None:
-    """Ring a card with light: it is what happens now."""
+    """Draw the glow around an active card."""
     for grow in (8.0, 6.0, 4.0, 2.0):
         fill(painter, box.adjusted(-grow, -grow, grow, grow), radius + grow, faded(color, 0.10))
 
@@ -178,7 +178,7 @@ def rounded(box: QRectF, radius: float) -> QPainterPath:
 
 
 def role_sign(painter: QPainter, kind: str, center: QPointF, theme: Theme) -> None:
-    """Draw the sign of a leaf's role: a diamond, a disc or a ring."""
+    """Draw the symbol of a leaf's role: a diamond, a disc or a ring."""
     painter.setPen(Qt.PenStyle.NoPen)
     if kind == "parameter":
         painter.setBrush(theme.parameter)
@@ -220,7 +220,7 @@ def chip(painter: QPainter, box: QRectF, symbol: str, ground: QColor, ink: QColo
 
 
 def chevron(painter: QPainter, center: QPointF, size: float, color: QColor, down: bool) -> None:
-    """Draw the sign of something that opens (pointing right) or closes (pointing down)."""
+    """Draw the symbol of something that opens (pointing right) or closes (pointing down)."""
     x, y = center.x(), center.y()
     half = size / 2
     path = QPainterPath()
@@ -238,7 +238,7 @@ def chevron(painter: QPainter, center: QPointF, size: float, color: QColor, down
 
 
 def hatch(painter: QPainter, path: QPainterPath, color: QColor, step: float = 7.0) -> None:
-    """Hatch a shape: its numbers are not finite, which must show without any colour."""
+    """Hatch a shape whose numbers are not finite, which must show without any colour."""
     box = path.boundingRect()
     tall, left = box.height(), box.left() - box.height()
     starts = (left + step * n for n in range(math.ceil((box.right() - left) / step)))
@@ -261,7 +261,7 @@ def hatch(painter: QPainter, path: QPainterPath, color: QColor, step: float = 7.
 
 
 def fill_inside(painter: QPainter, shape: QPainterPath, part: QPainterPath, color: QColor) -> None:
-    """Fill what of ``part`` lies inside ``shape``; without a clip, which SVG has none of here."""
+    """Fill the intersection of two shapes; in SVG without a clip, which is not available there."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     if _is_svg(painter):
@@ -279,7 +279,7 @@ def _is_svg(painter: QPainter) -> bool:
 
 
 def scissors(painter: QPainter, center: QPointF, ground: QColor, ink: QColor) -> None:
-    """Draw a pair of scissors on a disc: what runs here is cut off."""
+    """Draw a pair of scissors on a disc, the symbol of a cut gradient."""
     painter.setPen(pen(ink, 1.2))
     painter.setBrush(ground)
     painter.drawEllipse(center, 8.5, 8.5)

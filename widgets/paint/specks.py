@@ -1,4 +1,4 @@
-"""A picture from very far: cards are dots and wires are straight lines, thousands in one call."""
+"""The graph at the farthest zoom: cards as dots and wires as lines, thousands in one call."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -19,10 +19,10 @@ _UNKNOWN = -1
 
 
 class Specks:
-    """Ends of wires and boxes of cards as plain numbers, with a kind or a colour for each.
+    """Ends of wires and boxes of cards as arrays, with a kind or a colour for each.
 
-    ``color`` tells the colour of a card by its key, ``tone`` the kind of a wire, a small number.
-    Both are asked once for what is painted, and again only for what `touch` names.
+    ``color`` returns the colour of a card by its key, ``tone`` the kind of a wire, a small number.
+    Both are called once for what is painted, and again only for keys passed to `touch`.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Specks:
 
     @cached_property
     def _lines(self) -> Numbers:
-        """Of every wire: where it begins and where it ends."""
+        """Start and end of every wire: (n, 4) of x, y, x, y."""
         lines = np.empty((len(self._stage.wire_keys), 4))
         for n, key in enumerate(self._stage.wire_keys):
             route = self._stage.placement.routes[key]
@@ -46,7 +46,7 @@ class Specks:
 
     @cached_property
     def _rects(self) -> Numbers:
-        """Of every card: left, top, width and height."""
+        """Left, top, width and height of every card."""
         rects = self._stage.card_spots.boxes.copy()
         rects[:, 2:] -= rects[:, :2]
         return rects
@@ -60,7 +60,7 @@ class Specks:
         return {key: n for n, key in enumerate(self._stage.card_keys)}
 
     def touch(self, cards: Iterable[str], wires: Iterable[str]) -> None:
-        """Ask anew for these when they are painted."""
+        """Invalidate the colours of cards and the kinds of wires."""
         for key in cards:
             self._colors[self._card_at[key]] = _UNKNOWN
         for key in wires:
@@ -69,53 +69,53 @@ class Specks:
     def paint_wires(
         self, painter: QPainter, areas: Sequence[QRectF], take: Callable[[QPainter, int], None]
     ) -> None:
-        """Paint the wires near ``areas``; ``take`` gives the painter the pen of a kind."""
-        keys, found = self._stage.wire_keys, self._stage.wire_spots.touching_any(areas)
-        for at in found[self._tones[found] == _UNKNOWN].tolist():
+        """Paint the wires near ``areas``; ``take`` sets the painter's pen for a kind."""
+        keys, numbers = self._stage.wire_keys, self._stage.wire_spots.touching_any(areas)
+        for at in numbers[self._tones[numbers] == _UNKNOWN].tolist():
             self._tones[at] = self._tone(keys[at])
-        for kind, lines in _groups(self._tones[found], self._lines[found]):
+        for kind, lines in _groups(self._tones[numbers], self._lines[numbers]):
             take(painter, kind)
             painter.drawLines(_first(lines, QLineF), len(lines))
 
     def paint_cards(self, painter: QPainter, areas: Sequence[QRectF], pixel: float = 0.0) -> None:
-        """Paint the cards near ``areas``; where several lie in one ``pixel``, one that fills it."""
-        keys, found = self._stage.card_keys, self._stage.card_spots.touching_any(areas)
-        rects = self._rects[found]
+        """Paint the cards near ``areas``; of several in a ``pixel``, the largest fills it."""
+        keys, numbers = self._stage.card_keys, self._stage.card_spots.touching_any(areas)
+        rects = self._rects[numbers]
         if pixel:
-            kept, rects = _coarse(rects, pixel)
-            found = found[kept]
-        for at in found[self._colors[found] == _UNKNOWN].tolist():
+            chosen, rects = _coarse(rects, pixel)
+            numbers = numbers[chosen]
+        for at in numbers[self._colors[numbers] == _UNKNOWN].tolist():
             self._colors[at] = self._color(keys[at]).rgba()
         painter.setPen(Qt.PenStyle.NoPen)
-        for color, same in _groups(self._colors[found], rects):
+        for color, same in _groups(self._colors[numbers], rects):
             painter.setBrush(QColor.fromRgba(color))
             painter.drawRects(_first(same, QRectF), len(same))
 
 
 def _coarse(rects: Numbers, pixel: float) -> tuple[NDArray[np.intp], Numbers]:
-    """Return the numbers of the boxes to paint, and these.
+    """Return the indices of the boxes to paint, and these boxes.
 
-    For small ones a ``pixel`` stands in which their middles lie, with the number of the largest:
-    ops are larger than constants.
+    Small boxes with their centres in the same ``pixel`` are replaced by that pixel, with the index
+    of the largest: ops are larger than constants.
     """
     small = np.flatnonzero(rects[:, 2:].max(axis=1, initial=0.0) < pixel)
     small = small[np.argsort(rects[small, 2:].prod(axis=1), kind="stable")]
     cells = np.floor((rects[small, :2] + rects[small, 2:] / 2) / pixel)
     across, down = cells.T
-    # One number for each cell: pairs take ten times as long to be told apart.
+    # A single number for each cell: finding unique pairs takes ten times as long.
     width = np.ptp(across) + 1 if len(small) else 1.0
     _, last = np.unique((down * width + across)[::-1], return_index=True)
     last = len(small) - 1 - last
-    kept = np.ones(len(rects), np.bool_)
-    kept[small] = False
-    kept[small[last]] = True
-    made = rects.copy()
-    made[small[last], :2], made[small[last], 2:] = cells[last] * pixel, pixel
-    return np.flatnonzero(kept), made[kept]
+    chosen = np.ones(len(rects), np.bool_)
+    chosen[small] = False
+    chosen[small[last]] = True
+    rects = rects.copy()
+    rects[small[last], :2], rects[small[last], 2:] = cells[last] * pixel, pixel
+    return np.flatnonzero(chosen), rects[chosen]
 
 
 def _groups(kinds: NDArray[np.int64], rows: Numbers) -> Iterable[tuple[int, Numbers]]:
-    """Yield every kind with its rows, four numbers each, one after the other in memory."""
+    """Yield every kind with its rows of four numbers, contiguous in memory."""
     if not len(kinds):
         return
     order = np.argsort(kinds, kind="stable")
@@ -126,5 +126,5 @@ def _groups(kinds: NDArray[np.int64], rows: Numbers) -> Iterable[tuple[int, Numb
 
 
 def _first(rows: Numbers, kind: type[T]) -> T:
-    """Return the first row as an object of Qt's; the others follow it in memory."""
+    """Return the first row as a Qt object; the others follow it in memory."""
     return cast("T", wrapInstance(rows.ctypes.data, kind))

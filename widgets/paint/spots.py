@@ -1,4 +1,4 @@
-"""Many boxes by where they are: what touches an area is found without a look at all of them."""
+"""Spatial index of boxes: finds what touches an area without a scan of all boxes."""
 
 from collections.abc import Sequence
 
@@ -9,21 +9,21 @@ from PySide6.QtCore import QRectF
 Boxes = NDArray[np.float64]
 """Left, top, right, bottom in each row."""
 FEW = 500
-"""So many boxes are looked through faster than they are looked up."""
+"""Number of boxes up to which a scan is faster than the index."""
 Tile = tuple[int, int]
 TALL = 8.0
-"""A box so many times taller than usual is looked at always; else every search had to reach so
-far."""
+"""Multiple of the median height above which a box is always checked; else every search would have
+to reach that far."""
 
 
 class Spots:
-    """Boxes (n, 4), sorted from top to bottom; those that are very tall stand aside."""
+    """Boxes (n, 4), sorted from top to bottom; very tall ones are stored separately."""
 
     def __init__(self, boxes: Boxes) -> None:
         self.boxes = boxes
         heights = boxes[:, 3] - boxes[:, 1]
         middle = len(boxes) // 2
-        # Not NumPy's median: that imports all of numpy.ma, while the first picture is waited for.
+        # Not NumPy's median: that imports all of numpy.ma, which would delay the first picture.
         usual = float(np.partition(heights, middle)[middle]) if len(boxes) else 0.0
         tall = heights > TALL * usual
         if len(boxes) <= FEW:
@@ -36,45 +36,45 @@ class Spots:
         self._reach = float(heights[short].max(initial=0.0))
 
     def touching(self, area: QRectF, reach: float = 0.0) -> NDArray[np.intp]:
-        """Return the numbers of the boxes within ``reach`` of ``area``, in order."""
+        """Return the indices of the boxes within ``reach`` of ``area``, ascending."""
         left, top = area.left() - reach, area.top() - reach
         right, bottom = area.right() + reach, area.bottom() + reach
         first = int(np.searchsorted(self._tops, top - self._reach))
         stop = int(np.searchsorted(self._tops, bottom, side="right"))
         band = self._sorted[first:stop]
         hit = (band[:, 0] <= right) & (band[:, 2] >= left) & (band[:, 3] >= top)
-        found = self._order[first:stop][hit]
+        numbers = self._order[first:stop][hit]
         if len(self._tall):
             aside = self.boxes[self._tall]
             hit = (aside[:, 0] <= right) & (aside[:, 2] >= left)
             hit &= (aside[:, 1] <= bottom) & (aside[:, 3] >= top)
-            found = np.concatenate([found, self._tall[hit]])
-        found.sort()
-        return found
+            numbers = np.concatenate([numbers, self._tall[hit]])
+        numbers.sort()
+        return numbers
 
     def touching_any(self, areas: Sequence[QRectF]) -> NDArray[np.intp]:
-        """Return the numbers of the boxes that touch any of some areas, in order."""
+        """Return the indices of the boxes that touch any of the areas, ascending."""
         if len(areas) == 1:
             return self.touching(areas[0])
-        found = [self.touching(area) for area in areas]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
+        numbers = [self.touching(area) for area in areas]
+        return np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.intp)
 
 
 def tiled(boxes: Boxes, side: float, reach: float) -> dict[Tile, tuple[list[int], QRectF]]:
-    """Group boxes by the square, ``side`` wide, in which their middles lie.
+    """Group boxes by the square tile, ``side`` wide, that contains their centre.
 
-    Return of each square the numbers of its boxes and the area that they reach, and ``reach`` more.
+    Return for each tile the indices of its boxes and their bounds, enlarged by ``reach``.
     """
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     cells, owners = np.unique(np.floor(middles / side), axis=0, return_inverse=True)
     order = np.argsort(owners.reshape(-1), kind="stable")
     stops = np.cumsum(np.bincount(owners.reshape(-1), minlength=len(cells))).tolist()
-    found: dict[Tile, tuple[list[int], QRectF]] = {}
+    tiles: dict[Tile, tuple[list[int], QRectF]] = {}
     for (column, row), start, stop in zip(cells.tolist(), [0, *stops], stops, strict=False):
         members = order[start:stop]
         left, top = boxes[members, :2].min(axis=0).tolist()
         right, bottom = boxes[members, 2:].max(axis=0).tolist()
         area = QRectF(left, top, right - left, bottom - top)
         area = area.adjusted(-reach, -reach, reach, reach)
-        found[int(column), int(row)] = (members.tolist(), area)
-    return found
+        tiles[int(column), int(row)] = (members.tolist(), area)
+    return tiles

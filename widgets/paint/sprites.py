@@ -1,4 +1,4 @@
-"""Painted cards kept as pixmaps: drawing one again costs a hundredth of painting it."""
+"""Pixmap cache of painted cards: drawing a pixmap costs a hundredth of painting the card."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -7,26 +7,26 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
 BUDGET = 64 << 20
-"""Bytes of pixmaps kept; the least lately drawn ones go first."""
+"""Bytes of pixmaps in the cache; the least recently drawn are dropped first."""
 
 
 class Sprites:
     """Pixmaps by a key that names everything their pixels depend on."""
 
     def __init__(self, budget: int = BUDGET) -> None:
-        self._held: OrderedDict[Hashable, QPixmap] = OrderedDict()
+        self._pixmaps: OrderedDict[Hashable, QPixmap] = OrderedDict()
         self._budget = budget
         self.bytes = 0
         self.passing = False
-        """While a zoom is new and perhaps soon left again, nothing is kept: that costs as much."""
+        """True while the zoom is new and may change soon: filling the cache would not pay off."""
 
     def __len__(self) -> int:
-        """Return how many pixmaps are held."""
-        return len(self._held)
+        """Return the number of cached pixmaps."""
+        return len(self._pixmaps)
 
     def clear(self) -> None:
-        """Forget every pixmap."""
-        self._held.clear()
+        """Drop every pixmap."""
+        self._pixmaps.clear()
         self.bytes = 0
 
     def draw(
@@ -44,7 +44,7 @@ class Sprites:
         """
         ratio = painter.device().devicePixelRatioF()
         corner = painter.transform().map(area.topLeft())
-        if self.passing and (key, zoom, ratio) not in self._held:
+        if self.passing and (key, zoom, ratio) not in self._pixmaps:
             away = corner * ratio
             away = QPointF(round(away.x()), round(away.y())) - away
             painter.translate(away / (ratio * zoom))
@@ -67,10 +67,10 @@ class Sprites:
         ratio: float,
         paint: Callable[[QPainter], None],
     ) -> QPixmap:
-        found = self._held.get(key)
-        if found is not None:
-            self._held.move_to_end(key)
-            return found
+        cached = self._pixmaps.get(key)
+        if cached is not None:
+            self._pixmaps.move_to_end(key)
+            return cached
         width = max(1, round(area.width() * zoom * ratio + 1))
         height = max(1, round(area.height() * zoom * ratio + 1))
         pixmap = QPixmap(width, height)
@@ -84,10 +84,10 @@ class Sprites:
             paint(inner)
         finally:
             inner.end()
-        self._held[key] = pixmap
+        self._pixmaps[key] = pixmap
         self.bytes += width * height * 4
-        while self.bytes > self._budget and len(self._held) > 1:
-            _, old = self._held.popitem(last=False)
+        while self.bytes > self._budget and len(self._pixmaps) > 1:
+            _, old = self._pixmaps.popitem(last=False)
             self.bytes -= old.width() * old.height() * 4
         return pixmap
 

@@ -1,4 +1,4 @@
-"""A placed picture, ready to be painted and searched: boxes, paths, and who is beside whom."""
+"""A placed picture, indexed for painting and hit tests: boxes, paths, and adjacency."""
 
 from collections.abc import Callable
 from itertools import chain
@@ -22,23 +22,23 @@ T = TypeVar("T")
 RIM = (14.0, 18.0, 26.0, 20.0)
 """Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
 CROWD = 300
-"""Of more wires at one card none is told from the next."""
+"""Number of wires at a card above which they cannot be distinguished."""
 _WIRE_REACH = 14.0
 LONG, END = 1200.0, 260.0
-"""A wire longer than this has its labels near its end only: at most so far from it."""
+"""Length above which a wire has labels near its end only, and their largest distance from it."""
 SIDE, REACH = 1200.0, 80.0
-"""Side of a tile in which labels are placed at once, and how far one may stand from its wire."""
+"""Side of a tile in which labels are placed together, and a label's reach from its wire."""
 
 
 def to_box(rect: Rect) -> QRectF:
-    """Return a placement's rectangle as Qt's."""
+    """Convert a placement's rectangle to Qt's."""
     return QRectF(rect.x, rect.y, rect.width, rect.height)
 
 
 class Stage:
-    """Cards, wires and frames of one picture where they stand; it never changes.
+    """Cards, wires and frames of a picture with their geometry; immutable.
 
-    What the placement leaves out is left out here too, so that painters need no checks.
+    Items missing from the placement are left out, so that painters need no checks.
     """
 
     def __init__(self, tape: Tape, picture: Picture, placement: Placement) -> None:
@@ -66,11 +66,11 @@ class Stage:
         self.owners = np.repeat(np.arange(len(samples)), [len(line) for line in samples])
         self.wire_boxes = self._wire_boxes()
         self.wire_spots = Spots(self.wire_boxes)
-        # Sorted from top to bottom once, beside the interface: labels are looked for by height.
+        # Sorted by height here, mostly in a worker thread: label placement searches by height.
         order = np.argsort(self.points[:, 1], kind="stable")
         self.points, self.owners = self.points[order], self.owners[order]
         self.tiles = tiled(self._label_boxes(), SIDE, REACH)
-        """Wires by where their labels stand: their numbers, and the area in which those may."""
+        """Numbers of the wires labelled in each tile, and the area of their labels."""
         self.flows_down = self._flows_down()
         self.bounds = self._bounds()
 
@@ -92,14 +92,14 @@ class Stage:
             keys.sort(key=lambda key: self.wires[key].operand)
         ends = (*self.into.values(), *self.out_of.values())
         self.crowded = frozenset(chain(*(keys for keys in ends if len(keys) > CROWD)))
-        """Wires of which so many meet at one card that each is drawn as a hair."""
+        """Wires at cards with so many of them that each is drawn as a hairline."""
         self.wire_keys = list(self.wires)
         routes = [self.placement.routes[key] for key in self.wire_keys]
         self._samples = dict(zip(self.wire_keys, sample(routes), strict=True))
         self._tracks: dict[str, Track] = {}
 
     def _flows_down(self) -> bool:
-        """Tell whether wires arrive from above; on their way they may well run further aside."""
+        """Return whether wires arrive from above; in between they may run sideways for longer."""
         ends = np.asarray([self.placement.routes[key][-2:] for key in self.wire_keys])
         along, down = np.abs(np.diff(ends.reshape(-1, 2, 2), axis=1)).sum(axis=(0, 1))
         return bool(down >= along)
@@ -112,7 +112,7 @@ class Stage:
         return depth
 
     def _head_room(self) -> dict[str, float]:
-        """Return for every frame the height above all that stands in it."""
+        """Return for every frame the height above all its content."""
         tops = {key: box.bottom() for key, box in self.frame_boxes.items()}
         inner = [(self.cards[key].frame, box.top()) for key, box in self.boxes.items()]
         inner += [(self.frames[key].parent, box.top()) for key, box in self.frame_boxes.items()]
@@ -142,7 +142,7 @@ class Stage:
         return np.concatenate([low, high], axis=1)
 
     def _label_boxes(self) -> Boxes:
-        """Return the boxes of what of the wires has room for labels."""
+        """Return the boxes of the parts of wires that may carry labels."""
         boxes = self.wire_boxes.copy()
         for number in np.flatnonzero((boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0) > LONG):
             ends = np.asarray(self.label_line(int(number)))
@@ -164,8 +164,8 @@ class Stage:
 
     def fixed_in(self, area: QRectF, reach: float) -> list[tuple[float, float, float, float]]:
         """Return left, top, right, bottom of the name plates and cut marks near ``area``."""
-        found = [spots.boxes[spots.touching(area, reach)] for spots in (self._plates, self._marks)]
-        rows = np.concatenate(found).tolist()
+        boxes = [spots.boxes[spots.touching(area, reach)] for spots in (self._plates, self._marks)]
+        rows = np.concatenate(boxes).tolist()
         return [(left, top, right, bottom) for left, top, right, bottom in rows]
 
     def _mark(self, key: str) -> QRectF:
@@ -177,30 +177,30 @@ class Stage:
         return [self.wire_keys[n] for n in self.wire_spots.touching(area, reach).tolist()]
 
     def room_beside(self, key: str) -> tuple[float, float]:
-        """Return how far the bubble of a card may stick out of it, left and right.
+        """Return the distances that the bubble of a card may stick out of it, left and right.
 
-        Bubbles of neighbours stick out to the right. Where there is no neighbour it is as far as
-        the rim of what is seen with the whole picture.
+        Bubbles of neighbours stick out to the right. Where there is no neighbour, the limit is the
+        rim around the whole graph.
         """
         box = self.boxes[key]
         left, right = box.left() - self.bounds.left() + RIM[0], self.bounds.right() - box.right()
         right += RIM[2]
         for other in self.cards_in(bubbles.band(box).adjusted(-left, 0, right, 0), 0.0):
-            beside = self.boxes[other]
-            if beside.right() <= box.left():
-                left = min(left, box.left() - beside.right() - bubbles.ASIDE - bubbles.APART)
-            elif beside.left() >= box.right():
+            neighbor = self.boxes[other]
+            if neighbor.right() <= box.left():
+                left = min(left, box.left() - neighbor.right() - bubbles.ASIDE - bubbles.APART)
+            elif neighbor.left() >= box.right():
                 right = min(right, bubbles.ASIDE)
         return max(0.0, left), max(bubbles.ASIDE, right)
 
     def track(self, key: str) -> Track:
-        """Return the wire's line, to run along."""
+        """Return the wire's line, parametrized by length."""
         if key not in self._tracks:
             self._tracks[key] = Track(self.lines[key])
         return self._tracks[key]
 
     def label_line(self, number: int) -> Line:
-        """Return where a wire (by its number) has room for labels: of a long one, its end."""
+        """Return the part of a wire (by number) that may carry labels: of a long wire, its end."""
         line = self.lines[self.wire_keys[number]]
         left, top, right, bottom = self.wire_boxes[number].tolist()
         if max(right - left, bottom - top) <= LONG:
@@ -213,26 +213,26 @@ class Stage:
         return [begin, *tail] if len(tail) < len(line) else line
 
     def wire_areas(self, key: str) -> list[QRectF]:
-        """Return all that painting a wire may touch, piece by piece: a long wire needs little."""
+        """Return the areas that painting a wire may touch, one per cubic, to keep them small."""
         r, route = _WIRE_REACH, self.placement.routes[key]
-        found = []
+        areas = []
         for at in range(0, len(route) - 1, 3):
             piece = route[at : at + 4]
             xs, ys = [x for x, _ in piece], [y for _, y in piece]
             left, top = min(xs), min(ys)
             box = QRectF(left, top, max(xs) - left, max(ys) - top)
-            found.append(box.adjusted(-r, -r, r, r))
-        return found
+            areas.append(box.adjusted(-r, -r, r, r))
+        return areas
 
     def wire_area(self, key: str) -> QRectF:
-        """Return all that painting a wire may touch."""
+        """Return the bounding area that painting a wire may touch."""
         r = _WIRE_REACH
         return self.paths[key].boundingRect().adjusted(-r, -r, r, r)
 
     def card_at(self, point: QPointF, slack: float = 0.0) -> str:
         """Return the key of the card at a scene point, or an empty string."""
-        found = self.cards_in(QRectF(point.x(), point.y(), 0.01, 0.01), slack)
-        return found[-1] if found else ""
+        keys = self.cards_in(QRectF(point.x(), point.y(), 0.01, 0.01), slack)
+        return keys[-1] if keys else ""
 
     def head_at(self, point: QPointF) -> str:
         """Return the key of the frame whose name plate is at a scene point, or an empty string."""
@@ -243,30 +243,30 @@ class Stage:
 
     def wire_at(self, point: QPointF, within: float) -> str:
         """Return the key of the nearest wire within ``within`` scene units, or an empty string."""
-        nearest, found = within, ""
+        distance, nearest = within, ""
         area = QRectF(point.x(), point.y(), 0.01, 0.01)
         for key in self.wires_in(area, within):
             gap = _distance(self.lines[key], point.x(), point.y())
-            if gap < nearest:
-                nearest, found = gap, key
-        return found
+            if gap < distance:
+                distance, nearest = gap, key
+        return nearest
 
     def resembles(self, other: "Stage") -> bool:
-        """Tell whether most cards of the smaller picture stand in both."""
+        """Return whether most cards of the smaller picture are in both."""
         shared = len(self.cards.keys() & other.cards.keys())
         return shared > 0 and shared * 2 >= min(len(self.cards), len(other.cards))
 
 
 class _Lazy(dict[str, T]):
-    """A table whose entries are made when they are asked for: most wires are never seen."""
+    """A dict whose values are computed on first access: most wires are never seen."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
         self._make = make
 
     def __missing__(self, key: str) -> T:
-        self[key] = found = self._make(key)
-        return found
+        self[key] = value = self._make(key)
+        return value
 
 
 def _array(boxes: list[QRectF]) -> Boxes:
@@ -275,7 +275,7 @@ def _array(boxes: list[QRectF]) -> Boxes:
 
 
 def _distance(line: Line, x: float, y: float) -> float:
-    """Return how far a point is from a polyline."""
+    """Return the distance of a point from a polyline."""
     at = np.asarray(line, dtype=np.float64)
     start, step = at[:-1], np.diff(at, axis=0)
     size = np.maximum((step**2).sum(axis=1), 1e-12)

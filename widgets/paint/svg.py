@@ -1,4 +1,4 @@
-"""Pictures as SVG: what Qt's generator writes, made right for browsers and Inkscape."""
+"""SVG export: the output of Qt's generator, corrected for browsers and Inkscape."""
 
 import re
 from collections.abc import Callable, Generator, Iterator
@@ -11,9 +11,9 @@ from widgets.paint import shapes
 from widgets.theme import Theme
 
 DPI = 96
-"""A pixel of a picture is a pixel of a page, as the web has it."""
+"""Resolution at which a pixel of the drawing is a pixel of a web page."""
 SHEET = 40
-"""So many steps are made with one generator."""
+"""Steps painted with the same generator."""
 _BODY = "</defs>"
 _UNUSED = re.compile(
     r'\s+font-family="[^"]*" font-size="[^"]*" font-weight="[^"]*" font-style="\w+" *\n>'
@@ -22,18 +22,18 @@ _UNUSED = re.compile(
 _EMPTY = re.compile(r"<g [^<>]*>\s*</g>\s*")
 _TEXT = re.compile(
     r'<text (?P<how>[^>]*font-family="(?P<family>[^"]*)" font-size="(?P<px>[\d.]+)" '
-    r'font-weight="(?P<weight>\d+)"[^>]*)>(?P<said>[^<]*)</text>'
+    r'font-weight="(?P<weight>\d+)"[^>]*)>(?P<text>[^<]*)</text>'
 )
 
 
 def to_svg(
     size: QSizeF, theme: Theme, render: Callable[[QPainter, QRectF], Iterator[None]]
 ) -> Generator[None, None, bytes]:
-    """Make the text of an SVG file of ``size`` with the canvas as its ground, step by step.
+    """Paint an SVG file of ``size`` on the canvas colour, in steps; return its bytes.
 
-    ``render`` is to yield with its own `save` of the painter open and no other.
+    ``render`` must yield with its own `save` of the painter open and no other.
     """
-    whole, sheets = QRectF(QPointF(), size), _Sheets(size)
+    whole, sheets = QRectF(QPointF(), size), _ChunkedSvg(size)
     try:
         sheets.painter.fillRect(whole, theme.canvas)
         for number, _ in enumerate(render(sheets.painter, whole), 1):
@@ -45,42 +45,42 @@ def to_svg(
     return sheets.finish()
 
 
-class _Sheets:
-    """One SVG file made with many of Qt's generators.
+class _ChunkedSvg:
+    """An SVG file written by a series of Qt's generators.
 
-    A generator keeps all it was given until the painter ends, which with thousands of cards took
-    two seconds.
+    A generator retains all its input until the painter ends, which with thousands of cards took two
+    seconds.
     """
 
     def __init__(self, size: QSizeF) -> None:
         self._size = size
-        self._made: list[bytes] = []
+        self._chunks: list[bytes] = []
         self.painter = QPainter()
         self._begin()
 
     def turn(self) -> None:
-        """Go on with a fresh generator."""
+        """Continue with a fresh generator."""
         transform, hints = self.painter.worldTransform(), self.painter.renderHints()
         self.painter.restore()
         self.painter.end()
-        self._made.append(finished(self._body()).encode())
+        self._chunks.append(finished(self._body()).encode())
         self._begin()
         self.painter.save()
         self.painter.setRenderHints(hints)
         self.painter.setWorldTransform(transform)
 
     def finish(self) -> bytes:
-        """Return the whole file; the painter has ended."""
+        """Return the whole file; the painter must have ended."""
         body = finished(self._body())
-        return b"".join([self._head.encode(), *self._made, body.encode(), b"</svg>\n"])
+        return b"".join([self._head.encode(), *self._chunks, body.encode(), b"</svg>\n"])
 
     def _begin(self) -> None:
-        # Imported here: few windows ever export, and every window would wait for it.
+        # Imported here: few windows ever export, and the import would delay every window.
         from PySide6.QtSvg import QSvgGenerator
 
-        self._held = QBuffer()
+        self._buffer = QBuffer()
         self._generator = QSvgGenerator()
-        self._generator.setOutputDevice(self._held)
+        self._generator.setOutputDevice(self._buffer)
         self._generator.setResolution(DPI)
         self._generator.setSize(self._size.toSize())
         self._generator.setViewBox(QRect(QPointF().toPoint(), self._size.toSize()))
@@ -89,26 +89,26 @@ class _Sheets:
         self.painter.begin(self._generator)
 
     def _body(self) -> str:
-        """Return what was painted with the present generator."""
-        svg = bytes(self._held.data().data()).decode()
+        """Return the SVG elements painted with the current generator."""
+        svg = bytes(self._buffer.data().data()).decode()
         start = svg.index(_BODY) + len(_BODY)
         self._head = svg[:start]
         return svg[start : svg.rindex("</svg>")]
 
 
 def finished(svg: str) -> str:
-    """Return an SVG of Qt's without its empty groups, and with texts that keep their room.
+    """Return Qt's SVG without its empty groups, and with the width of each text fixed.
 
-    Each text is told how long it is: where its font is missing, another one is squeezed or
-    stretched to fit, so that no word leaves its card. Images keep the corners of their pixels.
+    Where a text's font is missing, its ``textLength`` squeezes or stretches another to fit, so that
+    no word leaves its card. Images are scaled without smoothing.
     """
     svg = _UNUSED.sub(">", _EMPTY.sub("", svg)).replace("Sans Serif", "sans-serif")
     svg = svg.replace("<image ", '<image style="image-rendering:pixelated" ')
     return _TEXT.sub(_with_length, svg)
 
 
-def _with_length(found: re.Match[str]) -> str:
-    said, px, weight = unescape(found["said"]), float(found["px"]), int(found["weight"])
-    width = shapes.text_width(said, px, weight, "Mono" in found["family"])
-    length = f' textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs"' if len(said) > 1 else ""
-    return f"<text {found['how'].rstrip()}{length}>{found['said']}</text>"
+def _with_length(match: re.Match[str]) -> str:
+    text, px, weight = unescape(match["text"]), float(match["px"]), int(match["weight"])
+    width = shapes.text_width(text, px, weight, "Mono" in match["family"])
+    length = f' textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
+    return f"<text {match['how'].rstrip()}{length}>{match['text']}</text>"

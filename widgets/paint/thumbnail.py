@@ -1,4 +1,4 @@
-"""A tensor's numbers as a small picture on its card."""
+"""Thumbnail of a tensor's numbers on its card."""
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSizeF, Qt
@@ -12,16 +12,16 @@ WIDTH = (36.0, 76.0)
 HEIGHT = (9.0, 40.0)
 CELL = 8.0
 MOST_CELLS = 32
-"""In an SVG a picture of more is an image: a rectangle for each made files of 100 MB."""
+"""Largest thumbnail drawn as rectangles in an SVG; bigger ones, as rectangles, made 100 MB."""
 GROWN = 8
-"""So many pixels wide is a number in that image, lest a viewer's smoothing blurs it."""
+"""Pixels per number in the image of a bigger thumbnail, so that viewers do not blur it."""
 
 
-def thumbnail_size(reading: Reading, box: QRectF, words: float = 0.0) -> QSizeF:
+def thumbnail_size(reading: Reading, box: QRectF, title_width: float = 0.0) -> QSizeF:
     """Return the size of a card's thumbnail, from the tensor's shape alone, reached or not.
 
-    Cells are square where that fits; the picture leaves room for a title ``words`` units wide and
-    never takes more than 45 % of the card.
+    Cells are square where that fits. Above a minimum width, the thumbnail leaves space for a title
+    ``title_width`` units wide and takes at most 45 % of the card.
     """
     counts = [int(count) for count in reading.shape.split(" × ")] if reading.shape else [1]
     columns = max(1, counts[-1])
@@ -29,7 +29,7 @@ def thumbnail_size(reading: Reading, box: QRectF, words: float = 0.0) -> QSizeF:
     for count in counts[:-1]:
         rows *= max(1, count)
     tallest = min(HEIGHT[1], box.height() - 14)
-    widest = max(WIDTH[0], min(WIDTH[1], box.width() * 0.45, box.width() - words - 32))
+    widest = max(WIDTH[0], min(WIDTH[1], box.width() * 0.45, box.width() - title_width - 32))
     cell = min(CELL, tallest / rows, widest / columns)
     width = min(widest, max(WIDTH[0], cell * columns))
     height = min(tallest, max(HEIGHT[0], cell * rows))
@@ -39,9 +39,9 @@ def thumbnail_size(reading: Reading, box: QRectF, words: float = 0.0) -> QSizeF:
 def draw_thumbnail(
     painter: QPainter, box: QRectF, grid: heat.Grid, theme: Theme, wipe: float = 1.0
 ) -> None:
-    """Draw ``grid`` into ``box``, its first ``wipe`` (0 to 1) rows only; NaN shows as hatching."""
+    """Draw ``grid`` into ``box``, the top ``wipe`` (0 to 1) of it only; NaN shows as hatching."""
     full = heat.thinned(grid, max(1, int(box.height())), max(1, int(box.width())))
-    picture = heat.image(full, theme.dark, heat.scale_of(grid))
+    image = heat.image(full, theme.dark, heat.scale_of(grid))
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, on=False)
     painter.fillRect(box, theme.surface)
@@ -53,21 +53,21 @@ def draw_thumbnail(
         painter.setClipRect(shown, Qt.ClipOperation.IntersectClip)
     engine = painter.paintEngine()
     if engine is not None and engine.type() == QPaintEngine.Type.SVG:
-        if picture.width() * picture.height() <= MOST_CELLS:
-            _draw_cells(painter, box, picture)
+        if image.width() * image.height() <= MOST_CELLS:
+            _draw_cells(painter, box, image)
         else:
-            painter.drawImage(box, picture.scaled(picture.size() * GROWN))
+            painter.drawImage(box, image.scaled(image.size() * GROWN))
     else:
-        painter.drawImage(box, picture)
+        painter.drawImage(box, image)
     painter.restore()
     shapes.outline(painter, box, 0.6, faded(theme.ink3, 0.45), 0.8)
 
 
-def _draw_cells(painter: QPainter, box: QRectF, picture: QImage) -> None:
-    """Draw every pixel as a rectangle: viewers of SVG would blur a small image."""
-    width, height = box.width() / picture.width(), box.height() / picture.height()
-    for row in range(picture.height()):
-        for column in range(picture.width()):
-            color: QColor = picture.pixelColor(column, row)
+def _draw_cells(painter: QPainter, box: QRectF, image: QImage) -> None:
+    """Draw every pixel as a rectangle: SVG viewers would blur a small image."""
+    width, height = box.width() / image.width(), box.height() / image.height()
+    for row in range(image.height()):
+        for column in range(image.width()):
+            color: QColor = image.pixelColor(column, row)
             left, top = box.left() + column * width, box.top() + row * height
             painter.fillRect(QRectF(left, top, width, height), color)

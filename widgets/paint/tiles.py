@@ -1,7 +1,7 @@
-"""Labels found tile by tile: only where one looks, so that long tapes cost no more than short ones.
+"""Labels placed tile by tile, only in view, so that long tapes cost no more than short ones.
 
-A wire belongs to the tile that the middle of its room for labels lies in. Tiles know nothing of
-each other's labels, so a label stands at the same place whatever part of the picture is seen.
+A wire belongs to the tile that contains the centre of its label area. Tiles ignore each other's
+labels, so a label stands at the same place whatever part of the graph is in view.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,10 +15,10 @@ from widgets.paint.wires import Label
 
 
 class Tiles:
-    """The labels of a stage, placed when they are asked for.
+    """The labels of a stage, placed on demand.
 
-    ``wish`` tells what the wires (numbers) want now, ``taken`` the boxes within an area that no
-    label may cover.
+    ``wish`` returns the labels that wires (by number) want now, ``taken`` the boxes within an area
+    that no label may cover.
     """
 
     def __init__(
@@ -31,17 +31,17 @@ class Tiles:
         edges = (bounds.left(), bounds.top(), bounds.right(), bounds.bottom())
         self._placer = Placer(stage.points, stage.owners, edges)
         self._wish, self._taken = wish, taken
-        self._wires = {tile: _told(stage, wires) for tile, (wires, _) in stage.tiles.items()}
+        self._wires = {tile: _labelable(stage, wires) for tile, (wires, _) in stage.tiles.items()}
         self._areas = {tile: area for tile, (_, area) in stage.tiles.items()}
         self._placed: dict[Tile, dict[str, Label]] = {}
         self.scale = 1.0
 
     def clear(self) -> None:
-        """Forget every place: what wires want has changed."""
+        """Drop every place: the wires' wishes have changed."""
         self._placed.clear()
 
     def keep(self, area: QRectF) -> None:
-        """Forget the places outside of ``area`` (scene units): it is what is seen from now on."""
+        """Drop the places outside of ``area`` (scene units), the part in view from now on."""
         for tile in [tile for tile in self._placed if not self._areas[tile].intersects(area)]:
             del self._placed[tile]
 
@@ -52,7 +52,7 @@ class Tiles:
                 yield self._at(tile)
 
     def within(self, area: QRectF) -> dict[str, Label]:
-        """Return the labels of the wires near ``area`` (scene units) by key, and maybe more."""
+        """Return the labels of the wires near ``area`` (scene units) by key, possibly more."""
         return {key: label for labels in self.near(area) for key, label in labels.items()}
 
     def all(self) -> dict[str, Label]:
@@ -60,16 +60,16 @@ class Tiles:
         return {key: label for tile in self._areas for key, label in self._at(tile).items()}
 
     def held(self) -> dict[str, Label]:
-        """Return the labels that were placed since the last `keep`."""
+        """Return the labels that are placed now, by key."""
         return {key: label for placed in self._placed.values() for key, label in placed.items()}
 
     def renew(self) -> list[QRectF]:
-        """Place the labels anew that are held; return the boxes of those that changed."""
+        """Place the current labels again; return the boxes of those that changed."""
         before, tiles = self.held(), list(self._placed)
         self._placed = {}
         after = {key: label for tile in tiles for key, label in self._at(tile).items()}
         changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
-        return [held[key].box for held in (before, after) for key in changed if key in held]
+        return [labels[key].box for labels in (before, after) for key in changed if key in labels]
 
     def _at(self, tile: Tile) -> dict[str, Label]:
         if tile not in self._placed:
@@ -79,10 +79,7 @@ class Tiles:
         return self._placed[tile]
 
 
-def _told(stage: Stage, wires: list[int]) -> list[int]:
-    """Return the wires that may be labelled: in a crowd thousands of labels would cover each other.
-
-    There none is told from the next.
-    """
+def _labelable(stage: Stage, wires: list[int]) -> list[int]:
+    """Return the wires that may be labelled: in a crowd, labels would cover each other."""
     keys, crowded = stage.wire_keys, stage.crowded
     return [wire for wire in wires if keys[wire] not in crowded] if crowded else wires

@@ -1,4 +1,4 @@
-"""Colours of the colour modes, and the badge that says the same in words."""
+"""Colours of the colour modes, and the badge that says the same as text."""
 
 from functools import cache
 
@@ -11,18 +11,18 @@ from widgets.paint import heat, shapes
 from widgets.theme import Theme, faded, mix
 
 GROUND = 0.26
-"""Share of the colour in a card's ground: its text must stay readable."""
+"""Share of the colour in a card's fill: its text must stay readable."""
 _GROUPS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 """The palette of Okabe and Ito (2008), made for every kind of colour vision; grey for black."""
 _HUES = {"gradient": 0.0, "amount": 155.0}
 _CHROMA = {False: 0.17, True: 0.13}
 _ENDS = {False: (0.965, 0.40), True: (0.27, 0.84)}
-"""Lightness of nothing and of the most, in the light and the dark theme."""
+"""Lightness at the lower and the upper end of a scale, by whether the theme is dark."""
 
 
 @cache
 def _ramp(scale: Scale, dark: bool) -> heat.Pixels:
-    """Return 256 colours from nothing to the most, even steps of lightness in OKLCH."""
+    """Return 256 colours of a scale, in even steps of lightness in OKLCH."""
     share = np.linspace(0.0, 1.0, 256)
     first, last = _ENDS[dark]
     chroma, hue = _CHROMA[dark] * share**0.9, np.radians(_HUES[scale])
@@ -37,7 +37,7 @@ def color(tint: Tint, dark: bool) -> QColor:
 
 
 def at(scale: Scale, share: float, dark: bool) -> QColor:
-    """Return the colour at a place of a scale: -1 to 1 where it is signed, else 0 to 1."""
+    """Return the colour at ``share`` of a scale: -1 to 1 where it is signed, else 0 to 1."""
     if scale == "signed":
         return heat.color(share, 1.0, dark)
     red, green, blue = _ramp(scale, dark)[round(max(0.0, min(1.0, share)) * 255)]
@@ -45,25 +45,25 @@ def at(scale: Scale, share: float, dark: bool) -> QColor:
 
 
 def group_color(group: int) -> QColor:
-    """Return the colour of a group; after the last the first comes again."""
+    """Return the colour of a group; colours repeat after the last."""
     return QColor(_GROUPS[group % len(_GROUPS)])
 
 
 def ground(tint: Tint, theme: Theme) -> QColor:
-    """Return what a card is filled with: text in ink can be read on it."""
+    """Return a card's fill, pale enough for readable text in ink."""
     return mix(color(tint, theme.dark), theme.surface, GROUND)
 
 
-def badge_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
-    """Return where the badge of a card stands: over its upper left corner."""
-    width, height = (shapes.text_width(words, 11, 600) + 27) * scale, 18 * scale
+def badge_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
+    """Return the box of a card's badge: over its upper left corner."""
+    width, height = (shapes.text_width(text, 11, 600) + 27) * scale, 18 * scale
     return QRectF(box.left() + 8, box.top() - height / 2 - 3, width, height)
 
 
 def paint_badge(
     painter: QPainter, box: QRectF, tint: Tint, theme: Theme, scale: float = 1.0
 ) -> None:
-    """Write a tint's words beside a swatch; the rim is strong where something is amiss."""
+    """Write a tint's text next to a swatch; the rim is strong for an alarm."""
     whole = badge_box(box, tint.words, scale)
     painter.save()
     painter.translate(whole.topLeft())
@@ -79,6 +79,6 @@ def paint_badge(
 
 
 def paint_swatch(painter: QPainter, box: QRectF, filled: QColor, theme: Theme) -> None:
-    """Paint a small square of a colour, with a rim that is seen on any ground."""
+    """Paint a small square of a colour, with a rim that is visible on any background."""
     shapes.fill(painter, box, 3, filled)
     shapes.outline(painter, box, 3, faded(theme.ink, 0.55), 1.0)

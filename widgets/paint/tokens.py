@@ -1,4 +1,4 @@
-"""What runs along wires: discs with values down, chevrons with gradients up; kept as pixmaps."""
+"""Tokens on wires: discs for values, chevrons for gradients; cached as pixmaps."""
 
 import math
 from functools import lru_cache
@@ -13,7 +13,7 @@ HALO = 11.0
 DISC = 5.2
 _SIDE = 2 * HALO + 2
 _TURNS = 32
-"""Directions that chevrons are kept in."""
+"""Number of directions in which chevrons are cached."""
 
 
 def ease(t: float) -> float:
@@ -41,7 +41,7 @@ def draw(
     theme: Theme,
     opacity: float = 1.0,
 ) -> None:
-    """Draw a token at a share of the way: forward from a wire's start, backward from its end.
+    """Draw a token at a share of its path: forward from a wire's start, backward from its end.
 
     The painter is in scene units; the token keeps its size on the screen up to 100 % and grows
     with the picture beyond.

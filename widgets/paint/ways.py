@@ -1,4 +1,4 @@
-"""The whole way of a value: all that led to a card, and all that it leads to."""
+"""Data paths: the wires upstream and downstream of a card or wire."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -12,32 +12,32 @@ from widgets.paint.stage import Stage
 from widgets.theme import faded
 
 CURVED = 300
-"""So many wires of a way are painted as the curves they are; of more, each is a straight line."""
+"""Number of wires up to which a data path is painted as curves; else as straight lines."""
 
 MOST_OF_CROWD = 1_000
-"""So many wires of a crowd are painted, as lines that lie on each other."""
+"""Number of wires painted of a crowd, as they overlap anyway."""
 
 
 @lru_cache(maxsize=1)
 def way(stage: Stage, key: str) -> frozenset[str]:
-    """Return the wires by which values come to a card or wire, and those by which they go on."""
+    """Return the wires upstream and downstream of a card or wire."""
     if key in stage.wires:
         wire = stage.wires[key]
-        back, ahead, found = wire.source, wire.target, {key}
+        back, ahead, wires = wire.source, wire.target, {key}
     elif key in stage.cards:
-        back, ahead, found = key, key, set[str]()
+        back, ahead, wires = key, key, set[str]()
     else:
         return frozenset()
-    found |= _followed(back, stage.into, lambda wire: stage.wires[wire].source)
-    found |= _followed(ahead, stage.out_of, lambda wire: stage.wires[wire].target)
-    return frozenset(found)
+    wires |= _followed(back, stage.into, lambda wire: stage.wires[wire].source)
+    wires |= _followed(ahead, stage.out_of, lambda wire: stage.wires[wire].target)
+    return frozenset(wires)
 
 
-def _followed(start: str, beside: dict[str, list[str]], end: Callable[[str], str]) -> set[str]:
-    """Return the wires on all paths from a card, always the same way."""
+def _followed(start: str, wires_at: dict[str, list[str]], end: Callable[[str], str]) -> set[str]:
+    """Return the wires on all paths from a card, in the same direction."""
     wires, seen, waiting = set[str](), {start}, [start]
     while waiting:
-        for wire in beside[waiting.pop()]:
+        for wire in wires_at[waiting.pop()]:
             wires.add(wire)
             card = end(wire)
             if card not in seen:
@@ -47,14 +47,14 @@ def _followed(start: str, beside: dict[str, list[str]], end: Callable[[str], str
 
 
 def paint(painter: QPainter, drawing: Drawing, key: str, area: QRectF, zoom: float) -> None:
-    """Light the way of a card or wire where it passes ``area`` (scene units)."""
+    """Highlight the data path of a card or wire where it passes ``area`` (scene units)."""
     stage, whole = drawing.stage, way(drawing.stage, key)
     if not whole:
         return
     seen = [wire for wire in stage.wires_in(area) if wire in whole]
     crowd = [wire for wire in seen if wire in stage.crowded]
     if len(crowd) > MOST_OF_CROWD:
-        # Every so many of them: they lie on each other all the same.
+        # An even sample of them: they overlap anyway.
         rest = [wire for wire in seen if wire not in stage.crowded or wire == key]
         seen = rest + crowd[:: -(-len(crowd) // MOST_OF_CROWD)]
     color = faded(drawing.theme.selection, 0.75)
@@ -74,7 +74,7 @@ def paint(painter: QPainter, drawing: Drawing, key: str, area: QRectF, zoom: flo
 
 
 def hung(drawing: Drawing, key: str) -> list[QRectF]:
-    """Return the boxes of what hangs on a card: bubble, badge, tag and the sign of an error."""
+    """Return the boxes of a card's decorations: bubble, badge, tag and error sign."""
     reading, box = drawing.reading(key), drawing.stage.boxes[key]
     boxes = [drawing.bubble(key), drawing.badge(key)]
     boxes += [bubbles.tag_box(box, reading.tag)] if reading.tag else []
@@ -83,13 +83,13 @@ def hung(drawing: Drawing, key: str) -> list[QRectF]:
 
 
 def keep_clear(painter: QPainter, drawing: Drawing, wires: Iterable[str]) -> None:
-    """Let nothing be painted over what hangs on the cards at the wires' ends, nor over labels."""
-    stage, held = drawing.stage, drawing.tiles.held()
+    """Clip out the decorations of the cards at the wires' ends, and the wires' labels."""
+    stage, placed = drawing.stage, drawing.tiles.held()
     clear = QRegion(stage.bounds.adjusted(-400, -400, 400, 400).toAlignedRect())
     wires = list(wires)
     cards = {end for key in wires for end in (stage.wires[key].source, stage.wires[key].target)}
-    labels = [name for key in wires for name in (key, f"{key}#part") if name in held]
-    over = [held[name].box for name in labels]
+    labels = [name for key in wires for name in (key, f"{key}#part") if name in placed]
+    over = [placed[name].box for name in labels]
     for key in cards:
         over += hung(drawing, key)
     for box in over:

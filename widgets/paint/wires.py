@@ -21,9 +21,9 @@ HEAD = 7.0
 """Length of an arrow head."""
 LABEL_HEIGHT = 19.0
 SMALL = ("shape", "part")
-"""Kinds of labels without a rim: what a value is like, and which of several outputs it is."""
+"""Kinds of labels without a rim: a value's shape, and which of several outputs it is."""
 EACH = 12
-"""Points that stand for one cubic of a route."""
+"""Points sampled per cubic of a route."""
 
 Route = tuple[tuple[float, float], ...]
 
@@ -32,7 +32,7 @@ Tone = Literal["rest", "carried", "forward", "share", "backward"]
 
 @dataclass(frozen=True)
 class Label:
-    """A pill on a wire: its words, its centre and size in scene units."""
+    """A pill on a wire: its text, its centre and size in scene units."""
 
     words: str
     x: float
@@ -61,7 +61,7 @@ def route_path(points: tuple[tuple[float, float], ...]) -> QPainterPath:
 
 
 class Track:
-    """A polyline one can run along by its length."""
+    """A polyline parametrized by its length."""
 
     def __init__(self, line: list[tuple[float, float]]) -> None:
         self._line = line if len(line) > 1 else [(0.0, 0.0), *line, (0.0, 1.0)][-2:]
@@ -105,12 +105,12 @@ def sample(routes: Sequence[Route]) -> list[NDArray[np.float64]]:
 
 
 def _places(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0, 1, ... within every group of so many."""
+    """Return 0, 1, ... within every group, for the sizes of the groups."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def tone(look: WireLook | None, phase: str, gradients: bool) -> Tone:
-    """Return how a wire is drawn; past values are told by blue only while the forward pass runs."""
+    """Return a wire's drawing style; past values are blue only during the forward pass."""
     if look is None:
         return "rest"
     if look.active == "forward":
@@ -124,7 +124,7 @@ def tone(look: WireLook | None, phase: str, gradients: bool) -> Tone:
 
 @lru_cache(maxsize=64)
 def stroke(how: Tone, dashed: bool, theme: Theme, hair: bool = False) -> QPen:
-    """Return the pen of a wire, to be read only; a ``hair`` is one pixel wide at any zoom."""
+    """Return a wire's shared pen, not to be modified; a ``hair`` is one pixel wide at any zoom."""
     color, width = {
         "rest": (theme.edge, 1.5),
         "carried": (mix(theme.forward, theme.canvas, 0.8), 1.7),
@@ -132,11 +132,11 @@ def stroke(how: Tone, dashed: bool, theme: Theme, hair: bool = False) -> QPen:
         "share": (mix(theme.backward, theme.canvas, 0.82), 1.9),
         "backward": (theme.backward, 2.6),
     }[how]
-    made = QPen(shapes.pen(color, width, (5.0, 3.5) if dashed and not hair else ()))
-    made.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen = QPen(shapes.pen(color, width, (5.0, 3.5) if dashed and not hair else ()))
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     if hair:
-        made.setWidth(0)
-    return made
+        pen.setWidth(0)
+    return pen
 
 
 def paint(
@@ -151,8 +151,8 @@ def paint(
 ) -> None:
     """Paint a wire and its ``head``.
 
-    A gradient's wire has no head: it runs the other way. From afar and in a crowd, none has; in a
-    crowd none shines either, for the light of thousands covers all of them.
+    A wire with a gradient has no head, as that runs the other way; at a far zoom and in a crowd, no
+    wire has. In a crowd none glows either, as the glow of thousands would cover all of them.
     """
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if crowded or (far and how in ("rest", "carried", "share")):
@@ -174,11 +174,11 @@ def paint(
 
 
 CUT_AT = 0.42
-"""Where on a wire the gradient is cut off, as a share of its length."""
+"""Position of the mark of a cut gradient on its wire, as a share of the wire's length."""
 
 
 def paint_cut(painter: QPainter, track: Track, theme: Theme) -> None:
-    """Mark that a gradient could come back here, and why it does not is in the tool tip."""
+    """Mark a wire whose gradient is cut off; the tool tip says why."""
     x, y, _ = track.at(CUT_AT)
     shapes.scissors(painter, QPointF(x, y), theme.surface, theme.ink2)
 
@@ -203,15 +203,15 @@ def arrow_head(route: Route) -> QPolygonF:
     )
 
 
-def label_width(words: str, kind: str) -> float:
+def label_width(text: str, kind: str) -> float:
     """Return the width of a label's pill."""
     if kind in SMALL:
-        return shapes.text_width(words, 10, 500, True) + 8
-    return shapes.text_width(words, 11, 600) + 16
+        return shapes.text_width(text, 10, 500, True) + 8
+    return shapes.text_width(text, 11, 600) + 16
 
 
 def paint_label(painter: QPainter, label: Label, theme: Theme) -> None:
-    """Paint the pill of a label; what runs now is filled."""
+    """Paint the pill of a label; an active label is filled."""
     painter.save()
     painter.translate(label.x, label.y)
     painter.scale(label.scale, label.scale)
