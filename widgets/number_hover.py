@@ -1,4 +1,4 @@
-"""When the slider of a number opens and closes: after a rest of the mouse, or by key."""
+"""Opening and closing of a number's slider: after hovering for a while, or by key."""
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPlainTextEdit
@@ -14,7 +14,7 @@ LEAVE_MS = 300
 
 
 class NumberHover(QObject):
-    """Opens a `NumberSlider` over an editor for what its `NumberDrag` finds under the mouse."""
+    """Opens a `NumberSlider` over an editor for the number hovered in its `NumberDrag`."""
 
     opened = Signal()
 
@@ -37,13 +37,13 @@ class NumberHover(QObject):
         edit.horizontalScrollBar().valueChanged.connect(self.close_up)
 
     def set_style(self, style: Style) -> None:
-        """Take the colours of the editor."""
+        """Set the colours of the editor."""
         self.slider.set_style(style)
 
     def open_at_caret(self) -> bool:
         """Open the slider for the number at the caret, else the next in its line, and focus it.
 
-        False where the line has none.
+        Return False if the line has none.
         """
         caret = self._edit.textCursor()
         literal = literal_at(caret)
@@ -58,7 +58,7 @@ class NumberHover(QObject):
         return True
 
     def close_up(self) -> None:
-        """Close the slider and wait for no more."""
+        """Close the slider and stop all timers."""
         self._rest.stop()
         self._leave.stop()
         self.slider.close_up()

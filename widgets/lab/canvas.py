@@ -1,4 +1,4 @@
-"""The lab's canvas: every tensor cell by cell; resting on a cell lights those that belong to it."""
+"""The lab canvas: every tensor cell by cell; hovering a cell highlights the related cells."""
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -23,16 +23,16 @@ from widgets.once import once
 from widgets.theme import Theme, mono_font, ui_font
 
 TALLEST = (1 << 24) - 2
-"""Pixels that Qt takes for a height; an empty tensor may have more rows than that."""
+"""Largest height that Qt accepts (pixels); an empty tensor may have more rows than that."""
 
 
 class LabCanvas(QWidget):
-    """Cards with cells: what goes in, an arrow, what comes out."""
+    """Cards with cells: inputs, an equals sign, results."""
 
     looked_at = Signal(str)
-    """A sentence on the cell looked at; empty beside all cells."""
+    """A sentence about the current cell; empty without one."""
     cell_changed = Signal(object)
-    """The `Cell` looked at, or None."""
+    """The current `Cell`, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,23 +56,23 @@ class LabCanvas(QWidget):
         self.update()
 
     def show_numbers(self, shown: bool) -> None:
-        """Show the numbers, or cells alone."""
+        """Show or hide the numbers in the cells."""
         self._sheets.numbers = shown
         self._sheets.forget()
         self.update()
 
     def show_probed(self, probed: Probed) -> None:
-        """Show other tensors; the cell looked at stays where there is one of its name and place."""
+        """Show other tensors; the current cell stays if its tensor and index still exist."""
         self._probed = probed
         self._sheets.forget()
         self._belongings = Belongings(probed)
-        results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
-        self._tensors = [*((one.name, one) for one in probed.inputs), *results]
+        results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
+        self._tensors = [*((cells.name, cells) for cells in probed.inputs), *results]
         self._settle()
-        kept = self.cell
+        old = self.cell
         self.cell = None
         sizes = {key: cells.snapshot.numel for key, cells in self._tensors}
-        self.look_at(kept if kept and kept.flat < sizes.get(kept.tensor, 0) else None)
+        self.look_at(old if old and old.flat < sizes.get(old.tensor, 0) else None)
 
     def _settle(self) -> None:
         placed = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
@@ -87,42 +87,42 @@ class LabCanvas(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size at which all cards fit below each other."""
+        """Return the size at which all cards fit."""
         return QSize(600, self.minimumHeight())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place the cards anew."""
+        """Arrange the cards again."""
         super().resizeEvent(event)
         self._settle()
 
-    # Looking
+    # Current cell
 
     def look_at(self, cell: Cell | None) -> None:
-        """Light a cell and those that belong to it."""
+        """Make a cell current and highlight it with its related cells."""
         if cell == self.cell:
             return
         self.cell = cell
         self._lit = {}
-        said = ""
+        sentence = ""
         if cell is not None:
             others = self._belongings.of(cell)
             for other in others:
                 self._lit.setdefault(other.tensor, set()).add(other.flat)
-            said = self._say(cell, others)
-        self.setAccessibleDescription(said)
-        self.looked_at.emit(said)
+            sentence = self._sentence(cell, others)
+        self.setAccessibleDescription(sentence)
+        self.looked_at.emit(sentence)
         self.cell_changed.emit(cell)
         self.update()
 
-    def _say(self, cell: Cell, others: tuple[Cell, ...]) -> str:
+    def _sentence(self, cell: Cell, others: tuple[Cell, ...]) -> str:
         shapes = {key: cells.snapshot.shape for key, cells in self._tensors}
         number = self._number(cell) if self._sheets.numbers else ""
         value = f" = {number}" if number else ""
         if not self._probed.links:
             return places.written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor]) + value
-        ahead = any(cell.tensor == one.name for one in self._probed.inputs)
-        said = places.sentence(cell, others, shapes, ahead)
-        here, space, rest = said.partition(" reaches" if ahead else " comes")
+        ahead = any(cell.tensor == cells.name for cells in self._probed.inputs)
+        sentence = places.sentence(cell, others, shapes, ahead)
+        here, space, rest = sentence.partition(" reaches" if ahead else " comes")
         return f"{here}{value}{space}{rest}"
 
     def _number(self, cell: Cell) -> str:
@@ -133,15 +133,15 @@ class LabCanvas(QWidget):
         return ""
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Look at the cell under the mouse."""
+        """Make the cell under the mouse current."""
         self.look_at(self._under(event.position()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Look at the cell that was touched, where nothing can rest on it."""
+        """Make the pressed cell current, for touch screens without hover."""
         self.look_at(self._under(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Look at nothing."""
+        """Clear the current cell."""
         super().leaveEvent(event)
         self.look_at(None)
 
@@ -153,7 +153,7 @@ class LabCanvas(QWidget):
         return None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk over the cells with the arrows, from card to card with Page up and Page down."""
+        """Move over the cells with the arrows, from card to card with Page up and Page down."""
         steps = {
             Qt.Key.Key_Left: (0, -1),
             Qt.Key.Key_Right: (0, 1),
@@ -192,7 +192,7 @@ class LabCanvas(QWidget):
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the cards and the arrow between what goes in and what comes out."""
+        """Draw the cards and the sign between inputs and results."""
         painter = QPainter(self)
         self._sheets.begin()
         try:
@@ -200,11 +200,11 @@ class LabCanvas(QWidget):
             for card in self.cards:
                 if event.rect().intersects(card.frame.toAlignedRect()):
                     self._paint_card(painter, card)
-            self._paint_arrow(painter)
+            self._paint_equals(painter)
         finally:
             painter.end()
 
-    def _paint_arrow(self, painter: QPainter) -> None:
+    def _paint_equals(self, painter: QPainter) -> None:
         first = len(self._probed.inputs)
         if not 0 < first < len(self.cards):
             return
@@ -228,8 +228,8 @@ class LabCanvas(QWidget):
         if array is None or not array.size:
             painter.setPen(theme.ink2)
             painter.setFont(ui_font(11))
-            said = "empty" if array is not None else "too big to show cell by cell"
-            painter.drawText(card.frame.adjusted(14, 44, -8, 0), said)
+            note = "empty" if array is not None else "too big to show cell by cell"
+            painter.drawText(card.frame.adjusted(14, 44, -8, 0), note)
             return
         self._paint_cells(painter, card, array)
 
@@ -241,10 +241,10 @@ class LabCanvas(QWidget):
         metrics = QFontMetricsF(painter.font())
         name = metrics.elidedText(card.key.strip(), Qt.TextElideMode.ElideMiddle, box.width() * 0.6)
         painter.drawText(box, name)
-        taken = metrics.horizontalAdvance(name) + 8
+        name_width = metrics.horizontalAdvance(name) + 8
         painter.setFont(mono_font(11))
         painter.setPen(theme.ink2)
-        painter.drawText(box.adjusted(taken, 1.5, 0, 0), text.shape(cells.snapshot.shape))
+        painter.drawText(box.adjusted(name_width, 1.5, 0, 0), text.shape(cells.snapshot.shape))
         painter.setFont(ui_font(11))
         small = QFontMetricsF(painter.font())
         line = small.elidedText(places.facts(cells), Qt.TextElideMode.ElideRight, box.width())

@@ -1,4 +1,4 @@
-"""The shape lab: a few lines of PyTorch, the tensors they make, and how their cells belong."""
+"""The shape lab: a few lines of PyTorch, their tensors, and how the cells are related."""
 
 from collections.abc import Sequence
 
@@ -30,20 +30,20 @@ from widgets.source_edit import SourceEdit
 from widgets.theme import Theme
 
 REST_MS = 200
-"""Typing must rest for so long before the lines run."""
+"""Delay after the last keystroke before the lines run."""
 
 
 class ShapeLab(QWidget):
-    """Starting points on the left, the lines and all that comes of them on the right."""
+    """Example operations on the left, the editor and its results on the right."""
 
     asked = Signal(str)
-    """Lines whose tensors are to be shown."""
+    """The source lines to run."""
 
     def __init__(
         self, theme: Theme, starts: Sequence[tuple[str, str]], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        # Before there is anything in it that would be dressed anew.
+        # Before there are children, which would be styled again.
         self.setStyleSheet(sheet(theme))
         self._starts = list(starts)
         self.list = QListWidget()
@@ -60,11 +60,11 @@ class ShapeLab(QWidget):
         self.sentence = Label("words")
         self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
         self.jacobians = JacobianView()
-        self.looked = Label("words", "Rest on a cell to see where it comes from")
+        self.looked = Label("words", "Hover over a cell to see where it comes from")
         self.numbers = QPushButton("Numbers")
         self.numbers.setCheckable(True)
         self.numbers.setChecked(True)
-        self.numbers.setToolTip("Show numbers; without them only shapes are there to think about")
+        self.numbers.setToolTip("Show the numbers in the cells, or only the shapes")
         self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
@@ -79,27 +79,31 @@ class ShapeLab(QWidget):
         self._color(theme)
 
     def _place(self) -> None:
-        # In their places from the start: what changes places is styled and measured once more.
+        # In their final layout from the start: reparented widgets are styled and measured again.
         page = self._page()
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 4, 12, 4)
         column.setSpacing(10)
         for part in (self.problem, self.sentence, self.axes):
             column.addWidget(part)
-        said = QHBoxLayout()
-        said.addWidget(self.looked, 1)
-        said.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
-        column.addLayout(said)
+        sentence = QHBoxLayout()
+        sentence.addWidget(self.looked, 1)
+        sentence.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
+        column.addLayout(sentence)
         column.addWidget(self.canvas)
         column.addWidget(self.note)
-        self.under = Heading("Memory", "which elements lie where, and who shares them")
-        self.slopes = Heading("Jacobian", "how much each cell of the result moves with each cell")
+        self.under = Heading(
+            "Memory", "which elements are stored where, and which tensors share them"
+        )
+        self.slopes = Heading(
+            "Jacobian", "how much each cell of the result changes with each input cell"
+        )
         for low in (self.kinds, self.slopes, self.jacobians, self.under, self.memory):
             column.addWidget(low)
         column.addStretch(1)
 
     def _page(self) -> QWidget:
-        """Put the list and the lines in their places; return the page below the lines."""
+        """Lay out list and editor; return the page below the editor."""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(14)
@@ -135,8 +139,8 @@ class ShapeLab(QWidget):
             view.set_theme(theme)
 
     def start(self, source: str = "") -> None:
-        """Show ``source``, or the first starting point."""
-        # Rows that were measured before they had their style are too low.
+        """Show ``source``, or the first example."""
+        # Rows measured before the style sheet was applied are too low.
         self.list.ensurePolished()
         self.list.doItemsLayout()
         if source:
@@ -157,22 +161,22 @@ class ShapeLab(QWidget):
         self.ask()
 
     def ask(self) -> None:
-        """Have the lines run."""
+        """Request a run of the lines."""
         self._rest.stop()
         self._asked = self.editor.toPlainText()
         self.asked.emit(self._asked)
 
     def show_probed(self, probed: Probed) -> None:
-        """Show what the lines made; where they failed, why, with the tensors that went in."""
-        shapes = {one.name: one.snapshot.shape for one in probed.inputs}
-        results = [one.snapshot.shape for one in probed.results]
-        said = explain(self._asked, shapes, results)
+        """Show the tensors of a run; if it failed, the reason and the input tensors."""
+        shapes = {cells.name: cells.snapshot.shape for cells in probed.inputs}
+        results = [cells.snapshot.shape for cells in probed.results]
+        axes = explain(self._asked, shapes, results)
         self._show_problem(probed.problem)
-        sentence = f"The result is {probed.text}" if probed.text else said.sentence
+        sentence = f"The result is {probed.text}" if probed.text else axes.sentence
         self.sentence.say(sentence)
         self.sentence.setVisible(bool(sentence))
-        self.axes.show_axes(said)
-        self.axes.setVisible(bool(said.rows))
+        self.axes.show_axes(axes)
+        self.axes.setVisible(bool(axes.rows))
         self.canvas.show_probed(probed)
         self.memory.show_probed(probed)
         self.jacobians.show_probed(probed)
@@ -181,7 +185,7 @@ class ShapeLab(QWidget):
         self.numbers.setVisible(bool(probed.inputs or probed.results))
         self.note.say(probed.note)
         self.note.setVisible(bool(probed.note))
-        kinds = dict.fromkeys(one.snapshot.dtype for one in (*probed.inputs, *probed.results))
+        kinds = dict.fromkeys(cells.snapshot.dtype for cells in (*probed.inputs, *probed.results))
         self.kinds.say("\n".join(dtypes.describe(kind) for kind in kinds))
         self.looked.setVisible(bool(probed.links))
         self.under.setVisible(bool(probed.inputs or probed.results))
@@ -194,7 +198,7 @@ class ShapeLab(QWidget):
             part.setVisible(shown and self._sloped)
 
     def _show_problem(self, problem: Problem | None) -> None:
-        """Say what went wrong, and underline where."""
+        """Show an error message and underline its place."""
         self.problem.setVisible(problem is not None)
         marks: list[QTextEdit.ExtraSelection] = []
         if problem is not None:
@@ -205,4 +209,4 @@ class ShapeLab(QWidget):
         self.editor.setExtraSelections(marks)
 
     def _say(self, sentence: str) -> None:
-        self.looked.say(sentence or "Rest on a cell to see where it comes from")
+        self.looked.say(sentence or "Hover over a cell to see where it comes from")

@@ -1,4 +1,4 @@
-"""Where something in the lab's lines is wrong: underlined, as in the program."""
+"""Wavy underlines for errors in the lab's editor."""
 
 from PySide6.QtGui import QColor, QTextCharFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
@@ -9,7 +9,7 @@ from widgets.highlight import units
 
 
 def wavy(editor: QPlainTextEdit, place: Place, color: QColor) -> list[QTextEdit.ExtraSelection]:
-    """Return what ``setExtraSelections`` takes for a place in the text; empty without one."""
+    """Return extra selections that underline a place in the text; empty without one."""
     look = QTextCharFormat()
     look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
     look.setUnderlineColor(color)

@@ -1,4 +1,4 @@
-"""The inspector's panes: every module here with an ``ENTRY`` is one, in the order it asks for."""
+"""Panes of the inspector: every module of this package with an ``ENTRY`` is a pane."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -7,7 +7,7 @@ from widgets.panes.pane import Pane
 
 
 def entries() -> list[type[Pane]]:
-    """Return the pane classes of this folder by their ``order``."""
+    """Return the pane classes of this package, sorted by their ``order``."""
     found: list[type[Pane]] = []
     for module in iter_modules(__path__):
         entry = getattr(import_module(f"{__name__}.{module.name}"), "ENTRY", None)

@@ -1,4 +1,4 @@
-"""The facts pane: all that torch says of a tensor, an op or a module, and the line it is from."""
+"""The facts pane: properties of a tensor, an op or a module, and its source line."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
@@ -14,7 +14,7 @@ from widgets.panes.rows import Line, Rows
 from widgets.theme import Theme
 
 NAMED = 6
-"""At most this many other tensors are named in one fact."""
+"""Maximum number of other tensors named in a fact."""
 MOST_PARAMETERS = 40
 MOST_ARGUMENTS = 24
 
@@ -50,14 +50,14 @@ class FactsPane(Pane):
         self._rows.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
-        """Show the facts of what is selected; nothing selected has none."""
+        """Show the facts of the selection; hidden without one."""
         found = facts(page)
         if not found:
             return False
         self._rows.say([Line(label, "", text, "fact") for label, text in found])
         self._line = line_of(page)
         self._source.setVisible(self._line > 0)
-        # Not splitlines: a form feed ends no line for Python.
+        # Not splitlines: a form feed does not end a line in Python.
         lines = page.source.split("\n")
         code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else "made by"
         self.code.say(code if len(code) <= 200 else code[:199] + "…")
@@ -69,7 +69,7 @@ class FactsPane(Pane):
 
 
 def line_of(page: Page) -> int:
-    """Return the source line that made what is selected, 0 where there is none."""
+    """Return the source line that produced the selection, 0 if there is none."""
     chosen, value, op = page.selection, page.value, page.op
     if chosen is not None and chosen.kind in ("op", "wire") and op is not None and op.place.line:
         return op.place.line
@@ -79,7 +79,7 @@ def line_of(page: Page) -> int:
 
 
 def facts(page: Page) -> list[tuple[str, str]]:
-    """Return (name, fact) pairs of what is selected."""
+    """Return (name, fact) pairs of the selection."""
     index, chosen, value = page.index, page.selection, page.value
     if index is None or chosen is None:
         return []
@@ -120,25 +120,25 @@ def _value_facts(page: Page, index: Index, value: Value) -> list[tuple[str, str]
     node = index.nodes.get(value.node) if value.node is not None else None
     found.append(("grad_fn", node.name if node else "none"))
     if node is not None:
-        found += _kept(index, node, page.position)
+        found += _saved(index, node, page.position)
     users = [symbols.plain(index.op(number).op) for number in index.users.get(value.id, [])]
     if users:
         found.append(("used by", _few(list(dict.fromkeys(users)))))
     return found
 
 
-def _kept(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
-    """Return what a backward node keeps: the bytes, until when, and each tensor."""
+def _saved(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
+    """Return the tensors saved by a backward node: total size, lifetime, and each tensor."""
     if not node.kept:
         return [("saved for backward", ", ".join(node.saved))] if node.saved else []
     until = "to the end"
     if node.freed is not None:
         until = f"{'freed at' if position >= node.freed else 'until'} event {node.freed:,}"
-    found = [("held for backward", f"{texts.size(held.of_node(node))}, {until}")]
+    found = [("saved for backward", f"{texts.size(held.of_node(node))}, {until}")]
     for saved in node.kept[:NAMED]:
         name = words.called(index, saved.value) if saved.value in index.values else ""
-        told = (name, texts.shape(saved.shape), texts.size(saved.size))
-        found.append((f"keeps {saved.name}", " · ".join(filter(None, told))))
+        parts = (name, texts.shape(saved.shape), texts.size(saved.size))
+        found.append((f"saved {saved.name}", " · ".join(filter(None, parts))))
     if len(node.kept) > NAMED:
         found.append(("and more", texts.count(len(node.kept) - NAMED, "tensor")))
     return found
@@ -151,7 +151,7 @@ def _storage(index: Index, value: Value) -> str:
         for other in index.values.values()
         if other.storage == value.storage
         and index.home(other.id) != home
-        # Freed memory is used again: only a view makes the same storage mean the same numbers.
+        # Freed memory is reused: only views with the same storage share the same numbers.
         and (other.base is not None or value.base is not None)
     }
     return f"shared with {_few(sorted(sharing))}" if sharing else "its own"
@@ -212,7 +212,7 @@ def _module_facts(page: Page) -> list[tuple[str, str]]:
 
 
 def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:
-    """Return the shape of every parameter whose name begins with the module's."""
+    """Return name and shape of every parameter inside the module."""
     shapes = {
         value.name: texts.shape(value.shape)
         for value in tape.values

@@ -1,4 +1,4 @@
-"""Rows of a label, quiet words and a number, drawn so that they fit a panel of any width."""
+"""Rows of label, text and number that adapt to panels of any width."""
 
 from typing import Literal, NamedTuple
 
@@ -20,11 +20,11 @@ from widgets.theme import Theme
 Tone = Literal["plain", "backward", "forward", "fact", "fact-backward", "warning"]
 PAD, GAP = 10.0, 14.0
 _RUN = 14
-"""Words longer than this may break anywhere."""
+"""Words longer than this may wrap anywhere."""
 
 
 class Line(NamedTuple):
-    """What a row says: the name, how it comes about, the number; and its tone."""
+    """Content of a row: the label, an explanation, the number; and its tone."""
 
     label: str
     text: str = ""
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the texts of a row stand."""
+    """Rectangles of the texts of a row, and its height."""
 
     label: QRectF
     text: QRectF
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Row(QWidget):
-    """One line; where it is too narrow the number or the words move below the label."""
+    """Widget of a row; if it is too narrow, number or text wrap below the label."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class Row(QWidget):
         self.setSizePolicy(policy)
 
     def say(self, line: Line, label_room: float = 0.0) -> None:
-        """Show ``line``; labels of neighbours are given the same room, so that texts align."""
+        """Show ``line``; neighbours share ``label_room`` pixels for labels, so that texts align."""
         if (line, label_room) == (self._line, self.label_room):
             return
         self._line, self.label_room = line, label_room
@@ -67,11 +67,11 @@ class Row(QWidget):
         self.update()
 
     def line(self) -> Line:
-        """Return what the row says."""
+        """Return the content of the row."""
         return self._line
 
     def fonts(self) -> tuple[QFont, QFont, QFont]:
-        """Return the fonts of label, words and number."""
+        """Return the fonts of label, text and number."""
         font = self.theme.font
         if self._line.tone.startswith("fact"):
             return font(13), font(13), font(13, 600)
@@ -79,11 +79,11 @@ class Row(QWidget):
         return font(14, heavy), font(13), font(14, 700)
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height that ``width`` pixels need."""
+        """Return the height for ``width`` pixels."""
         return round(self.place(width).height)
 
     def hasHeightForWidth(self) -> bool:
-        """Say yes: a narrow row is a tall one."""
+        """Return True: a narrow row is taller."""
         return True
 
     def sizeHint(self) -> QSize:
@@ -95,12 +95,12 @@ class Row(QWidget):
         return QSize(60, 20)
 
     def place(self, width: float) -> Place:
-        """Return where the three texts stand, and the height, when ``width`` pixels are there."""
+        """Return the layout of the three texts in ``width`` pixels."""
         known = (self._line, self.label_room, self.theme)
         if known != self._placed_for:
             self._placed_for = known
             self._placed.clear()
-        # A layout asks for the heights of all rows again and again.
+        # A layout asks for the heights of all rows repeatedly.
         if width not in self._placed:
             self._placed[width] = self._place(width)
         return self._placed[width]
@@ -133,7 +133,7 @@ class Row(QWidget):
     def _below(
         self, label: QRectF, text: QRectF, number: QRectF, pad: float, above: float, room: float
     ) -> Place:
-        """Put what does not fit beside the label on lines of its own."""
+        """Return a layout with text and number on separate lines below the label if needed."""
         y = above
         label.moveTopLeft(QPointF(pad, y))
         beside = bool(self._line.text) and label.width() + GAP + number.width() <= room
@@ -183,7 +183,7 @@ class Row(QWidget):
             painter.end()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy what the row says."""
+        """Open the menu that copies the row."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
@@ -199,7 +199,7 @@ class Row(QWidget):
 
 
 class Rows(QWidget):
-    """A column of `Row`s that are kept and filled anew."""
+    """A column of reusable `Row` widgets."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 4) -> None:
         super().__init__(parent)
@@ -218,7 +218,7 @@ class Rows(QWidget):
             row.update()
 
     def say(self, lines: list[Line]) -> None:
-        """Show these lines; their words begin at one x unless a label is very long."""
+        """Show these lines; their texts are aligned unless a label is very long."""
         while len(self._rows) < len(lines):
             row = Row(self)
             row.theme = self._theme
@@ -241,14 +241,14 @@ class Rows(QWidget):
         return [row.line() for row in self._rows if not row.isHidden()]
 
 
-def _size(font: QFont, text: str, room: float) -> QRectF:
-    """Return the rectangle of ``text``, wrapped to ``room`` pixels, at the origin."""
+def _size(font: QFont, text: str, width: float) -> QRectF:
+    """Return the rectangle at the origin of ``text`` wrapped to ``width`` pixels."""
     if not text:
         return QRectF()
     metrics = QFontMetricsF(font)
-    page = QRectF(0, 0, room, 100_000)
+    page = QRectF(0, 0, width, 100_000)
     box = metrics.boundingRect(page, Qt.TextFlag.TextWordWrap, breakable(text, _RUN))
-    return QRectF(0, 0, min(room, box.width() + 1), max(box.height(), metrics.height()))
+    return QRectF(0, 0, min(width, box.width() + 1), max(box.height(), metrics.height()))
 
 
 def _mid(height: float, box: QRectF) -> float:

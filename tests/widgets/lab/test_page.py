@@ -57,7 +57,7 @@ def test_resting_on_a_cell_says_where_it_comes_from(lab):
     QTest.mouseMove(lab.canvas, middle(lab, "a", 0))
     assert lab.looked.said() == "a[0, 0] = 1.0000 reaches result[0, :]"
     lab.canvas.look_at(None)
-    assert "Rest on a cell" in lab.looked.said()
+    assert "Hover over a cell" in lab.looked.said()
 
 
 def test_cells_are_walked_with_the_keys(lab):
