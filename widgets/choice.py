@@ -17,8 +17,8 @@ class Choice(QComboBox):
         field = QStyle.SubControl.SC_ComboBoxEditField
         kind = QStyle.ComplexControl.CC_ComboBox
         width = self.style().subControlRect(kind, option, field, self).width()
-        whole = self.currentText() or self.placeholderText()
-        return self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, width)
+        text = self.currentText() or self.placeholderText()
+        return self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
 
     def showPopup(self) -> None:
         """Show the list; called by Qt, which makes it as wide as the box."""

@@ -61,7 +61,7 @@ class CodeEdit(SourceEdit):
         self._problem_cursors: list[QTextCursor] = []
         self.findings = FindingMarks(self)
         self._typed = QElapsedTimer()
-        self._gutter = Gutter(self, self._about_line)
+        self._gutter = Gutter(self, self._line_tooltip)
         self._strip = ProblemStrip(self)
         self._drag = NumberDrag(self)
         self._hover = NumberHover(self, self._drag)
@@ -71,10 +71,10 @@ class CodeEdit(SourceEdit):
         self._strip.picked.connect(self._go_to_problem)
         self._drag.changed.connect(lambda: self.number_changed.emit(self.source()))
         self._drag.hover_changed.connect(self.viewport().update)
-        self.lines_moved.connect(self._move_lines)
-        self.textChanged.connect(self._forget_places)
+        self.lines_moved.connect(self._on_lines_moved)
+        self.textChanged.connect(self._invalidate_marks)
         self.edited.connect(lambda _: self._typed.start())
-        self.cursorPositionChanged.connect(self._select)
+        self.cursorPositionChanged.connect(self._highlight_brackets)
         self.blockCountChanged.connect(self._arrange)
         self.apply_look()
 
@@ -86,14 +86,14 @@ class CodeEdit(SourceEdit):
             self._strip.set_style(self.look)
             self._hover.set_style(self.look)
             self._hover.close_up()
-            self._forget_places()
-            self._select()
+            self._invalidate_marks()
+            self._highlight_brackets()
             self._arrange()
 
     def set_marks(self, marks: Mapping[int, LineMark]) -> None:
         """Show values and gradients next to the lines, keys from 1; missing lines are ignored."""
         self._marks.set_marks(marks)
-        self._forget_places()
+        self._invalidate_marks()
 
     def set_playing_line(self, line: int, phase: Phase) -> None:
         """Highlight ``line`` (from 1; 0 for none) in the colour of ``phase`` and scroll to it.
@@ -126,7 +126,7 @@ class CodeEdit(SourceEdit):
                 self._problem_cursors.append(code_text.selected(self.document(), start, end))
         self.setAccessibleDescription("" if problem is None else spoken(problem))
         self._strip.set_problem(problem)
-        self._select()
+        self._highlight_brackets()
         self._arrange()
         self.viewport().update()
 
@@ -186,17 +186,17 @@ class CodeEdit(SourceEdit):
         if inside and not inside[0] <= line <= inside[-1]:
             bar.setValue(max(0, line - 1 - len(inside) // 3))
 
-    def _move_lines(self, first: int, change: int) -> None:
+    def _on_lines_moved(self, first: int, change: int) -> None:
         self._marks.shift(first, change)
         line, phase = self._playing
         if line >= first:
             self._playing = (line + change if line + change >= first else 0, phase)
 
-    def _forget_places(self) -> None:
+    def _invalidate_marks(self) -> None:
         self._text_end = None
         self.viewport().update()
 
-    def _longest(self) -> float:
+    def _longest_line_end(self) -> float:
         """Return the x where the longest marked line ends, rounded up so that typing is steady."""
         if self._text_end is None:
             width = 0.0
@@ -209,7 +209,7 @@ class CodeEdit(SourceEdit):
             self._text_end = self.document().documentMargin() + -(-width // step) * step
         return self._text_end
 
-    def _select(self) -> None:
+    def _highlight_brackets(self) -> None:
         """Highlight the pair of brackets at the caret."""
         theme, box = self.look.theme, QTextCharFormat()
         box.setBackground(mix(theme.selection, theme.panel, 0.22))
@@ -248,7 +248,7 @@ class CodeEdit(SourceEdit):
         painter = QPainter(self.viewport())
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_under(painter, rows, bands)
+            self._paint_bands(painter, rows, bands)
         finally:
             painter.end()
         super().paintEvent(paint)
@@ -256,9 +256,11 @@ class CodeEdit(SourceEdit):
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_number(painter, rows)
-            self._paint_waves(painter, rows)
+            self._paint_error_underline(painter, rows)
             self.findings.paint(painter, rows, self.look)
-            self._placed = self._marks.place(rows, self.viewport().width(), self._longest())
+            self._placed = self._marks.place(
+                rows, self.viewport().width(), self._longest_line_end()
+            )
             self._marks.paint(painter, self._placed, bands)
             if self.document().isEmpty():
                 code_rows.paint_empty(painter, self, rows[0], "Type PyTorch here", self.look)
@@ -268,7 +270,7 @@ class CodeEdit(SourceEdit):
         self._gutter.show_noticed(self.findings.lines())
         self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())
 
-    def _paint_under(
+    def _paint_bands(
         self, painter: QPainter, rows: tuple[Row, ...], bands: dict[int, Band]
     ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -278,7 +280,7 @@ class CodeEdit(SourceEdit):
                 width = self.viewport().width() + 6 - 3
                 painter.drawRoundedRect(QRectF(-6, row.top, width, row.height), 5, 5)
 
-    def _paint_waves(self, painter: QPainter, rows: tuple[Row, ...]) -> None:
+    def _paint_error_underline(self, painter: QPainter, rows: tuple[Row, ...]) -> None:
         tops = {row.line: row for row in rows}
         for line, start, end in self.problem_ranges():
             if line in tops:
@@ -328,7 +330,7 @@ class CodeEdit(SourceEdit):
             return self._strip.toolTip()
         return tip(self.findings.about(here.blockNumber() + 1))
 
-    def _about_line(self, line: int) -> str:
+    def _line_tooltip(self, line: int) -> str:
         if line == self._problem_line():
             return self._strip.toolTip()
         return tip(self.findings.about(line) or self._marks.about(line))

@@ -71,12 +71,14 @@ def _clean_line(line: str, state: int) -> str:
     if line.isascii() and "\t" not in line and "\0" not in line:
         return line
     line = _straight_quotes(line, state)
-    made, at = "", 0
+    clean_line, at = "", 0
     for start, end, kind in highlight.spans(line, state)[0]:
         if kind in ("string", "comment"):
-            made += _expanded(line[at:start].translate(_CODE), len(made)) + line[start:end]
+            clean_line += (
+                _expanded(line[at:start].translate(_CODE), len(clean_line)) + line[start:end]
+            )
             at = end
-    return made + _expanded(line[at:].translate(_CODE), len(made))
+    return clean_line + _expanded(line[at:].translate(_CODE), len(clean_line))
 
 
 def _expanded(text: str, column: int) -> str:

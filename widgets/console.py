@@ -37,10 +37,10 @@ class Console(QWidget):
         self._lines = 0
         self._line_length = 0
         self._cut = False
-        self._whole = ""
+        self._last_text = ""
         self._warnings = ""
         self._warned_at: int | None = None
-        self._tail = ""
+        self._inserted_warnings = ""
         self._problem: Problem | None = None
         self.heading = Heading("Output", "", self)
         self.view = QPlainTextEdit(self)
@@ -52,7 +52,7 @@ class Console(QWidget):
         self.view.setPlaceholderText("Nothing printed")
         # In a low panel the problem gets the space first.
         self.view.setMinimumHeight(LEAST_HEIGHT)
-        self._make_problem()
+        self._build_problem_bar()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 10, 10)
         column.setSpacing(8)
@@ -62,9 +62,9 @@ class Console(QWidget):
         column.addWidget(self.figures, 3)
         column.addWidget(self._bar)
         self.set_theme(Theme.load("light"))
-        self._count()
+        self._update_heading()
 
-    def _make_problem(self) -> None:
+    def _build_problem_bar(self) -> None:
         self._bar = QFrame(self)
         self._bar.setProperty("row", "error")
         self._message = Label("error", "", self._bar)
@@ -75,7 +75,7 @@ class Console(QWidget):
         self._go.setProperty("link", True)
         self._go.setCursor(Qt.CursorShape.PointingHandCursor)
         self._go.setToolTip("Go to the line of the problem")
-        self._go.clicked.connect(self._ask_line)
+        self._go.clicked.connect(self._on_link_clicked)
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(self._message)
@@ -96,18 +96,18 @@ class Console(QWidget):
 
     def set_text(self, text: str) -> None:
         """Show exactly this output; text that is already shown is not written again."""
-        if self._whole and text.startswith(self._whole):
-            more = text[len(self._whole) :]
+        if self._last_text and text.startswith(self._last_text):
+            more = text[len(self._last_text) :]
         else:
             self.clear()
             more = text
         self.append(more)
-        self._whole = text
+        self._last_text = text
 
     def set_figures(self, figures: tuple[Figure, ...]) -> None:
         """Show these figures below the output; empty output is hidden when there are figures."""
         self.figures.set_figures(figures)
-        self.view.setVisible(bool(self._whole or self._lines) or not figures)
+        self.view.setVisible(bool(self._last_text or self._lines) or not figures)
 
     def set_warnings(self, text: str) -> None:
         """Show these warnings below the output; each line begins with its place."""
@@ -139,23 +139,23 @@ class Console(QWidget):
             form = QTextCharFormat()
             form.setForeground(self._theme.data)
             gap = "\n" if cursor.positionInBlock() else ""
-            self._tail = gap + self._warnings
-            cursor.insertText(self._tail, form)
+            self._inserted_warnings = gap + self._warnings
+            cursor.insertText(self._inserted_warnings, form)
 
     def clear(self) -> None:
         """Remove all output; problem and warnings stay."""
         self.view.clear()
         self._warned_at = None
         self._insert_warnings()
-        self._whole = ""
+        self._last_text = ""
         self._lines, self._line_length, self._cut = 0, 0, False
-        self._count()
+        self._update_heading()
 
     def append(self, text: str) -> None:
         """Append output; the view scrolls with it unless the user has scrolled up."""
         if not text:
             return
-        self._whole = ""
+        self._last_text = ""
         text = _plain(text)
         open_line = self._line_length > 0
         self._lines += text.count("\n") + (not text.endswith("\n")) - open_line
@@ -172,7 +172,7 @@ class Console(QWidget):
         self._insert_warnings()
         if at_end:
             bar.setValue(bar.maximum())
-        self._count()
+        self._update_heading()
 
     def _clipped(self, text: str) -> str:
         """Return ``text`` with lines cut to `LINE_LIMIT`; an unfinished first line is continued."""
@@ -188,7 +188,7 @@ class Console(QWidget):
     def text(self) -> str:
         """Return the stored output."""
         text = self.view.toPlainText()
-        return text if self._warned_at is None else text.removesuffix(self._tail)
+        return text if self._warned_at is None else text.removesuffix(self._inserted_warnings)
 
     def _trim(self) -> None:
         document = self.view.document()
@@ -206,7 +206,7 @@ class Console(QWidget):
         cursor.removeSelectedText()
         self._cut = True
 
-    def _count(self) -> None:
+    def _update_heading(self) -> None:
         note = words.count(self._lines, "line") if self._lines else "what the script prints"
         if self._cut:
             note += ", the earliest left out"
@@ -240,7 +240,7 @@ class Console(QWidget):
         """Return the text of the problem line; empty without a problem."""
         return "" if self._problem is None else f"{self._problem.type}: {self._problem.message}"
 
-    def _ask_line(self) -> None:
+    def _on_link_clicked(self) -> None:
         if self._problem is not None:
             self.line_asked.emit(self._problem.place.line)
 

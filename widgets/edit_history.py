@@ -112,7 +112,7 @@ class History:
             elif undo > self._undo:
                 self._add(difference(self._text, text))
             else:
-                self._grow(text)
+                self._extend_last(text)
             self._text = text
             self._trim()
         self._undo, self._redo = undo, redo
@@ -136,7 +136,7 @@ class History:
         self._done += 1
         self._weight += len(step.gone) + len(step.come) + STEP_WEIGHT
 
-    def _grow(self, text: str) -> None:
+    def _extend_last(self, text: str) -> None:
         """Extend the last step to lead to ``text``: the document merged the change into it."""
         before = self._text
         if self._done:

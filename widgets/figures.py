@@ -74,7 +74,7 @@ class FigureWindow(QWidget):
         self.view.setEnabled(False)
         self.view.setToolTip("")
         self.save = QPushButton("Save picture…", self)
-        self.save.clicked.connect(self._ask)
+        self.save.clicked.connect(self._save_as)
         self.note = literal(_note(figure))
         below = QHBoxLayout()
         below.addWidget(self.note, 1)
@@ -86,7 +86,7 @@ class FigureWindow(QWidget):
         column.addLayout(below)
         self.resize(LARGE.width() * min(2, max(1, figure.columns)), LARGE.height())
 
-    def _ask(self) -> None:
+    def _save_as(self) -> None:
         figure = self.view.figure
         name = figure.name or f"{(figure.axes[0].title or 'figure').lower().replace(' ', '_')}.png"
         chosen, _ = QFileDialog.getSaveFileName(self, "Save picture", name, "Pictures (*.png)")
@@ -107,12 +107,12 @@ class Figures(QScrollArea):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Figures of the script")
         self.viewport().setAutoFillBackground(False)
-        self._inside = QWidget()
-        self._row = QHBoxLayout(self._inside)
+        self._container = QWidget()
+        self._row = QHBoxLayout(self._container)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(10)
-        self.setWidget(self._inside)
-        self._inside.setAutoFillBackground(False)
+        self.setWidget(self._container)
+        self._container.setAutoFillBackground(False)
         self.setMinimumHeight(LEAST_HEIGHT)
         self.hide()
 
@@ -132,7 +132,7 @@ class Figures(QScrollArea):
             self._row.removeWidget(view)
             view.deleteLater()
         for figure in figures:
-            view = FigureView(figure, self._theme, self._inside)
+            view = FigureView(figure, self._theme, self._container)
             view.setMinimumWidth(LEAST_WIDTH * min(2, max(1, figure.columns)))
             view.clicked.connect(lambda _on=False, figure=figure: self.open(figure))
             self.views.append(view)

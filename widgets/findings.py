@@ -34,7 +34,9 @@ class FindingCard(QFrame):
         self._column.setContentsMargins(12, 10, 12, 10)
         self._column.setSpacing(6)
         self._add_head(finding)
-        self._column.addWidget(self._selectable(Label("words", _closed(finding.message), self)))
+        self._column.addWidget(
+            self._selectable(Label("words", _with_full_stop(finding.message), self))
+        )
         self._column.addWidget(self._selectable(Label("caption", finding.why, self)))
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
@@ -46,7 +48,7 @@ class FindingCard(QFrame):
             words = finding.unmended if beside else f"No automatic fix. {finding.unmended}"
             self._column.addWidget(Label("caption", f"{words}.", self))
             if beside:
-                self._add_beside()
+                self._add_demo_button()
         self._table: QWidget | None = None
 
     def _selectable(self, label: Label) -> Label:
@@ -107,7 +109,7 @@ class FindingCard(QFrame):
         line.addStretch(1)
         self._column.addLayout(line)
 
-    def _add_beside(self) -> None:
+    def _add_demo_button(self) -> None:
         self.show_me = show = QPushButton("Show me", self)
         show.setToolTip("Train the fixed run too, and see both side by side")
         show.clicked.connect(lambda: self.show_asked.emit(self.finding))
@@ -212,5 +214,5 @@ class Findings(QWidget):
         return next((card for card in self._cards if card.finding == finding), None)
 
 
-def _closed(text: str) -> str:
+def _with_full_stop(text: str) -> str:
     return text if text.endswith((".", "…", "?", "!")) else f"{text}."

@@ -168,11 +168,11 @@ class Highlighter(QObject):
         super().__init__(document)
         self._document = document
         self._formats: dict[Kind, QTextCharFormat] = {}
-        self._since = QElapsedTimer()
-        self._late: int | None = None
+        self._turn_clock = QElapsedTimer()
+        self._first_uncoloured: int | None = None
         """The first line not yet coloured."""
-        self._turn = once(self, self._colour_rest)
-        document.contentsChange.connect(self._note_change)
+        self._turn_timer = once(self, self._colour_rest)
+        document.contentsChange.connect(self._on_contents_change)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` and colour the whole document again."""
@@ -185,35 +185,35 @@ class Highlighter(QObject):
             "function": _format(theme.forward),
             "decorator": _format(theme.forward),
         }
-        self._begin()
-        self._late = None
+        self._start_turn()
+        self._first_uncoloured = None
         self._colour(self._document.begin(), self._document.characterCount())
 
-    def _note_change(self, position: int, removed: int, added: int) -> None:
+    def _on_contents_change(self, position: int, removed: int, added: int) -> None:
         """Colour the changed lines; if there are very many, leave the rest for later turns."""
         document = self._document
         first, last = (
             document.findBlock(position),
             document.findBlock(position + added + (removed > 0)),
         )
-        self._begin()
-        if self._late is not None:
+        self._start_turn()
+        if self._first_uncoloured is not None:
             # Lines not yet coloured may have moved.
-            self._late = min(self._late, first.blockNumber())
+            self._first_uncoloured = min(self._first_uncoloured, first.blockNumber())
         end = last.position() + last.length() if last.isValid() else document.characterCount()
         self._colour(first, end)
 
-    def _begin(self) -> None:
+    def _start_turn(self) -> None:
         """Start the time budget of this turn of the event loop."""
-        if not self._turn.isActive():
-            self._turn.start()
-            self._since.restart()
+        if not self._turn_timer.isActive():
+            self._turn_timer.start()
+            self._turn_clock.restart()
 
     def _colour_rest(self) -> None:
         """Colour remaining lines, as many as one turn of the event loop allows."""
-        first, self._late = self._late, None
+        first, self._first_uncoloured = self._first_uncoloured, None
         if first is not None:
-            self._begin()
+            self._start_turn()
             self._colour(self._document.findBlockByNumber(first), self._document.characterCount())
 
     def _colour(self, block: QTextBlock, end: int) -> None:
@@ -221,9 +221,11 @@ class Highlighter(QObject):
         start = stop = block.position()
         state, is_other = state_before(block), False
         while block.isValid() and (stop < end or is_other):
-            if stop > start and self._since.elapsed() > TURN_MS:
+            if stop > start and self._turn_clock.elapsed() > TURN_MS:
                 late = block.blockNumber()
-                self._late = late if self._late is None else min(late, self._late)
+                self._first_uncoloured = (
+                    late if self._first_uncoloured is None else min(late, self._first_uncoloured)
+                )
                 break
             text = block.text()
             found, state = spans(text[:LONGEST], state)

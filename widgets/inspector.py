@@ -75,9 +75,9 @@ class Inspector(QScrollArea):
             column.addWidget(rule)
             self._rules[pane] = rule
         column.addWidget(pane)
-        pane.check_asked.connect(self._check)
-        pane.gradcheck_asked.connect(self._gradcheck)
-        pane.peek_asked.connect(self._peek)
+        pane.check_asked.connect(self._request_check)
+        pane.gradcheck_asked.connect(self._request_gradcheck)
+        pane.peek_asked.connect(self._request_peek)
         pane.line_asked.connect(self.line_asked)
         pane.lab_asked.connect(self.lab_asked)
         pane.side_asked.connect(self.show_side)
@@ -103,7 +103,7 @@ class Inspector(QScrollArea):
             pane.setStyleSheet(look)
             pane.set_theme(theme)
             yield
-        self._show()
+        self._refresh_panes()
 
     def set_source(self, source: str) -> None:
         """Set the program's source, to quote the line that produced the selection."""
@@ -134,7 +134,7 @@ class Inspector(QScrollArea):
         last = len(tape.events) if tape is not None else 0
         page = replace(page, position=max(0, min(position, last)))
         self._page = replace(page, explanation=explanation_of(page))
-        self._show()
+        self._refresh_panes()
 
     def page(self) -> Page:
         """Return the page shown."""
@@ -143,7 +143,7 @@ class Inspector(QScrollArea):
     def show_side(self, side: str) -> None:
         """Show the ``value`` or the ``gradient``."""
         self._page = replace(self._page, side="gradient" if side == "gradient" else "value")
-        self._show()
+        self._refresh_panes()
 
     def set_check(self, checked: Checked | Gradchecked) -> None:
         """Show the result of a requested check, and request the next in the queue."""
@@ -158,10 +158,10 @@ class Inspector(QScrollArea):
         if key not in page.waiting:
             return
         self._page = replace(page, waiting=page.waiting - {key})
-        self._show()
+        self._refresh_panes()
         if key in self._queue:
             self._queue.remove(key)
-            self._ask_next()
+            self._send_next_check()
 
     def set_full(self, peeked: Peeked) -> None:
         """Store the fetched numbers of a snapshot for this tape and show them.
@@ -181,7 +181,7 @@ class Inspector(QScrollArea):
             fetched={**self._page.fetched, peeked.snapshot: full},
             waiting=self._page.waiting - {key},
         )
-        self._show()
+        self._refresh_panes()
 
     def lose_numbers(self) -> None:
         """Mark all pending fetches as lost, after the engine has gone."""
@@ -189,20 +189,20 @@ class Inspector(QScrollArea):
             if kind == "peek":
                 self.set_full(Peeked(0, number, None))
 
-    def _check(self, value: int, index: int) -> None:
+    def _request_check(self, value: int, index: int) -> None:
         """Queue a check; they run one after the other, each with a new run of the program."""
         self._enqueue(("check", value, index))
 
-    def _gradcheck(self, op: int) -> None:
+    def _request_gradcheck(self, op: int) -> None:
         self._enqueue(("gradcheck", op, 0))
 
     def _enqueue(self, key: tuple[str, int, int]) -> None:
         self._add_waiting(key)
         self._queue.append(key)
         if len(self._queue) == 1:
-            self._ask_next()
+            self._send_next_check()
 
-    def _ask_next(self) -> None:
+    def _send_next_check(self) -> None:
         if self._queue:
             kind, number, index = self._queue[0]
             if kind == "check":
@@ -210,25 +210,25 @@ class Inspector(QScrollArea):
             else:
                 self.gradcheck_asked.emit(number)
 
-    def _peek(self, snapshot: int) -> None:
+    def _request_peek(self, snapshot: int) -> None:
         self._add_waiting(("peek", snapshot, 0))
         self.peek_asked.emit(snapshot)
 
     def _add_waiting(self, key: tuple[str, int, int]) -> None:
         self._page = replace(self._page, waiting=self._page.waiting | {key})
-        self._show()
+        self._refresh_panes()
 
     def _choose_slice(self, dim: int, at: int) -> None:
         slices = list(self._page.slices) + [0] * (dim + 1 - len(self._page.slices))
         slices[dim] = at
         self._page = replace(self._page, slices=tuple(slices))
-        self._show()
+        self._refresh_panes()
 
     def _choose_element(self, element: int) -> None:
         self._page = replace(self._page, element=element)
-        self._show()
+        self._refresh_panes()
 
-    def _show(self) -> None:
+    def _refresh_panes(self) -> None:
         page = self._page
         for pane in self.panes:
             shown = pane.refresh(page)

@@ -209,8 +209,8 @@ class Ledger(QWidget):
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
-        self.view.clicked.connect(self._pick)
-        self.view.activated.connect(self._pick)
+        self.view.clicked.connect(self._on_clicked)
+        self.view.activated.connect(self._on_clicked)
         self.set_theme(Theme.load("light"))
 
     def set_theme(self, theme: Theme) -> None:
@@ -222,7 +222,7 @@ class Ledger(QWidget):
     def set_rows(self, entries: Sequence[Entry]) -> None:
         """Show the entries of a tape, in order of their positions."""
         self._model.set_entries(entries)
-        self._count()
+        self._update_heading()
 
     def set_position(self, position: int) -> None:
         """Highlight the latest entry at ``position``, and scroll to it."""
@@ -232,10 +232,10 @@ class Ledger(QWidget):
         self._model.current = new
         # Qt lays out all rows to find one, which is wasted while the ledger is hidden.
         if self.isVisible():
-            self._follow()
-        self._count()
+            self._show_current()
+        self._update_heading()
 
-    def _follow(self) -> None:
+    def _show_current(self) -> None:
         if self._model.current >= 0:
             index = self._model.index(self._model.current, 0)
             self.view.setCurrentIndex(index)
@@ -248,7 +248,7 @@ class Ledger(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Scroll to the highlighted row; called by Qt."""
         super().showEvent(event)
-        self._follow()
+        self._show_current()
 
     def _row_at(self, position: int) -> int:
         """Return the row of the latest entry at a position, -1 for none."""
@@ -266,12 +266,12 @@ class Ledger(QWidget):
             hint = QAbstractItemView.ScrollHint
             self.view.scrollTo(index, hint.EnsureVisible if near else hint.PositionAtCenter)
 
-    def _count(self) -> None:
+    def _update_heading(self) -> None:
         total = len(self._model.entries)
         note = words.count(total, "event") if total else "every event in order"
         if total and self._model.current >= 0:
             note = f"{self._model.current + 1:,} of {note}"
         self.heading.set_text("Ledger", note)
 
-    def _pick(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.entries[index.row()].position)

@@ -41,16 +41,16 @@ class LessonPane(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._head())
+        column.addLayout(self._build_head())
         column.addWidget(self._rule())
-        column.addWidget(self._body(), 1)
+        column.addWidget(self._build_body(), 1)
         column.addWidget(self._rule())
-        column.addLayout(self._foot())
+        column.addLayout(self._build_foot())
         self.set_theme(self._theme)
 
     # Construction
 
-    def _head(self) -> QVBoxLayout:
+    def _build_head(self) -> QVBoxLayout:
         self.place = Label("caption", "", self)
         self.title = Label("heading", "", self)
         self.contents = QPushButton("All lessons", self)
@@ -75,7 +75,7 @@ class LessonPane(QFrame):
         column.addWidget(self.place)
         return column
 
-    def _body(self) -> QScrollArea:
+    def _build_body(self) -> QScrollArea:
         self.area = QScrollArea(self)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -90,7 +90,7 @@ class LessonPane(QFrame):
         self.words = Words(inside)
         self.code = Label("code", "", inside)
         self.code_box = _box("soft", inside, self.code)
-        for part in (self.heading, self.words, self.code_box, self._card(inside)):
+        for part in (self.heading, self.words, self.code_box, self._build_card(inside)):
             column.addWidget(part)
         self.restore = self._link("Put its program back", self.restore_pressed)
         column.addWidget(self.restore, 0, Qt.AlignmentFlag.AlignLeft)
@@ -99,7 +99,7 @@ class LessonPane(QFrame):
         self.area.viewport().setAutoFillBackground(False)
         return self.area
 
-    def _card(self, inside: QWidget) -> QFrame:
+    def _build_card(self, inside: QWidget) -> QFrame:
         self.card = QFrame(inside)
         self.card.setObjectName("lesson-card")
         column = QVBoxLayout(self.card)
@@ -125,10 +125,10 @@ class LessonPane(QFrame):
         row.addWidget(self.field, 1)
         row.addWidget(self.check)
         column.addLayout(row)
-        column.addWidget(self._outcome(self.card))
+        column.addWidget(self._build_outcome(self.card))
         return self.card
 
-    def _outcome(self, card: QWidget) -> QWidget:
+    def _build_outcome(self, card: QWidget) -> QWidget:
         part = QWidget(card)
         self.verdict = Words(part, strong=True, ground="surface")
         self.hint = Words(part, ground="surface")
@@ -154,7 +154,7 @@ class LessonPane(QFrame):
         button.clicked.connect(signal)
         return button
 
-    def _foot(self) -> QHBoxLayout:
+    def _build_foot(self) -> QHBoxLayout:
         self.back = QPushButton("Back", self)
         self.back.setToolTip("Previous step (Ctrl+PgUp)")
         self.back.clicked.connect(self.back_pressed)

@@ -43,26 +43,26 @@ class Words(QLabel):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self._write()
+        self._render()
 
     def set_mood(self, mood: str) -> None:
         """Set colour and prefix sign: ``good``, ``bad`` or neutral."""
         if mood != self._mood:
             self._mood = mood
-            self._write()
+            self._render()
 
     def say(self, html: str) -> None:
         """Show this HTML."""
         self.setVisible(bool(html))
         if html != self._html:
             self._html = html
-            self._write()
+            self._render()
 
     def said(self) -> str:
         """Return the text without markup."""
         return unescape(re.sub(r"<[^>]+>", " ", self._html)).strip()
 
-    def _write(self) -> None:
+    def _render(self) -> None:
         theme = self._theme
         color = {"good": theme.parameter, "bad": theme.data}.get(self._mood, theme.ink)
         size = round(TEXT_PX * theme.scale)

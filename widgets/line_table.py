@@ -113,7 +113,7 @@ class LineTable(QWidget):
         column.addWidget(self.line)
         column.addWidget(area, 1)
         self._changed: list[StateRow] = []
-        self._later = once(self, self._show_rows)
+        self._rows_timer = once(self, self._show_rows)
         self.set_theme(Theme.load("light"))
         self.show_line(0, "", ())
 
@@ -143,7 +143,7 @@ class LineTable(QWidget):
             if at < wanted:
                 widget.show_row(self._changed[at])
         if len(self.rows) < wanted:
-            self._later.start()
+            self._rows_timer.start()
 
 
 def _remark(line: int, changed: int, names: list[str]) -> str:

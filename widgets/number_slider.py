@@ -40,20 +40,20 @@ class Track(QSlider):
         """Move the handle to the mouse; called by Qt."""
         if press.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
-            self._follow(press)
+            self._move_handle(press)
         press.accept()
 
     def mouseMoveEvent(self, motion: QMouseEvent) -> None:
         """Move the handle with the mouse; called by Qt."""
         if self.isSliderDown():
-            self._follow(motion)
+            self._move_handle(motion)
 
     def mouseReleaseEvent(self, release: QMouseEvent) -> None:
         """Release the handle; called by Qt."""
         self.setSliderDown(False)
         release.accept()
 
-    def _follow(self, mouse: QMouseEvent) -> None:
+    def _move_handle(self, mouse: QMouseEvent) -> None:
         low, high = self.minimum(), self.maximum()
         along = round(mouse.position().x()) - HANDLE // 2
         value = QStyle.sliderValueFromPosition(low, high, along, self.width() - HANDLE)

@@ -80,11 +80,11 @@ class ProblemStrip(QWidget):
         title = QFontMetricsF(head).elidedText(
             problem.type + place, Qt.TextElideMode.ElideRight, room
         )
-        found = [(head, title, "error")]
+        result = [(head, title, "error")]
         message = wrapped(problem.message, QFontMetricsF(body), room, MESSAGE_LINES)
         advice = wrapped(problem.hint, QFontMetricsF(hint), room, HINT_LINES)
-        found += [(body, text, "ink") for text in message]
-        return found + [(hint, text, "ink2") for text in advice]
+        result += [(body, text, "ink") for text in message]
+        return result + [(hint, text, "ink2") for text in advice]
 
     def paintEvent(self, _: QPaintEvent) -> None:
         """Paint the strip; called by Qt."""
@@ -148,18 +148,18 @@ def wrapped(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[
     Lines break at spaces; a word wider than a line is elided. Line ends of the text stay.
     """
     rest = text.strip()[:MAX_TEXT]
-    found: list[str] = []
+    result: list[str] = []
     while rest:
         line, _, later = rest.partition("\n")
-        if metrics.horizontalAdvance(line) > width and len(found) < most - 1:
+        if metrics.horizontalAdvance(line) > width and len(result) < most - 1:
             at = _break(line, metrics, width)
             line, later = line[:at].rstrip(), line[at:].lstrip() + ("\n" + later if later else "")
-        if len(found) == most - 1:
+        if len(result) == most - 1:
             line = " ".join(rest.split())
             later = ""
-        found.append(metrics.elidedText(line, Qt.TextElideMode.ElideRight, width))
+        result.append(metrics.elidedText(line, Qt.TextElideMode.ElideRight, width))
         rest = later.strip()
-    return found
+    return result
 
 
 def _break(line: str, metrics: QFontMetricsF, width: float) -> int:

@@ -48,7 +48,7 @@ class Scrubber(QAbstractSlider):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = Theme.load("light")
-        self._all: tuple[Segment, ...] = ()
+        self._segments: tuple[Segment, ...] = ()
         self._groups: tuple[Stretch, ...] = ()
         self._group = 0
         self._spans: tuple[Span, ...] = ()
@@ -77,16 +77,16 @@ class Scrubber(QAbstractSlider):
         ``starts`` are the positions at which scenes begin; without them the track is cut at every
         forward pass that follows a backward pass.
         """
-        self._all = tuple(segments)
-        groups = scenes(self._all, starts) if starts else stretches(self._all)
-        zoomed = len(groups) > 1 and len(self._all) > ZOOM_FROM
-        whole = Stretch(0, length, self._all)
+        self._segments = tuple(segments)
+        groups = scenes(self._segments, starts) if starts else stretches(self._segments)
+        zoomed = len(groups) > 1 and len(self._segments) > ZOOM_FROM
+        whole = Stretch(0, length, self._segments)
         self._groups = groups if zoomed else (whole,)
-        self._bounds = sorted({0, length, *(s.start for s in self._all)})
+        self._bounds = sorted({0, length, *(s.start for s in self._segments)})
         self.blockSignals(True)
         self.setRange(0, max(0, length))
         self.blockSignals(False)
-        self._follow()
+        self._update_spans()
         self.updateGeometry()
         self.update()
 
@@ -95,18 +95,18 @@ class Scrubber(QAbstractSlider):
         self.blockSignals(True)
         self.setValue(position)
         self.blockSignals(False)
-        self._follow()
+        self._update_spans()
         self.update()
 
     def zoomed(self) -> bool:
         """Return whether the strip shows one stretch of several, with an overview below."""
         return len(self._groups) > 1
 
-    _steady = False
+    _reserves_overview = False
 
     def keep_height(self, steady: bool) -> None:
         """Reserve the overview's height even without one, so that widgets above do not move."""
-        self._steady = steady
+        self._reserves_overview = steady
         self.updateGeometry()
 
     def shown(self) -> tuple[int, int]:
@@ -128,7 +128,7 @@ class Scrubber(QAbstractSlider):
 
     def sizeHint(self) -> QSize:
         """Return the size of labels, strip, and overview if shown."""
-        tall = self.zoomed() or self._steady
+        tall = self.zoomed() or self._reserves_overview
         return QSize(600, round(self._bar_y() + THUMB + 3 + (24 if tall else 0)))
 
     def minimumSizeHint(self) -> QSize:
@@ -137,10 +137,10 @@ class Scrubber(QAbstractSlider):
 
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
         """Update the visible stretch after any change of the value; called by Qt."""
-        self._follow()
+        self._update_spans()
         super().sliderChange(change)
 
-    def _follow(self) -> None:
+    def _update_spans(self) -> None:
         if not self._groups:
             return
         if self._dragged != "strip":
@@ -167,7 +167,7 @@ class Scrubber(QAbstractSlider):
 
     def resizeEvent(self, _event: QResizeEvent) -> None:
         """Lay out the segments again."""
-        self._follow()
+        self._update_spans()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a drag on the strip or on the overview, and go there."""
@@ -187,7 +187,7 @@ class Scrubber(QAbstractSlider):
         """End the drag."""
         self._dragged = ""
         self.setSliderDown(False)
-        self._follow()
+        self._update_spans()
         self.update()
 
     def _drag(self, x: float) -> None:

@@ -53,7 +53,7 @@ class SourceEdit(QPlainTextEdit):
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setCursorWidth(2)
         self.setAccessibleName("Program")
-        self.document().contentsChange.connect(self._note_change)
+        self.document().contentsChange.connect(self._on_contents_change)
         self.textChanged.connect(self._on_text_changed)
         self.set_theme(theme)
 
@@ -111,7 +111,7 @@ class SourceEdit(QPlainTextEdit):
         self._source = self.source()
         if fresh:
             self.history.reset(self._source)
-        self._note_step()
+        self._record_step()
 
     def restore(self, source: str, steps: Sequence[Step], done: int) -> None:
         """Replace the text and the history, without emitting `edited`.
@@ -134,10 +134,10 @@ class SourceEdit(QPlainTextEdit):
                 cursor.insertText(step.come)
                 cursor.endEditBlock()
                 text = step.redo(text)
-                self._note_step(text)
+                self._record_step(text)
             for _ in range(len(steps) - done):
                 self.document().undo()
-                self._note_step()
+                self._record_step()
         finally:
             self._is_setting = False
         self._source = self.source()
@@ -166,7 +166,7 @@ class SourceEdit(QPlainTextEdit):
         cursor.setPosition(max(0, min(position, most)), QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
 
-    def _note_step(self, source: str | None = None) -> None:
+    def _record_step(self, source: str | None = None) -> None:
         document = self.document()
         text = self._source if source is None and not self._is_setting else source or self.source()
         self.history.note(text, document.availableUndoSteps(), document.availableRedoSteps())
@@ -303,13 +303,13 @@ class SourceEdit(QPlainTextEdit):
         if not wheel.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(wheel)
             return
-        self._wheel += _turn(wheel.angleDelta())
+        self._wheel += _scroll_delta(wheel.angleDelta())
         notches = int(self._wheel / _WHEEL_NOTCH)
         self._wheel -= notches * _WHEEL_NOTCH
         self.set_text_size(self.look.px + notches)
         wheel.accept()
 
-    def _note_change(self, position: int, *_: int) -> None:
+    def _on_contents_change(self, position: int, *_: int) -> None:
         change, self._lines = self.blockCount() - self._lines, self.blockCount()
         if change:
             block = self.document().findBlock(position)
@@ -324,7 +324,7 @@ class SourceEdit(QPlainTextEdit):
         # Qt also emits this signal for new formats.
         if source != self._source:
             self._source = source
-            self._note_step()
+            self._record_step()
             self.edited.emit(source)
 
 
@@ -335,5 +335,5 @@ def _moved(position: int, start: int, end: int, length: int) -> int:
     return position + length - (end - start)
 
 
-def _turn(angle: QPoint) -> int:
+def _scroll_delta(angle: QPoint) -> int:
     return angle.y() or angle.x()

@@ -30,11 +30,11 @@ class Tabs(QTabWidget):
         self.setStyleSheet(f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }}")
         self._short: dict[str, str] = {}
         self._crowded = False
-        self.others = self._make_others()
+        self.others = self._build_others()
         self.currentChanged.connect(self._show_current)
-        self._space()
+        self._fit_titles()
 
-    def _make_others(self) -> QToolButton:
+    def _build_others(self) -> QToolButton:
         """Return the button that lists all titles in a menu."""
         button = QToolButton()
         button.setProperty("quiet", True)
@@ -72,7 +72,7 @@ class Tabs(QTabWidget):
     def shorten(self, titles: Mapping[str, str]) -> None:
         """Set short titles, used if the full ones do not fit; tooltips then show the full ones."""
         self._short = dict(titles)
-        self._space()
+        self._fit_titles()
 
     def full_text(self, index: int) -> str:
         """Return a tab's full title, even if the short one is shown."""
@@ -93,14 +93,14 @@ class Tabs(QTabWidget):
         """Rename a tab."""
         if text != self.tabText(index):
             super().setTabText(index, text)
-            self._space()
+            self._fit_titles()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the padding of the titles."""
         super().resizeEvent(event)
-        self._space()
+        self._fit_titles()
 
-    def _space(self) -> None:
+    def _fit_titles(self) -> None:
         bar = self.tabBar()
         font = QFont(bar.font())
         font.setWeight(QFont.Weight.Medium)

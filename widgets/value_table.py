@@ -201,17 +201,17 @@ class ValueTable(QWidget):
         self._advances: dict[str, int] = {}
         """Cached widths in pixels of texts in the bold font."""
         self.view = QTableView(self)
-        self._arrange()
+        self._configure_view()
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 14, 6, 10)
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
-        self.view.clicked.connect(self._pick)
-        self.view.activated.connect(self._pick)
+        self.view.clicked.connect(self._on_clicked)
+        self.view.activated.connect(self._on_clicked)
         self.set_theme(Theme.load("light"))
 
-    def _arrange(self) -> None:
+    def _configure_view(self) -> None:
         view = self.view
         view.setModel(self._model)
         view.setItemDelegate(self._cells)
@@ -243,15 +243,15 @@ class ValueTable(QWidget):
         rows.setMinimumSectionSize(10)
         rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)
         self.view.viewport().update()
-        self._share_out()
+        self._fit_columns()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Adapt the columns whenever the view's width changes."""
         if event.type() == QEvent.Type.Resize:
-            self._share_out()
+            self._fit_columns()
         return False
 
-    def _share_out(self) -> None:
+    def _fit_columns(self) -> None:
         """Set the column widths from the texts; if they do not fit, names shrink first."""
         cells = zip(*(USUAL, *map(texts_of, self._model.rows[:MEASURED])), strict=True)
         wanted = [max(map(self._advance, set(texts))) for texts in cells]
@@ -272,7 +272,7 @@ class ValueTable(QWidget):
         """Show these rows; scroll position and selected value stay."""
         selected = self.selected()
         self._model.set_rows(rows)
-        self._share_out()
+        self._fit_columns()
         if selected is not None and self.selected() is None:
             self.select(selected)
 
@@ -296,5 +296,5 @@ class ValueTable(QWidget):
                 return
         self.view.clearSelection()
 
-    def _pick(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.rows[index.row()].value_id)

@@ -44,7 +44,7 @@ class LabCanvas(QWidget):
         self.cell: Cell | None = None
         self._lit: dict[str, set[int]] = {}
         self._sheets = CellSheets()
-        self._next = once(self, self.update)
+        self._update_timer = once(self, self.update)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Tensors cell by cell")
@@ -68,13 +68,13 @@ class LabCanvas(QWidget):
         self._belongings = Belongings(probed)
         results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
         self._tensors = [*((cells.name, cells) for cells in probed.inputs), *results]
-        self._settle()
+        self._arrange_cards()
         old = self.cell
         self.cell = None
         sizes = {key: cells.snapshot.numel for key, cells in self._tensors}
         self.look_at(old if old and old.flat < sizes.get(old.tensor, 0) else None)
 
-    def _settle(self) -> None:
+    def _arrange_cards(self) -> None:
         placed = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
         if [(c.key, c.frame, c.side) for c in placed] != [
             (c.key, c.frame, c.side) for c in self.cards
@@ -93,7 +93,7 @@ class LabCanvas(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the cards again."""
         super().resizeEvent(event)
-        self._settle()
+        self._arrange_cards()
 
     # Current cell
 
@@ -134,18 +134,18 @@ class LabCanvas(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Make the cell under the mouse current."""
-        self.look_at(self._under(event.position()))
+        self.look_at(self._cell_at(event.position()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Make the pressed cell current, for touch screens without hover."""
-        self.look_at(self._under(event.position()))
+        self.look_at(self._cell_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Clear the current cell."""
         super().leaveEvent(event)
         self.look_at(None)
 
-    def _under(self, point: QPointF) -> Cell | None:
+    def _cell_at(self, point: QPointF) -> Cell | None:
         for card in self.cards:
             index = card.at(point)
             if index is not None:
@@ -162,9 +162,9 @@ class LabCanvas(QWidget):
         }
         key = Qt.Key(event.key())
         if key in steps and self.cards:
-            self._walk(*steps[key])
+            self._move_cell(*steps[key])
         elif key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) and self.cards:
-            self._turn(1 if key == Qt.Key.Key_PageDown else -1)
+            self._move_card(1 if key == Qt.Key.Key_PageDown else -1)
         else:
             super().keyPressEvent(event)
 
@@ -172,20 +172,20 @@ class LabCanvas(QWidget):
         key = self.cell.tensor if self.cell else self.cards[-1].key
         return next((card for card in self.cards if card.key == key), self.cards[-1])
 
-    def _walk(self, down: int, across: int) -> None:
+    def _move_cell(self, down: int, across: int) -> None:
         card = self._card()
         if self.cell is None or not card.cells.snapshot.numel:
-            self._first(card)
+            self._look_at_first(card)
             return
         index = self.cell.flat + down * card.grid.columns + across
         if 0 <= index < card.cells.snapshot.numel:
             self.look_at(Cell(card.key, index))
 
-    def _turn(self, step: int) -> None:
+    def _move_card(self, step: int) -> None:
         at = self.cards.index(self._card()) + (step if self.cell else 0)
-        self._first(self.cards[at % len(self.cards)])
+        self._look_at_first(self.cards[at % len(self.cards)])
 
-    def _first(self, card: Card) -> None:
+    def _look_at_first(self, card: Card) -> None:
         if card.cells.snapshot.numel:
             self.look_at(Cell(card.key, 0))
 
@@ -266,4 +266,4 @@ class LabCanvas(QWidget):
         faint = self.cell is not None and bool(self._lit)
         here = at(self.cell, card.key)
         if not self._sheets.draw(painter, card, array, self.theme, lit, here, faint):
-            self._next.start(0)
+            self._update_timer.start(0)

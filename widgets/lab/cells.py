@@ -33,13 +33,13 @@ class CellSheets:
     def __init__(self) -> None:
         self._sheets: dict[tuple[str, bool], QPixmap] = {}
         self._ratio = 0.0
-        self._painted = 0
+        self._painted_count = 0
         self.numbers = True
         """True if numbers and their colours are shown."""
 
     def begin(self) -> None:
         """Reset the budget for a new paint event."""
-        self._painted = 0
+        self._painted_count = 0
 
     def forget(self) -> None:
         """Clear the cache, for other cards or another theme."""
@@ -65,10 +65,10 @@ class CellSheets:
             self.forget()
         key = (card.key, faint)
         if key not in self._sheets:
-            if self._painted >= AT_ONCE:
+            if self._painted_count >= AT_ONCE:
                 return False
-            self._painted += array.size
-            self._sheets[key] = self._sheet(card, array, theme, faint, ratio)
+            self._painted_count += array.size
+            self._sheets[key] = self._painted_cells(card, array, theme, faint, ratio)
         painter.drawPixmap(card.frame.topLeft(), self._sheets[key])
         ink = _CellPainter(painter, card, array, theme, self.numbers)
         chosen = sorted(lit if here is None else {*lit, here})
@@ -76,7 +76,7 @@ class CellSheets:
         ink.some(shown, here, faint)
         return True
 
-    def _sheet(
+    def _painted_cells(
         self, card: Card, array: np.ndarray, theme: Theme, faint: bool, ratio: float
     ) -> QPixmap:
         sheet = QPixmap((card.frame.size() * ratio).toSize())
@@ -113,9 +113,9 @@ class _CellPainter:
     def cells(self, boxes: Sequence[QRectF], faint: bool) -> None:
         """Paint all cells: first all colours, then all numbers, to change the pen less often."""
         fills = self._fills(self._real[: len(boxes)])
-        self._color(fills, boxes, faint)
+        self._paint_fills(fills, boxes, faint)
         if self._shows_text:
-            self._number(range(len(boxes)), fills, boxes, faint)
+            self._paint_numbers(range(len(boxes)), fills, boxes, faint)
 
     def some(self, shown: Sequence[tuple[int, QRectF]], here: int | None, faint: bool) -> None:
         """Paint (index, box) pairs with rings; in full colour where the others are dimmed."""
@@ -124,24 +124,24 @@ class _CellPainter:
             for box in boxes:
                 self._painter.fillRect(box, self._theme.panel)
             fills = self._fills(self._real[indices])
-            self._color(fills, boxes, faint=False)
+            self._paint_fills(fills, boxes, faint=False)
             if self._shows_text:
-                self._number(indices, fills, boxes, faint=False)
-        self._rings([box for index, box in shown if index != here], here=False)
-        self._rings([box for index, box in shown if index == here], here=True)
+                self._paint_numbers(indices, fills, boxes, faint=False)
+        self._paint_rings([box for index, box in shown if index != here], here=False)
+        self._paint_rings([box for index, box in shown if index == here], here=True)
 
     def _fills(self, numbers: NDArray[np.float64]) -> list[QColor]:
         if not self._numbers:
             return [self._theme.line] * numbers.size
         return heat.colors(numbers, self._scale, self._theme.dark)
 
-    def _color(self, fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool) -> None:
+    def _paint_fills(self, fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool) -> None:
         opacity = 0.3 if self._numbers else 0.6
         if faint:
             fills = [faded(fill, opacity) for fill in fills]
         fill_cells(self._painter, fills, boxes, self._side)
 
-    def _number(
+    def _paint_numbers(
         self,
         indices: Iterable[int],
         fills: Sequence[QColor],
@@ -156,7 +156,7 @@ class _CellPainter:
                 painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 
-    def _rings(self, boxes: Sequence[QRectF], here: bool) -> None:
+    def _paint_rings(self, boxes: Sequence[QRectF], here: bool) -> None:
         """Draw a ring around highlighted cells, a darker one around the current cell."""
         pen = QPen(self._theme.selection, 2.6 if here else 2.0)
         if here:

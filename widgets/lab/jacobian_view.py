@@ -45,10 +45,10 @@ class JacobianView(QWidget):
             for jacobian in probed.jacobians
         ]
         self.setAccessibleDescription("; ".join(titles))
-        self._settle()
+        self._arrange_matrices()
         self.update()
 
-    def _settle(self) -> None:
+    def _arrange_matrices(self) -> None:
         """Arrange the matrices in rows as wide as the view."""
         self._places = []
         metrics = QFontMetricsF(mono_font(12))
@@ -71,7 +71,7 @@ class JacobianView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the matrices again."""
         super().resizeEvent(event)
-        self._settle()
+        self._arrange_matrices()
 
     def look_at(self, cell: object) -> None:
         """Frame the rows or columns of a `Cell`; None frames nothing."""

@@ -36,8 +36,8 @@ class MemoryView(QWidget):
     def show_probed(self, probed: Probed) -> None:
         """Show the storages of other tensors."""
         results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
-        given = ((cells.name, cells) for cells in (*probed.inputs, *probed.sharing))
-        tensors = [*given, *results]
+        named_inputs = ((cells.name, cells) for cells in (*probed.inputs, *probed.sharing))
+        tensors = [*named_inputs, *results]
         groups: dict[int, list[tuple[str, Cells]]] = {}
         for key, cells in tensors:
             if cells.storage and cells.kind != "number":

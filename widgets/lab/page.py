@@ -68,19 +68,19 @@ class ShapeLab(QWidget):
         self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
-        self._rest = once(self, self.ask, REST_MS)
+        self._run_timer = once(self, self.ask, REST_MS)
         self._asked = ""
-        self._place()
-        self.list.currentRowChanged.connect(self._choose)
-        self.editor.edited.connect(lambda _: self._rest.start())
-        self.canvas.looked_at.connect(self._say)
+        self._build_layout()
+        self.list.currentRowChanged.connect(self._on_row_changed)
+        self.editor.edited.connect(lambda _: self._run_timer.start())
+        self.canvas.looked_at.connect(self._show_sentence)
         self.canvas.cell_changed.connect(self.memory.look_at)
         self.canvas.cell_changed.connect(self.jacobians.look_at)
-        self._color(theme)
+        self._apply_theme(theme)
 
-    def _place(self) -> None:
+    def _build_layout(self) -> None:
         # In their final layout from the start: reparented widgets are styled and measured again.
-        page = self._page()
+        page = self._build_page()
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 4, 12, 4)
         column.setSpacing(10)
@@ -102,7 +102,7 @@ class ShapeLab(QWidget):
             column.addWidget(low)
         column.addStretch(1)
 
-    def _page(self) -> QWidget:
+    def _build_page(self) -> QWidget:
         """Lay out list and editor; return the page below the editor."""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -130,9 +130,9 @@ class ShapeLab(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
         self.setStyleSheet(sheet(theme))
-        self._color(theme)
+        self._apply_theme(theme)
 
-    def _color(self, theme: Theme) -> None:
+    def _apply_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.editor.set_theme(theme)
         for view in (self.axes, self.canvas, self.jacobians, self.memory):
@@ -145,16 +145,16 @@ class ShapeLab(QWidget):
         self.list.doItemsLayout()
         if source:
             self.list.setCurrentRow(-1)
-            self._set(source)
+            self._set_source(source)
         elif self._starts:
             self.list.setCurrentRow(0)
-            self._choose(0)
+            self._on_row_changed(0)
 
-    def _choose(self, row: int) -> None:
+    def _on_row_changed(self, row: int) -> None:
         if 0 <= row < len(self._starts):
-            self._set(self._starts[row][1])
+            self._set_source(self._starts[row][1])
 
-    def _set(self, source: str) -> None:
+    def _set_source(self, source: str) -> None:
         if self.editor.toPlainText() != source:
             self.editor.setPlainText(source)
         self.canvas.look_at(None)
@@ -162,7 +162,7 @@ class ShapeLab(QWidget):
 
     def ask(self) -> None:
         """Request a run of the lines."""
-        self._rest.stop()
+        self._run_timer.stop()
         self._asked = self.editor.toPlainText()
         self.asked.emit(self._asked)
 
@@ -180,7 +180,7 @@ class ShapeLab(QWidget):
         self.canvas.show_probed(probed)
         self.memory.show_probed(probed)
         self.jacobians.show_probed(probed)
-        self._sloped = bool(probed.jacobians)
+        self._has_jacobians = bool(probed.jacobians)
         self._show_numbers(self.numbers.isChecked())
         self.numbers.setVisible(bool(probed.inputs or probed.results))
         self.note.say(probed.note)
@@ -190,12 +190,12 @@ class ShapeLab(QWidget):
         self.looked.setVisible(bool(probed.links))
         self.under.setVisible(bool(probed.inputs or probed.results))
 
-    _sloped = False
+    _has_jacobians = False
 
     def _show_numbers(self, shown: bool) -> None:
         self.canvas.show_numbers(shown)
         for part in (self.slopes, self.jacobians):
-            part.setVisible(shown and self._sloped)
+            part.setVisible(shown and self._has_jacobians)
 
     def _show_problem(self, problem: Problem | None) -> None:
         """Show an error message and underline its place."""
@@ -208,5 +208,5 @@ class ShapeLab(QWidget):
             marks = wavy(self.editor, problem.place, self._theme.error)
         self.editor.setExtraSelections(marks)
 
-    def _say(self, sentence: str) -> None:
+    def _show_sentence(self, sentence: str) -> None:
         self.looked.say(sentence or "Hover over a cell to see where it comes from")

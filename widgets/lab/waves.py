@@ -14,12 +14,12 @@ def wavy(editor: QPlainTextEdit, place: Place, color: QColor) -> list[QTextEdit.
     look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
     look.setUnderlineColor(color)
     lines = editor.toPlainText().split("\n")
-    found: list[QTextEdit.ExtraSelection] = []
+    selections: list[QTextEdit.ExtraSelection] = []
     for number, start, end in code_text.line_ranges(place, lines):
         block, line = editor.document().findBlockByNumber(number), lines[number]
         begin, stop = (block.position() + units(line[:at]) for at in (start, end))
         mark = QTextEdit.ExtraSelection()
         mark.cursor = code_text.selected(editor.document(), begin, stop)
         mark.format = look
-        found.append(mark)
-    return found
+        selections.append(mark)
+    return selections

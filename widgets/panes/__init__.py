@@ -8,10 +8,10 @@ from widgets.panes.pane import Pane
 
 def entries() -> list[type[Pane]]:
     """Return the pane classes of this package, sorted by their ``order``."""
-    found: list[type[Pane]] = []
+    classes: list[type[Pane]] = []
     for module in iter_modules(__path__):
         entry = getattr(import_module(f"{__name__}.{module.name}"), "ENTRY", None)
         if entry is not None:
             assert issubclass(entry, Pane), module.name
-            found.append(entry)
-    return sorted(found, key=lambda pane: (pane.order, pane.__name__))
+            classes.append(entry)
+    return sorted(classes, key=lambda pane: (pane.order, pane.__name__))

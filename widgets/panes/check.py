@@ -88,15 +88,15 @@ class CheckBlock(QWidget):
         self._sample = (leaf.id, size)
         chosen = sample(size)
         waiting = sum(("check", leaf.id, at) in page.waiting for at in chosen)
-        found = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
-        whole = len(found) == len(chosen)
-        failed = whole and any(check.problem for check in found)
+        results = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
+        whole = len(results) == len(chosen)
+        failed = whole and any(check.problem for check in results)
         self.sampler.setVisible(offered and size > 1 and (failed or not whole))
         self.sampler.setEnabled(not waiting)
         every = "all" if len(chosen) == size else str(len(chosen))
         self.sampler.setText("Checking…" if waiting else f"Check {every} elements")
         shown = offered and size > 1 and whole
-        self.summary.say(verdict(found, chosen, size) if shown else "")
+        self.summary.say(verdict(results, chosen, size) if shown else "")
         self.summary.setVisible(shown)
 
     def _ask_sample(self) -> None:
@@ -112,15 +112,15 @@ def sample(size: int) -> list[int]:
     return [round(at * (size - 1) / (SAMPLE - 1)) for at in range(SAMPLE)]
 
 
-def verdict(found: list[Checked], chosen: list[int], size: int) -> str:
+def verdict(results: list[Checked], chosen: list[int], size: int) -> str:
     """Return a summary: how many elements agree, and which do not."""
-    failed = [check.problem for check in found if check.problem]
+    failed = [check.problem for check in results if check.problem]
     if failed:
         return f"Not possible: {failed[0]}"
-    wrong = [at for check, at in zip(found, chosen, strict=True) if not check.agrees]
+    wrong = [at for check, at in zip(results, chosen, strict=True) if not check.agrees]
     whole = "all" if len(chosen) == size else f"{len(chosen)} of {size:,}"
     if not wrong:
-        gap = max((abs(check.numeric - check.autograd) for check in found), default=0.0)
+        gap = max((abs(check.numeric - check.autograd) for check in results), default=0.0)
         return f"✓ {whole} elements agree; they differ by at most {texts.number(gap)}"
     places = ", ".join(map(str, wrong))
     return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"

@@ -45,21 +45,23 @@ class ExplainPane(Pane):
 
     def show_page(self, page: Page) -> bool:
         """Show the page's explanation."""
-        found = page.explanation
-        if found is None or not (found.formula or found.words or found.rows):
+        explanation = page.explanation
+        if explanation is None or not (
+            explanation.formula or explanation.words or explanation.rows
+        ):
             return False
         # A leaf's formula is its name, which is in the title already.
-        formula = found.formula if found.formula != naming.title(page)[0] else ""
+        formula = explanation.formula if explanation.formula != naming.title(page)[0] else ""
         self._formula.say(formula)
         self._formula.setVisible(bool(formula))
-        self._words.say(found.words)
-        self._words.setVisible(bool(found.words))
-        self._rows.say(lines(found))
-        self._rows.setVisible(bool(found.rows))
-        self.axes.show_axes(found.axes or Axes(""))
-        self.axes.setVisible(found.axes is not None)
-        self._origin.say(f"Source: {found.origin}" if found.origin else "")
-        self._origin.setVisible(bool(found.origin))
+        self._words.say(explanation.words)
+        self._words.setVisible(bool(explanation.words))
+        self._rows.say(lines(explanation))
+        self._rows.setVisible(bool(explanation.rows))
+        self.axes.show_axes(explanation.axes or Axes(""))
+        self.axes.setVisible(explanation.axes is not None)
+        self._origin.say(f"Source: {explanation.origin}" if explanation.origin else "")
+        self._origin.setVisible(bool(explanation.origin))
         self._op = page.selection.op if page.selection is not None else None
         self.lab.setVisible(self._op is not None)
         return True
@@ -71,13 +73,13 @@ class ExplainPane(Pane):
 
 def lines(explanation: Explanation) -> list[Line]:
     """Return the rows; emphasised rows are pink for gradients, else blue."""
-    lines: list[Line] = []
+    rows: list[Line] = []
     for row in explanation.rows:
         tone: Tone = "plain"
         if row.emphasised:
             tone = "backward" if "∂" in row.label or "grad" in row.label else "forward"
-        lines.append(Line(row.label, row.text, row.number, tone))
-    return lines
+        rows.append(Line(row.label, row.text, row.number, tone))
+    return rows
 
 
 ENTRY = ExplainPane

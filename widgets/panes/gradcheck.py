@@ -123,8 +123,8 @@ def said(done: Gradchecked) -> str:
 
 def lines(index: Index, op: Op, pair: JacobianPair) -> list[Line]:
     """Return rows for the entry with the largest difference: by backward and by differences."""
-    given = [i for i in op.inputs if index.values[i].requires_grad]
-    source = words.called(index, given[pair.input]) if pair.input < len(given) else "input"
+    inputs = [i for i in op.inputs if index.values[i].requires_grad]
+    source = words.called(index, inputs[pair.input]) if pair.input < len(inputs) else "input"
     out = words.called(index, op.outputs[pair.output]) if pair.output < len(op.outputs) else "out"
     name = f"∂{out}{_at(pair.of_output)}/∂{source}{_at(pair.of_input)}"
     numeric = texts.number(pair.by_differences)

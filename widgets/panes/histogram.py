@@ -167,8 +167,8 @@ class HistogramPane(Pane):
 
     def show_page(self, page: Page) -> bool:
         """Show the histograms that exist; hidden for scalars."""
-        looked = page.snapshot()
-        if looked is None or looked.numel < 2:
+        current = page.snapshot()
+        if current is None or current.numel < 2:
             return False
         sampled = False
         for side, bars in self.bars.items():
@@ -182,11 +182,11 @@ class HistogramPane(Pane):
                 bars.show_numbers(numbers, color, whole)
         self._note.say("The histograms count a sample")
         self._note.setVisible(sampled)
-        self._rows.say(self._lines(page, looked))
+        self._rows.say(self._lines(page, current))
         return True
 
-    def _lines(self, page: Page, looked: Snapshot) -> list[Line]:
-        lines = statistics(looked)
+    def _lines(self, page: Page, current: Snapshot) -> list[Line]:
+        lines = statistics(current)
         if page.side == "gradient":
             pink = [line._replace(tone="fact-backward") for line in lines if line.tone == "fact"]
             return pink + [line for line in lines if line.tone != "fact"]

@@ -39,16 +39,16 @@ def title(page: Page) -> Texts:
 
 
 def _event_title(page: Page) -> Texts:
-    found, index = page.explanation, page.index
-    if found is None or index is None:
+    explanation, index = page.explanation, page.index
+    if explanation is None or index is None:
         return "Inspector", "Step into the tape, or pick a card, a wire or a row"
-    if found.step:
-        return found.step, found.title
+    if explanation.step:
+        return explanation.step, explanation.title
     total = len(index.tape.events)
     if not page.position:
-        return f"Start · {texts.count(total, 'event')}", found.title
+        return f"Start · {texts.count(total, 'event')}", explanation.title
     phase = phases(index)[page.position - 1]
-    return f"{phase} · event {page.position:,} of {total:,}", found.title
+    return f"{phase} · event {page.position:,} of {total:,}", explanation.title
 
 
 def _wire_title(page: Page, index: Index, value: Value) -> Texts:
@@ -65,12 +65,12 @@ def _wire_title(page: Page, index: Index, value: Value) -> Texts:
 
 
 def _about(index: Index, value: Value) -> str:
-    made = symbols.plain(index.op(value.op).op) if value.op is not None else ""
+    maker = symbols.plain(index.op(value.op).op) if value.op is not None else ""
     return {
         "parameter": "parameter, gets a gradient",
         "data": "input data",
         "constant": "constant, cut off from the graph",
-        "result": f"made by {made}" if made else "result",
+        "result": f"made by {maker}" if maker else "result",
     }[value.role]
 
 

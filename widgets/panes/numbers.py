@@ -137,14 +137,14 @@ class NumbersPane(Pane):
 
     def _offer(self, page: Page, number: int, missing: bool) -> None:
         waiting = ("peek", number, 0) in page.waiting
-        gone = number in page.fetched and page.fetched[number] is None
+        is_lost = number in page.fetched and page.fetched[number] is None
         snapshot = page.snapshot()
         assert snapshot is not None
         self._note.setVisible(missing)
-        self.fetch.setVisible(missing and not gone)
+        self.fetch.setVisible(missing and not is_lost)
         self.fetch.setEnabled(not waiting)
         self.fetch.setText("Fetching…" if waiting else "Fetch all numbers")
-        if gone:
+        if is_lost:
             self._note.say("The numbers are no longer available, only this summary")
         else:
             self._note.say(f"Here is a summary of {words.count(snapshot.numel, 'number')}")

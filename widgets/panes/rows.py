@@ -102,35 +102,37 @@ class Row(QWidget):
             self._placed.clear()
         # A layout asks for the heights of all rows repeatedly.
         if width not in self._placed:
-            self._placed[width] = self._place(width)
+            self._placed[width] = self._geometry(width)
         return self._placed[width]
 
-    def _place(self, width: float) -> Place:
+    def _geometry(self, width: float) -> Place:
         fact = self._line.tone.startswith("fact")
         pad = 0.0 if fact else PAD
         above = 3.0 if fact else 6.0
         label_font, text_font, number_font = self.fonts()
         room = max(40.0, width - 2 * pad)
-        label = _size(label_font, self._line.label, room)
-        number = _size(number_font, self._line.number, room)
+        label = _text_rect(label_font, self._line.label, room)
+        number = _text_rect(number_font, self._line.number, room)
         start = max(label.width(), self.label_room) + GAP if self._line.label else 0.0
-        text = _size(text_font, self._line.text, room)
+        text = _text_rect(text_font, self._line.text, room)
         end = number.width() + GAP if self._line.number else 0.0
         if self._line.text and start + text.width() + end > room:
-            narrow = _size(text_font, self._line.text, max(1.0, room - start - end))
+            narrow = _text_rect(text_font, self._line.text, max(1.0, room - start - end))
             if room - start - end > 70 and narrow.height() < 3 * text.height():
                 text = narrow
             else:
-                return self._below(label, text, number, pad, above, room)
+                return self._wrapped_geometry(label, text, number, pad, above, room)
         if not self._line.text and start + number.width() > room:
-            return self._below(label, text, number, pad, above, room)
+            return self._wrapped_geometry(label, text, number, pad, above, room)
         height = max(label.height(), text.height(), number.height())
-        number.moveTopLeft(QPointF(pad + room - number.width(), above + _mid(height, number)))
-        text.moveTopLeft(QPointF(pad + start, above + _mid(height, text)))
-        label.moveTopLeft(QPointF(pad, above + _mid(height, label)))
+        number.moveTopLeft(
+            QPointF(pad + room - number.width(), above + _centre_offset(height, number))
+        )
+        text.moveTopLeft(QPointF(pad + start, above + _centre_offset(height, text)))
+        label.moveTopLeft(QPointF(pad, above + _centre_offset(height, label)))
         return Place(label, text, number, height + 2 * above)
 
-    def _below(
+    def _wrapped_geometry(
         self, label: QRectF, text: QRectF, number: QRectF, pad: float, above: float, room: float
     ) -> Place:
         """Return a layout with text and number on separate lines below the label if needed."""
@@ -241,7 +243,7 @@ class Rows(QWidget):
         return [row.line() for row in self._rows if not row.isHidden()]
 
 
-def _size(font: QFont, text: str, width: float) -> QRectF:
+def _text_rect(font: QFont, text: str, width: float) -> QRectF:
     """Return the rectangle at the origin of ``text`` wrapped to ``width`` pixels."""
     if not text:
         return QRectF()
@@ -251,5 +253,5 @@ def _size(font: QFont, text: str, width: float) -> QRectF:
     return QRectF(0, 0, min(width, box.width() + 1), max(box.height(), metrics.height()))
 
 
-def _mid(height: float, box: QRectF) -> float:
+def _centre_offset(height: float, box: QRectF) -> float:
     return (height - box.height()) / 2 if box.height() < height / 1.6 else 0.0

@@ -57,7 +57,7 @@ def test_moving_over_the_cells_paints_none_of_the_others(canvas, monkeypatch):
     canvas.look_at(Cell("a", 0))
     canvas.grab()
     made = []
-    monkeypatch.setattr(CellSheets, "_sheet", lambda *_, **__: made.append(1))
+    monkeypatch.setattr(CellSheets, "_painted_cells", lambda *_, **__: made.append(1))
     canvas.look_at(Cell("a", 1))
     canvas.grab()
     assert not made
