@@ -196,7 +196,7 @@ class CodeEdit(SourceEdit):
         self._text_end = None
         self.viewport().update()
 
-    def _longest_line_end(self) -> float:
+    def _line_end(self) -> float:
         """Return the x where the longest marked line ends, rounded up so that typing is steady."""
         if self._text_end is None:
             width = 0.0
@@ -258,9 +258,7 @@ class CodeEdit(SourceEdit):
             self._paint_number(painter, rows)
             self._paint_error_underline(painter, rows)
             self.findings.paint(painter, rows, self.look)
-            self._placed = self._marks.place(
-                rows, self.viewport().width(), self._longest_line_end()
-            )
+            self._placed = self._marks.place(rows, self.viewport().width(), self._line_end())
             self._marks.paint(painter, self._placed, bands)
             if self.document().isEmpty():
                 code_rows.paint_empty(painter, self, rows[0], "Type PyTorch here", self.look)
