@@ -1,1 +1,1 @@
-"""Reusable Qt pieces."""
+"""Qt widgets, independent of the application."""

@@ -1,4 +1,4 @@
-"""The bracket that belongs to the one at the caret."""
+"""Bracket matching: the partner of the bracket at the caret."""
 
 import re
 from collections.abc import Iterator
@@ -10,21 +10,21 @@ from widgets.highlight import State, code_spans, column_text, state_before, unit
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 FARTHEST = 400
-"""Lines that are searched at most."""
+"""Maximum number of lines searched."""
 MOST = 20_000
-"""Characters that are searched at most."""
+"""Maximum number of characters searched."""
 DEEPEST = 1000
-"""Brackets within each other that are gone through at most; Python itself takes 200."""
+"""Maximum nesting depth followed; Python itself allows 200."""
 _BRACKET = re.compile(r"[()\[\]{}]")
 _NO_CODE = re.compile(r"['\"#]")
-"""What begins a string or a comment."""
+"""Characters that begin a string or a comment."""
 
 
 def matching(caret: QTextCursor) -> tuple[int, int] | None:
     """Return the positions, in the document, of the bracket at the caret and of its partner.
 
-    The bracket right of the caret counts before the one left of it. Brackets in strings and
-    comments count for nothing; None where there is no bracket or it has no right partner.
+    The bracket right of the caret takes precedence over the one left of it. Brackets in strings
+    and comments are ignored; None if there is no bracket or it has no matching partner.
     """
     block = caret.block()
     text = block.text()
@@ -39,14 +39,14 @@ def matching(caret: QTextCursor) -> tuple[int, int] | None:
 
 
 def _brackets(block: QTextBlock) -> tuple[tuple[int, str], ...]:
-    return _found(block.text(), state_before(block))
+    return _brackets_in(block.text(), state_before(block))
 
 
 @lru_cache(maxsize=FARTHEST)
-def _found(text: str, state: int) -> tuple[tuple[int, str], ...]:
-    """Return the columns and brackets of a line; the lines around the one typed in stay."""
+def _brackets_in(text: str, state: int) -> tuple[tuple[int, str], ...]:
+    """Return the columns and brackets of a line; cached, since other lines rarely change."""
     if state == State.CODE and _NO_CODE.search(text) is None:
-        return tuple((one.start(), one.group()) for one in _BRACKET.finditer(text))
+        return tuple((match.start(), match.group()) for match in _BRACKET.finditer(text))
     if _BRACKET.search(text) is None:
         return ()
     return tuple(

@@ -1,24 +1,24 @@
-"""A box to choose from that tells when it has no room for all of a word."""
+"""A combo box that elides its text when it is too narrow."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 
 class Choice(QComboBox):
-    """A combo box whose words end in an ellipsis where it is too narrow, and whose list is not."""
+    """A combo box that elides its current text, and whose popup is as wide as its items."""
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
-        """Tell how to paint it; called by Qt, which cuts words off in the middle of a letter."""
+        """Elide the current text, which Qt itself clips in the middle of a letter; called by Qt."""
         super().initStyleOption(option)
         option.currentText = self.words(option)
 
     def words(self, option: QStyleOptionComboBox) -> str:
-        """Return what is chosen as there is room for it; ``option`` tells of the box."""
+        """Return the current text elided to the edit field; ``option`` describes the box."""
         field = QStyle.SubControl.SC_ComboBoxEditField
         kind = QStyle.ComplexControl.CC_ComboBox
-        room = self.style().subControlRect(kind, option, field, self).width()
-        whole = self.currentText() or self.placeholderText()
-        return self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room)
+        width = self.style().subControlRect(kind, option, field, self).width()
+        text = self.currentText() or self.placeholderText()
+        return self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
 
     def showPopup(self) -> None:
         """Show the list; called by Qt, which makes it as wide as the box."""
@@ -26,10 +26,10 @@ class Choice(QComboBox):
         super().showPopup()
 
     def widen_list(self) -> None:
-        """Give the list room for its words."""
+        """Make the list as wide as its widest item."""
         view, model = self.view(), self.model()
         frame = 2 * view.frameWidth() + view.verticalScrollBar().sizeHint().width()
-        # A list that is not seen yet knows the width of its first rows alone.
+        # A list that was never shown only knows the width of its first rows.
         rows = (model.index(row, self.modelColumn()) for row in range(self.count()))
         widest = max((view.sizeHintForIndex(row).width() for row in rows), default=0)
         view.setMinimumWidth(widest + frame)

@@ -1,4 +1,4 @@
-"""The editor for the program: Python with what each line made and passed back beside it."""
+"""The program editor: Python source with the values and gradients of each line next to it."""
 
 from collections.abc import Mapping
 
@@ -33,16 +33,16 @@ from widgets.source_edit import SourceEdit
 from widgets.theme import Theme, faded, mix
 
 QUIET_MS = 2000
-"""How long after typing the view does not run after the playing line."""
+"""Time after typing during which the view does not scroll to the playing line."""
 MOST_MEASURED = 300
-"""Marked lines whose length is measured to find the columns of the marks."""
+"""Maximum number of marked lines measured to find the columns of the marks."""
 
 
 class CodeEdit(SourceEdit):
     """The program, with line numbers, marks, the playing line, errors and draggable numbers.
 
-    `edited` tells of every change by the user; while a number is dragged, slid or stepped,
-    `number_changed` follows each of them, for those who want to run at once.
+    `edited` is emitted for every change by the user; while a number is dragged, slid or stepped,
+    `number_changed` follows each of them, for listeners that run the program at once.
     """
 
     number_changed = Signal(str)
@@ -61,7 +61,7 @@ class CodeEdit(SourceEdit):
         self._problem_cursors: list[QTextCursor] = []
         self.findings = FindingMarks(self)
         self._typed = QElapsedTimer()
-        self._gutter = Gutter(self, self._about_line)
+        self._gutter = Gutter(self, self._line_tooltip)
         self._strip = ProblemStrip(self)
         self._drag = NumberDrag(self)
         self._hover = NumberHover(self, self._drag)
@@ -71,32 +71,32 @@ class CodeEdit(SourceEdit):
         self._strip.picked.connect(self._go_to_problem)
         self._drag.changed.connect(lambda: self.number_changed.emit(self.source()))
         self._drag.hover_changed.connect(self.viewport().update)
-        self.lines_moved.connect(self._move_lines)
-        self.textChanged.connect(self._forget_places)
+        self.lines_moved.connect(self._on_lines_moved)
+        self.textChanged.connect(self._invalidate_marks)
         self.edited.connect(lambda _: self._typed.start())
-        self.cursorPositionChanged.connect(self._select)
+        self.cursorPositionChanged.connect(self._highlight_brackets)
         self.blockCountChanged.connect(self._arrange)
         self.apply_look()
 
     def apply_look(self) -> None:
-        """Put colours and sizes to use after they changed."""
+        """Apply colours and sizes after they changed."""
         super().apply_look()
         if self._ready:
             self._marks.set_style(self.look)
             self._strip.set_style(self.look)
             self._hover.set_style(self.look)
             self._hover.close_up()
-            self._forget_places()
-            self._select()
+            self._invalidate_marks()
+            self._highlight_brackets()
             self._arrange()
 
     def set_marks(self, marks: Mapping[int, LineMark]) -> None:
-        """Show values and gradients beside the lines, keys from 1. Lines not there do no harm."""
+        """Show values and gradients next to the lines, keys from 1; missing lines are ignored."""
         self._marks.set_marks(marks)
-        self._forget_places()
+        self._invalidate_marks()
 
     def set_playing_line(self, line: int, phase: Phase) -> None:
-        """Light ``line`` (from 1; 0 for none) in the colour of ``phase`` and bring it into view.
+        """Highlight ``line`` (from 1; 0 for none) in the colour of ``phase`` and scroll to it.
 
         The view stays where it is while the user types.
         """
@@ -109,9 +109,9 @@ class CodeEdit(SourceEdit):
         self.viewport().update()
 
     def set_problem(self, problem: Problem | None) -> None:
-        """Underline an error at its place and say it under the code; None takes it away.
+        """Underline an error at its place and show it under the code; None removes it.
 
-        The error that is shown already stays at its text, which may have moved since.
+        An error that is already shown stays at its text, which may have moved since.
         """
         if problem == self._problem and (problem is None or self.problem_ranges()):
             return
@@ -126,18 +126,18 @@ class CodeEdit(SourceEdit):
                 self._problem_cursors.append(code_text.selected(self.document(), start, end))
         self.setAccessibleDescription("" if problem is None else spoken(problem))
         self._strip.set_problem(problem)
-        self._select()
+        self._highlight_brackets()
         self._arrange()
         self.viewport().update()
 
     def problem(self) -> Problem | None:
-        """Return the error that is shown, if there is one."""
+        """Return the error shown, if any."""
         return self._problem
 
     def problem_ranges(self) -> list[tuple[int, int, int]]:
-        """Return what is underlined now: line (from 1), start and end column in characters.
+        """Return the underlined ranges: line (from 1), start and end column in characters.
 
-        Underlines move with the text that they are under, and go with it.
+        Underlines move with their text, and disappear with it.
         """
         return code_text.ranges(self._problem_cursors)
 
@@ -152,17 +152,17 @@ class CodeEdit(SourceEdit):
         return self._hover.open_at_caret()
 
     def bands(self) -> dict[int, Band]:
-        """Return which lines are lit, and how."""
-        found = {}
+        """Return the highlighted lines, each with its band."""
+        bands = {}
         if self._problem_line():
-            found[self._problem_line()] = self.look.fault_band()
+            bands[self._problem_line()] = self.look.fault_band()
         line, phase = self._playing
         if line:
-            found[line] = self.look.band(phase)
-        return found
+            bands[line] = self.look.band(phase)
+        return bands
 
     def placed_marks(self) -> list[Placed]:
-        """Return where the visible marks stand in the viewport, as they were last painted."""
+        """Return the visible marks with their places in the viewport, as last painted."""
         return list(self._placed)
 
     def _problem_line(self) -> int:
@@ -186,18 +186,18 @@ class CodeEdit(SourceEdit):
         if inside and not inside[0] <= line <= inside[-1]:
             bar.setValue(max(0, line - 1 - len(inside) // 3))
 
-    def _move_lines(self, first: int, change: int) -> None:
+    def _on_lines_moved(self, first: int, change: int) -> None:
         self._marks.shift(first, change)
         line, phase = self._playing
         if line >= first:
             self._playing = (line + change if line + change >= first else 0, phase)
 
-    def _forget_places(self) -> None:
+    def _invalidate_marks(self) -> None:
         self._text_end = None
         self.viewport().update()
 
-    def _longest(self) -> float:
-        """Return where the longest marked line ends, in steps, so that typing does not shake it."""
+    def _line_end(self) -> float:
+        """Return the x where the longest marked line ends, rounded up so that typing is steady."""
         if self._text_end is None:
             width = 0.0
             for line in self._marks.lines()[:MOST_MEASURED]:
@@ -209,8 +209,8 @@ class CodeEdit(SourceEdit):
             self._text_end = self.document().documentMargin() + -(-width // step) * step
         return self._text_end
 
-    def _select(self) -> None:
-        """Mark the pair of brackets at the caret."""
+    def _highlight_brackets(self) -> None:
+        """Highlight the pair of brackets at the caret."""
         theme, box = self.look.theme, QTextCharFormat()
         box.setBackground(mix(theme.selection, theme.panel, 0.22))
         found = []
@@ -222,9 +222,9 @@ class CodeEdit(SourceEdit):
         self.setExtraSelections(found)
 
     def _arrange(self) -> None:
-        """Give gutter and strip their places around the viewport."""
+        """Place gutter and problem strip around the viewport."""
         gutter = self._gutter.width_for(self.look, self.blockCount())
-        # With and without the scroll bar alike: one that comes and goes with it would never end.
+        # The same with and without the scroll bar, else showing and hiding it would loop forever.
         bar = self.verticalScrollBar().sizeHint().width()
         strip = self._strip.height_for(self.contentsRect().width() - bar)
         margins = self.viewportMargins()
@@ -236,19 +236,19 @@ class CodeEdit(SourceEdit):
         self._strip.setGeometry(QRect(left, view.bottom() + 1, gutter + view.width(), strip))
 
     def resizeEvent(self, resize: QResizeEvent) -> None:
-        """Lay out what stands around the text; called by Qt."""
+        """Lay out gutter and problem strip; called by Qt."""
         super().resizeEvent(resize)
         if self._ready:
             self._hover.close_up()
             self._arrange()
 
     def paintEvent(self, paint: QPaintEvent) -> None:
-        """Paint lit rows, the code, then what stands over it; called by Qt."""
+        """Paint highlighted rows, the code, then underlines and marks over it; called by Qt."""
         rows, bands = self.rows(), self.bands()
         painter = QPainter(self.viewport())
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_under(painter, rows, bands)
+            self._paint_bands(painter, rows, bands)
         finally:
             painter.end()
         super().paintEvent(paint)
@@ -256,9 +256,9 @@ class CodeEdit(SourceEdit):
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_number(painter, rows)
-            self._paint_waves(painter, rows)
+            self._paint_error_underline(painter, rows)
             self.findings.paint(painter, rows, self.look)
-            self._placed = self._marks.place(rows, self.viewport().width(), self._longest())
+            self._placed = self._marks.place(rows, self.viewport().width(), self._line_end())
             self._marks.paint(painter, self._placed, bands)
             if self.document().isEmpty():
                 code_rows.paint_empty(painter, self, rows[0], "Type PyTorch here", self.look)
@@ -268,7 +268,7 @@ class CodeEdit(SourceEdit):
         self._gutter.show_noticed(self.findings.lines())
         self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())
 
-    def _paint_under(
+    def _paint_bands(
         self, painter: QPainter, rows: tuple[Row, ...], bands: dict[int, Band]
     ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -278,7 +278,7 @@ class CodeEdit(SourceEdit):
                 width = self.viewport().width() + 6 - 3
                 painter.drawRoundedRect(QRectF(-6, row.top, width, row.height), 5, 5)
 
-    def _paint_waves(self, painter: QPainter, rows: tuple[Row, ...]) -> None:
+    def _paint_error_underline(self, painter: QPainter, rows: tuple[Row, ...]) -> None:
         tops = {row.line: row for row in rows}
         for line, start, end in self.problem_ranges():
             if line in tops:
@@ -308,14 +308,14 @@ class CodeEdit(SourceEdit):
         painter.setPen(QPen(theme.selection if live else faded(theme.data, 0.55), 1.6))
         painter.drawLine(QPointF(left, y), QPointF(right, y))
 
-    def viewportEvent(self, happening: QEvent) -> bool:
+    def viewportEvent(self, event: QEvent) -> bool:
         """Show tooltips and forget the mouse when it leaves; called by Qt."""
-        if happening.type() == QEvent.Type.Leave:
+        if event.type() == QEvent.Type.Leave:
             self._drag.hover(None, 0)
-        elif isinstance(happening, QHelpEvent) and happening.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(happening.globalPos(), self.tip_at(happening.pos()), self.viewport())
+        elif isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip_at(event.pos()), self.viewport())
             return True
-        return super().viewportEvent(happening)
+        return super().viewportEvent(event)
 
     def tip_at(self, at: QPoint) -> str:
         """Return the tooltip of a place in the viewport: of a mark or an error, else empty."""
@@ -328,13 +328,13 @@ class CodeEdit(SourceEdit):
             return self._strip.toolTip()
         return tip(self.findings.about(here.blockNumber() + 1))
 
-    def _about_line(self, line: int) -> str:
+    def _line_tooltip(self, line: int) -> str:
         if line == self._problem_line():
             return self._strip.toolTip()
         return tip(self.findings.about(line) or self._marks.about(line))
 
     def _marked_at(self, at: QPointF) -> int:
-        return next((one.line for one in self._placed if one.area.contains(at)), 0)
+        return next((mark.line for mark in self._placed if mark.area.contains(at)), 0)
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
         """Pick a mark, get ready to drag a number, set the caret; called by Qt."""
@@ -352,7 +352,7 @@ class CodeEdit(SourceEdit):
             self.line_picked.emit(after + 1)
 
     def mouseMoveEvent(self, motion: QMouseEvent) -> None:
-        """Drag a number or select text, or see what is under the mouse; called by Qt."""
+        """Drag a number, select text, or update the hovered number; called by Qt."""
         if self._drag.move(motion):
             return
         if not motion.buttons():
@@ -380,13 +380,13 @@ class CodeEdit(SourceEdit):
         self.viewport().setCursor(shape)
 
     def claims(self, press: QKeyEvent) -> bool:
-        """Return whether ``press`` is a key of the editor that Qt does not know for one."""
+        """Return whether ``press`` is an editor key that Qt does not recognise as such."""
         if press.key() == Qt.Key.Key_Escape:
             return self._drag.live is not None or self._hover.slider.live is not None
         return super().claims(press) or steps_of(press) is not None
 
     def keyPressEvent(self, press: QKeyEvent) -> None:
-        """Step a number, open its slider, give a drag up, or edit; called by Qt."""
+        """Step a number, open its slider, cancel a drag, or edit; called by Qt."""
         if press.key() == Qt.Key.Key_Escape and self._drag.cancel():
             return
         steps = steps_of(press)

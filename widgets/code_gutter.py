@@ -16,12 +16,15 @@ MIN_DIGITS = 2
 
 
 class Gutter(QWidget):
-    """Paints a number per row; a click on one emits `picked` with its line, from 1."""
+    """Paints a line number per row; a click emits `picked` with the line, from 1."""
 
     picked = Signal(int)
 
     def __init__(self, editor: QAbstractScrollArea, about: Callable[[int], str]) -> None:
-        """Stand in ``editor``, whose viewport gets the wheel; ``about`` gives a line's tooltip."""
+        """Create the gutter of ``editor``; ``about`` returns the tooltip of a line.
+
+        Wheel events are forwarded to the editor's viewport.
+        """
         super().__init__(editor)
         self._editor = editor
         self._about = about
@@ -34,7 +37,7 @@ class Gutter(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def width_for(self, style: Style, lines: int) -> int:
-        """Return the width in pixels that numbers up to ``lines`` take."""
+        """Return the width in pixels for line numbers up to ``lines``."""
         digits = max(MIN_DIGITS, len(str(lines)))
         return LEFT + RIGHT + round(style.number_metrics.horizontalAdvance("0" * digits))
 
@@ -53,7 +56,7 @@ class Gutter(QWidget):
             self.update()
 
     def show_noticed(self, lines: frozenset[int]) -> None:
-        """Put a ring beside the numbers of these lines."""
+        """Draw a ring next to the numbers of these lines (lines with findings)."""
         if lines != self._noticed:
             self._noticed = lines
             self.update()
@@ -64,7 +67,7 @@ class Gutter(QWidget):
             return
         painter = QPainter(self)
         try:
-            # A pixel more, where the screen's scale leaves a fraction of one.
+            # One pixel more: at fractional screen scales the edge lies between two pixels.
             painter.fillRect(self.rect().adjusted(0, 0, 1, 1), self._style.theme.panel)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for row in self._rows:
@@ -98,16 +101,16 @@ class Gutter(QWidget):
             self.picked.emit(line)
 
     def mouseReleaseEvent(self, release: QMouseEvent) -> None:
-        """End the click here, not in the editor; called by Qt."""
+        """Consume the release, so that the editor does not see it; called by Qt."""
         release.accept()
 
-    def event(self, happening: QEvent) -> bool:
+    def event(self, event: QEvent) -> bool:
         """Show a line's tooltip; called by Qt."""
-        if isinstance(happening, QHelpEvent) and happening.type() == QEvent.Type.ToolTip:
-            text = self._about(self._line_at(happening.pos().y()))
-            QToolTip.showText(happening.globalPos(), text, self)
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self._about(self._line_at(event.pos().y()))
+            QToolTip.showText(event.globalPos(), text, self)
             return True
-        return super().event(happening)
+        return super().event(event)
 
     def _line_at(self, y: float) -> int:
         return next((row.line for row in self._rows if row.top <= y < row.bottom), 0)

@@ -1,7 +1,7 @@
-"""What the editing keys do in a Python editor: indentation, comments, the Home key.
+"""Editing keys of a Python editor: indentation, comments, the Home key.
 
-Every function is one undo step and answers whether it did anything; where it did not, Qt's own
-meaning of the key applies.
+Every function is one undo step and returns whether it handled the key; otherwise Qt's default
+applies.
 """
 
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ _LEAVES = ("return", "pass", "break", "continue", "raise")
 
 
 def press(edit: QPlainTextEdit, key_press: QKeyEvent) -> bool:
-    """Do what ``key_press`` means in code, and return True, or False where it means nothing more.
+    """Handle an editing key; return False if Qt's default applies.
 
-    Tab and Shift+Tab indent, Return keeps the indentation, Backspace removes a step of it, Home
-    toggles between the first letter and the margin, Ctrl+/ comments lines out and in.
+    Tab and Shift+Tab indent and dedent, Return keeps the indentation, Backspace removes a step of
+    it, Home toggles between the first letter and the margin, Ctrl+/ toggles comments.
     """
     key, modifiers = key_press.key(), key_press.modifiers()
     modifiers &= ~Qt.KeyboardModifier.KeypadModifier
@@ -60,7 +60,7 @@ def indent(edit: QPlainTextEdit) -> bool:
 
 
 def dedent(edit: QPlainTextEdit) -> bool:
-    """Move the selected lines, or the one of the caret, left by one step."""
+    """Move the selected lines, or the caret's line, left by one step."""
     cursor = edit.textCursor()
     with _one_step(cursor):
         for block in _blocks(cursor):
@@ -80,7 +80,7 @@ def go_home(edit: QPlainTextEdit, select: bool = False) -> bool:
 
 
 def break_line(edit: QPlainTextEdit) -> bool:
-    """Begin a new line with the indentation that the code before the caret asks for."""
+    """Insert a new line with the indentation that follows from the code before the caret."""
     cursor = edit.textCursor()
     with _one_step(cursor):
         cursor.removeSelectedText()
@@ -93,7 +93,7 @@ def break_line(edit: QPlainTextEdit) -> bool:
             lead += TAB
         elif code.strip().split(" ", 1)[0] in _LEAVES and not code.endswith((",", "\\")):
             lead = lead[INDENT:]
-        # Spaces right of the caret would push the new line further in.
+        # Spaces right of the caret would indent the new line further.
         right = block.text()[len(left) :]
         if left.strip() and right.strip():
             cursor.movePosition(
@@ -119,7 +119,7 @@ def unindent_backwards(edit: QPlainTextEdit) -> bool:
 
 
 def toggle_comment(edit: QPlainTextEdit) -> bool:
-    """Comment the selected lines, or the one of the caret, out; or in again if all of them are."""
+    """Comment out the selected lines, or the caret's line; uncomment if all are comments."""
     cursor = edit.textCursor()
     blocks = [block for block in _blocks(cursor) if block.text().strip()]
     if not blocks:
@@ -140,7 +140,7 @@ def toggle_comment(edit: QPlainTextEdit) -> bool:
 
 
 def _code(text: str, state: int) -> str:
-    """Return ``text`` up to a comment, without spaces at its end; empty inside a string."""
+    """Return ``text`` without a comment and trailing spaces; empty inside a string."""
     found, after = highlight.spans(text, state)
     if after != highlight.State.CODE:
         return ""

@@ -1,4 +1,4 @@
-"""Where the lines of an editor stand: rows with room around the text, and what is under a point."""
+"""Line layout of an editor: spaced rows, and conversion between columns and x positions."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from widgets.highlight import column_text, units
 class SpacedLayout(QPlainTextDocumentLayout):
     """A plain text layout with ``gap`` pixels above each line.
 
-    Qt's own knows no line height. Half of the gap counts as belonging to the line above it, so
-    that text stands in the middle of its row; see `Row`.
+    Qt's own layout has no line height. Half of the gap counts towards the line above it, so that
+    text is centred in its row; see `Row`.
     """
 
     def __init__(self, document: QTextDocument, gap: float) -> None:
@@ -23,7 +23,7 @@ class SpacedLayout(QPlainTextDocumentLayout):
         self._gap = gap
 
     def set_gap(self, gap: float) -> None:
-        """Take another gap; whoever does so changes the document's font as well."""
+        """Set the gap; the caller has to change the document's font as well, which lays it out."""
         self._gap = gap
 
     def blockBoundingRect(self, block: QTextBlock) -> QRectF:
@@ -46,16 +46,16 @@ class Row(NamedTuple):
     top: float
     height: float
     text_end: float
-    """Where the text ends, in x."""
+    """The x at which the text ends."""
 
     @property
     def bottom(self) -> float:
-        """The lower border in y."""
+        """The y of the lower border."""
         return self.top + self.height
 
     @property
     def middle(self) -> float:
-        """The middle in y, of row and text alike."""
+        """The y of the middle, of both row and text."""
         return self.top + self.height / 2
 
 
@@ -75,14 +75,14 @@ def rows(edit: QPlainTextEdit, gap: float) -> Iterator[Row]:
 
 
 def span_x(edit: QPlainTextEdit, block: QTextBlock, start: int, end: int) -> tuple[float, float]:
-    """Return left and right of the characters ``start`` to ``end`` of ``block``, in x."""
+    """Return the left and right x of the characters ``start`` to ``end`` of ``block``."""
     line, text = _line(edit, block), block.text()
     left = edit.contentOffset().x() + _x(line, units(text[:start]))
     return left, edit.contentOffset().x() + _x(line, units(text[:end]))
 
 
 def character_at(edit: QPlainTextEdit, block: QTextBlock, x: float) -> int | None:
-    """Return the column, in characters, of the character of ``block`` at ``x``, if there is one."""
+    """Return the column, in characters, of the character of ``block`` at ``x``; None beyond it."""
     line = _line(edit, block)
     inside = x - edit.contentOffset().x()
     if not line.x() <= inside < line.x() + line.naturalTextWidth():
@@ -94,9 +94,9 @@ def character_at(edit: QPlainTextEdit, block: QTextBlock, x: float) -> int | Non
 def paint_empty(
     painter: QPainter, edit: QPlainTextEdit, row: Row, words: str, style: Style
 ) -> None:
-    """Write what one may do in an empty editor where its first line is going to stand.
+    """Paint the placeholder of an empty editor at its first line.
 
-    Qt's own placeholder knows nothing of the gap between lines and stands too high.
+    Qt's own placeholder ignores the gap between lines and would be too high.
     """
     painter.setFont(edit.font())
     painter.setPen(style.theme.ink3)
@@ -105,7 +105,7 @@ def paint_empty(
 
 
 def paint_wave(painter: QPainter, left: float, right: float, y: float, style: Style) -> None:
-    """Paint the wave that says error under a stretch of text."""
+    """Paint a wavy error underline from ``left`` to ``right``."""
     half, height = style.px * 0.19, style.px * 0.21
     path = QPainterPath(QPointF(left, y))
     x, up = left, True
@@ -124,7 +124,7 @@ def _line(edit: QPlainTextEdit, block: QTextBlock) -> QTextLine:
 
 def _x(line: QTextLine, column: int) -> float:
     found: object = line.cursorToX(column)
-    # PySide hands back the column beside the place.
+    # PySide returns a tuple of x and column here.
     first = found[0] if isinstance(found, tuple) else found
     assert isinstance(first, float)
     return first

@@ -1,4 +1,4 @@
-"""Colours and fonts of the code editor at one text size, worked out once."""
+"""Colours and fonts of the code editor at one text size, computed once."""
 
 from typing import Literal, NamedTuple
 
@@ -11,11 +11,11 @@ Phase = Literal["", "forward", "backward", "update"]
 TEXT_PX = 13
 MIN_PX, MAX_PX = 8, 48
 BAR = 3
-"""Width of the bar at the left of a lit row."""
+"""Width in pixels of the bar at the left of a highlighted row."""
 
 
 class Band(NamedTuple):
-    """How a row is lit: ``bar`` at its left, ``fill`` all over."""
+    """Colours of a highlighted row: ``bar`` at its left edge, ``fill`` as background."""
 
     fill: QColor
     bar: QColor
@@ -23,7 +23,7 @@ class Band(NamedTuple):
 
 
 class Style:
-    """Everything the editor paints with; made anew for another theme or text size."""
+    """Colours, fonts and metrics of the editor; recreated for another theme or text size."""
 
     def __init__(self, theme: Theme, px: int) -> None:
         self.theme = theme
@@ -39,12 +39,12 @@ class Style:
         self.value_metrics = QFontMetricsF(self.active_font)
         self.gradient_metrics = QFontMetricsF(self.gradient_font)
         self.gap = round(24.5 * scale) - self.metrics.height()
-        """Space between two lines of text, so that 13 px text has rows 25 px high."""
+        """Pixels between two lines of text, so that 13 px text has rows 25 px high."""
         self.error = theme.error
         self.error_soft = theme.error_soft
 
     def band(self, phase: Phase) -> Band:
-        """Return how the line that is playing is lit."""
+        """Return the highlight of the playing line."""
         theme = self.theme
         if phase == "backward":
             return Band(theme.backward_soft, theme.backward, phase)
@@ -53,11 +53,11 @@ class Style:
         return Band(theme.forward_soft, theme.forward, phase)
 
     def fault_band(self) -> Band:
-        """Return how a line with an error is lit."""
+        """Return the highlight of a line with an error."""
         return Band(self.error_soft, self.error, "")
 
     def sheet(self) -> str:
-        """Return the style sheet of the editor, which the window's must not colour."""
+        """Return the editor's style sheet, which overrides the window's."""
         theme = self.theme
         return (
             "QPlainTextEdit, QPlainTextEdit:focus, QPlainTextEdit:hover {"

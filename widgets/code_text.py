@@ -1,4 +1,4 @@
-"""Source text on its way into the editor: cleaned when pasted, compared when replaced."""
+"""Source text entering the editor: cleaning of pasted text, differences, underline ranges."""
 
 import difflib
 import re
@@ -13,7 +13,7 @@ from widgets import highlight
 INDENT = 4
 TAB = " " * INDENT
 LONGEST_LINE = 10_000
-"""Characters: Qt lays out a line as a whole, each time it is touched."""
+"""Characters per line: Qt lays out a whole line again at every change to it."""
 LONGEST = 500_000
 
 _BREAKS = re.compile("\r\n|[\r\u2028\u2029\u0085\v\f]")
@@ -34,9 +34,9 @@ _PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
 def clean(text: str) -> str:
     """Return pasted ``text`` as code: plain line ends, spaces, quotes and minus signs.
 
-    What web pages put in (non-breaking spaces, zero-width characters, smart quotes, true minus
-    signs, interpreter prompts) becomes what Python reads. The content of strings and comments is
-    kept as it is, only line ends and broken surrogates are mended there.
+    What web pages insert (non-breaking spaces, zero-width characters, smart quotes, true minus
+    signs, interpreter prompts) is replaced by what Python accepts. The content of strings and
+    comments stays as it is; only line ends and broken surrogates are fixed there.
     """
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub("\n", text))
     lines = _without_prompts(text.split("\n"))
@@ -50,7 +50,7 @@ def clean(text: str) -> str:
 
 
 def objection(text: str) -> str:
-    """Return why ``text`` is too much for the editor to stay quick; empty where it is not."""
+    """Return the reason why ``text`` is too long for a responsive editor; empty if it is not."""
     if len(text) > LONGEST:
         return f"it has {len(text):,} characters, and the editor takes {LONGEST:,}"
     line, longest = max(enumerate(map(len, text.split("\n")), 1), key=lambda pair: pair[1])
@@ -63,7 +63,7 @@ def _without_prompts(lines: list[str]) -> list[str]:
     first = next((line for line in lines if line.strip()), "")
     if not first.lstrip().startswith(">>>"):
         return lines
-    # What stands between the prompts is output.
+    # Lines without a prompt are output.
     return [_PROMPT.sub("", line, count=1) for line in lines if _PROMPT.match(line)]
 
 
@@ -71,12 +71,14 @@ def _clean_line(line: str, state: int) -> str:
     if line.isascii() and "\t" not in line and "\0" not in line:
         return line
     line = _straight_quotes(line, state)
-    made, at = "", 0
+    clean_line, at = "", 0
     for start, end, kind in highlight.spans(line, state)[0]:
         if kind in ("string", "comment"):
-            made += _expanded(line[at:start].translate(_CODE), len(made)) + line[start:end]
+            clean_line += (
+                _expanded(line[at:start].translate(_CODE), len(clean_line)) + line[start:end]
+            )
             at = end
-    return made + _expanded(line[at:].translate(_CODE), len(made))
+    return clean_line + _expanded(line[at:].translate(_CODE), len(clean_line))
 
 
 def _expanded(text: str, column: int) -> str:
@@ -84,7 +86,7 @@ def _expanded(text: str, column: int) -> str:
 
 
 def _straight_quotes(line: str, state: int) -> str:
-    """Replace smart quotes that delimit strings, from the left, as each moves what is a string."""
+    """Replace smart quotes that delimit strings, left to right: each changes what is a string."""
     at = 0
     while match := _SMART_QUOTE.search(line, at):
         start = match.start()
@@ -107,7 +109,7 @@ def _spans(line: str, state: int) -> list[highlight.Span]:
 
 
 def selected(document: QTextDocument, start: int, end: int) -> QTextCursor:
-    """Return a cursor that selects from ``start`` to ``end``, Qt's positions."""
+    """Return a cursor that selects from ``start`` to ``end`` (Qt positions)."""
     cursor = QTextCursor(document)
     cursor.setPosition(start)
     cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
@@ -115,7 +117,7 @@ def selected(document: QTextDocument, start: int, end: int) -> QTextCursor:
 
 
 class Hunk(NamedTuple):
-    """Replace the characters from ``start`` to ``end`` of the old text by ``text``."""
+    """Replacement of the characters from ``start`` to ``end`` of the old text by ``text``."""
 
     start: int
     end: int
@@ -128,18 +130,18 @@ MAX_COMPARED_LINES = 400
 def hunks(old: str, new: str) -> list[Hunk]:
     """Return the replacements that turn ``old`` into ``new``, from left to right.
 
-    They touch little more than what differs, so that cursors elsewhere stay where they are.
+    They cover little more than what differs, so that cursors elsewhere stay in place.
     """
     before = _common_prefix(old, new)
     after = _common_prefix(old[before:][::-1], new[before:][::-1])
     if before == len(old) == len(new):
         return []
-    # Whole lines are compared, so both ends move out to line borders.
+    # Whole lines are compared, so both ends are extended to line borders.
     start = old.rfind("\n", 0, before) + 1
     stop_old = old.find("\n", len(old) - after)
-    kept = len(old) - stop_old if stop_old >= 0 else 0
-    old_lines = old[start : len(old) - kept].splitlines(keepends=True)
-    new_lines = new[start : len(new) - kept].splitlines(keepends=True)
+    tail = len(old) - stop_old if stop_old >= 0 else 0
+    old_lines = old[start : len(old) - tail].splitlines(keepends=True)
+    new_lines = new[start : len(new) - tail].splitlines(keepends=True)
     if max(len(old_lines), len(new_lines)) > MAX_COMPARED_LINES:
         return [Hunk(before, len(old) - after, new[before : len(new) - after])]
     return _line_hunks(old_lines, new_lines, start)
@@ -175,9 +177,9 @@ def _common_prefix(a: str, b: str) -> int:
 
 
 def ranges(cursors: Sequence[QTextCursor]) -> list[tuple[int, int, int]]:
-    """Return what cursors select now: line (from 1), start and end column in characters.
+    """Return the ranges that cursors select: line (from 1), start and end column in characters.
 
-    A selection whose text is gone is left out.
+    A selection whose text was deleted is left out.
     """
     found = []
     for cursor in cursors:
@@ -191,10 +193,10 @@ def ranges(cursors: Sequence[QTextCursor]) -> list[tuple[int, int, int]]:
 
 
 def line_ranges(place: Place, lines: list[str]) -> list[tuple[int, int, int]]:
-    """Return what to underline for ``place``: line (from 0), start and end column, in characters.
+    """Return the ranges to underline: line (from 0), start and end column, in characters.
 
-    A place beyond the text, or on an empty line, moves back to the nearest character; an empty one
-    grows to one character; indentation is left out of ranges over several lines. Without any
+    A place beyond the text, or on an empty line, moves back to the nearest character; an empty
+    range grows to one character; indentation is left out of ranges over several lines. Without any
     character before it, or with a line below 1, the result is empty.
     """
     if place.line < 1:

@@ -1,4 +1,4 @@
-"""What the script printed, and what went wrong."""
+"""The script's output, its figures and warnings, and the error that ended it."""
 
 import re
 
@@ -14,33 +14,33 @@ from widgets.labels import Heading, Label, sheet, tip
 from widgets.theme import Theme
 
 LIMIT = 200_000
-"""Characters kept; the oldest go first."""
+"""Maximum number of characters stored; the oldest are dropped first."""
 LINES = 4_000
-"""Lines kept, likewise."""
+"""Maximum number of lines stored, likewise."""
 LEAST_HEIGHT = 32
 HINT_FROM = 190
-"""A hint is shown where the panel is at least so high, at the usual text size."""
+"""Panel height in pixels from which the hint is shown, at the default text size."""
 WARNINGS_LIMIT = 20_000
-"""Characters of warnings, likewise."""
+"""Maximum number of characters of warnings; the oldest are dropped first."""
 LINE_LIMIT = 4_000
-"""Characters shown of one line: laying out a longer one would hold up the window."""
+"""Characters shown of a single line: laying out a longer line would block the window."""
 
 
 class Console(QWidget):
     """The script's output as plain text, bounded to `LIMIT` characters, and the problem line."""
 
     line_asked = Signal(int)
-    """The user wants to see this source line (of the problem)."""
+    """The user asked to see this source line (of the problem)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._lines = 0
         self._line_length = 0
         self._cut = False
-        self._whole = ""
+        self._last_text = ""
         self._warnings = ""
         self._warned_at: int | None = None
-        self._tail = ""
+        self._inserted_warnings = ""
         self._problem: Problem | None = None
         self.heading = Heading("Output", "", self)
         self.view = QPlainTextEdit(self)
@@ -50,9 +50,9 @@ class Console(QWidget):
         self.view.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.view.setAccessibleName("Output of the script")
         self.view.setPlaceholderText("Nothing printed")
-        # Where room is short the problem needs it more.
+        # In a low panel the problem gets the space first.
         self.view.setMinimumHeight(LEAST_HEIGHT)
-        self._make_problem()
+        self._build_problem_bar()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 10, 10)
         column.setSpacing(8)
@@ -62,9 +62,9 @@ class Console(QWidget):
         column.addWidget(self.figures, 3)
         column.addWidget(self._bar)
         self.set_theme(Theme.load("light"))
-        self._count()
+        self._update_heading()
 
-    def _make_problem(self) -> None:
+    def _build_problem_bar(self) -> None:
         self._bar = QFrame(self)
         self._bar.setProperty("row", "error")
         self._message = Label("error", "", self._bar)
@@ -75,7 +75,7 @@ class Console(QWidget):
         self._go.setProperty("link", True)
         self._go.setCursor(Qt.CursorShape.PointingHandCursor)
         self._go.setToolTip("Go to the line of the problem")
-        self._go.clicked.connect(self._ask_line)
+        self._go.clicked.connect(self._on_link_clicked)
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(self._message)
@@ -91,38 +91,38 @@ class Console(QWidget):
         self._theme = theme
         self.setStyleSheet(sheet(theme))
         self.figures.set_theme(theme)
-        self._lift()
-        self._put()
+        self._remove_warnings()
+        self._insert_warnings()
 
     def set_text(self, text: str) -> None:
-        """Show this output and no other; what is shown already stays."""
-        if self._whole and text.startswith(self._whole):
-            more = text[len(self._whole) :]
+        """Show exactly this output; text that is already shown is not written again."""
+        if self._last_text and text.startswith(self._last_text):
+            more = text[len(self._last_text) :]
         else:
             self.clear()
             more = text
         self.append(more)
-        self._whole = text
+        self._last_text = text
 
     def set_figures(self, figures: tuple[Figure, ...]) -> None:
-        """Show these figures below the output, which leaves them its room where it is empty."""
+        """Show these figures below the output; empty output is hidden when there are figures."""
         self.figures.set_figures(figures)
-        self.view.setVisible(bool(self._whole or self._lines) or not figures)
+        self.view.setVisible(bool(self._last_text or self._lines) or not figures)
 
     def set_warnings(self, text: str) -> None:
-        """Show these warnings, each on a line that begins with its place, below the output."""
+        """Show these warnings below the output; each line begins with its place."""
         text = _plain(text).strip()[-WARNINGS_LIMIT:]
         if text != self._warnings:
-            self._lift()
+            self._remove_warnings()
             self._warnings = text
-            self._put()
+            self._insert_warnings()
 
     def warnings(self) -> str:
-        """Return the warnings that are shown."""
+        """Return the warnings shown."""
         return self._warnings
 
-    def _lift(self) -> None:
-        """Take the warnings away, so that output can go on above them."""
+    def _remove_warnings(self) -> None:
+        """Remove the warnings, so that output can be appended above them."""
         if self._warned_at is not None:
             cursor = QTextCursor(self.view.document())
             cursor.setPosition(self._warned_at)
@@ -130,8 +130,8 @@ class Console(QWidget):
             cursor.removeSelectedText()
             self._warned_at = None
 
-    def _put(self) -> None:
-        """Write the warnings below the output."""
+    def _insert_warnings(self) -> None:
+        """Insert the warnings below the output."""
         if self._warnings and self._warned_at is None:
             cursor = QTextCursor(self.view.document())
             cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -139,23 +139,23 @@ class Console(QWidget):
             form = QTextCharFormat()
             form.setForeground(self._theme.data)
             gap = "\n" if cursor.positionInBlock() else ""
-            self._tail = gap + self._warnings
-            cursor.insertText(self._tail, form)
+            self._inserted_warnings = gap + self._warnings
+            cursor.insertText(self._inserted_warnings, form)
 
     def clear(self) -> None:
-        """Forget all output; problem and warnings stay."""
+        """Remove all output; problem and warnings stay."""
         self.view.clear()
         self._warned_at = None
-        self._put()
-        self._whole = ""
+        self._insert_warnings()
+        self._last_text = ""
         self._lines, self._line_length, self._cut = 0, 0, False
-        self._count()
+        self._update_heading()
 
     def append(self, text: str) -> None:
-        """Add output; the view follows it unless the user has scrolled up."""
+        """Append output; the view scrolls with it unless the user has scrolled up."""
         if not text:
             return
-        self._whole = ""
+        self._last_text = ""
         text = _plain(text)
         open_line = self._line_length > 0
         self._lines += text.count("\n") + (not text.endswith("\n")) - open_line
@@ -164,40 +164,40 @@ class Console(QWidget):
         text = self._clipped(last)
         bar = self.view.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
-        self._lift()
+        self._remove_warnings()
         cursor = QTextCursor(self.view.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(text, QTextCharFormat())
         self._trim()
-        self._put()
+        self._insert_warnings()
         if at_end:
             bar.setValue(bar.maximum())
-        self._count()
+        self._update_heading()
 
     def _clipped(self, text: str) -> str:
-        """Return ``text`` with every line cut to `LINE_LIMIT`, what was shown of it counted."""
+        """Return ``text`` with lines cut to `LINE_LIMIT`; an unfinished first line is continued."""
         pieces = []
         for number, line in enumerate(text.split("\n")):
             shown = self._line_length if number == 0 else 0
-            room = max(0, LINE_LIMIT - shown)
-            cut = len(line) > room and shown <= LINE_LIMIT
-            pieces.append(line[:room] + (" …" if cut else ""))
+            left = max(0, LINE_LIMIT - shown)
+            cut = len(line) > left and shown <= LINE_LIMIT
+            pieces.append(line[:left] + (" …" if cut else ""))
             self._line_length = shown + len(line)
         return "\n".join(pieces)
 
     def text(self) -> str:
-        """Return the output that is kept."""
+        """Return the stored output."""
         text = self.view.toPlainText()
-        return text if self._warned_at is None else text.removesuffix(self._tail)
+        return text if self._warned_at is None else text.removesuffix(self._inserted_warnings)
 
     def _trim(self) -> None:
         document = self.view.document()
         length, lines = document.characterCount() - 1, document.blockCount()
-        # A quarter more than needed, so that a steady stream does not trim at every print.
+        # Trim a quarter more than needed, so that steady output does not trim at every print.
         surplus = min(length - LIMIT * 3 // 4, LIMIT) if length > LIMIT else 0
         if lines > LINES + 1:
-            kept = document.findBlockByNumber(lines - LINES * 3 // 4)
-            surplus = max(surplus, kept.position() - 1)
+            first = document.findBlockByNumber(lines - LINES * 3 // 4)
+            surplus = max(surplus, first.position() - 1)
         if surplus <= 0:
             return
         cursor = QTextCursor(document)
@@ -206,14 +206,14 @@ class Console(QWidget):
         cursor.removeSelectedText()
         self._cut = True
 
-    def _count(self) -> None:
+    def _update_heading(self) -> None:
         note = words.count(self._lines, "line") if self._lines else "what the script prints"
         if self._cut:
             note += ", the earliest left out"
         self.heading.set_text("Output", note)
 
     def set_problem(self, problem: Problem | None) -> None:
-        """Show torch's message, the hint, and a link to the line; None hides them."""
+        """Show the error message, the hint, and a link to the line; None hides them."""
         self._problem = problem
         self._bar.setVisible(problem is not None)
         if problem is None:
@@ -227,9 +227,9 @@ class Console(QWidget):
         self._go.setVisible(problem.place.line > 0)
         self._bar.setAccessibleName(f"Problem: {message}")
 
-    def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Leave the hint out where there is no room for it: it stands below the line as well."""
-        super().resizeEvent(happened)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide the hint in a low panel: the editor shows it below the line as well."""
+        super().resizeEvent(event)
         self._show_hint()
 
     def _show_hint(self) -> None:
@@ -237,10 +237,10 @@ class Console(QWidget):
         self._hint.setVisible(hint and self.height() >= HINT_FROM * self._theme.scale)
 
     def problem_text(self) -> str:
-        """Return what the problem line says; empty without a problem."""
+        """Return the text of the problem line; empty without a problem."""
         return "" if self._problem is None else f"{self._problem.type}: {self._problem.message}"
 
-    def _ask_line(self) -> None:
+    def _on_link_clicked(self) -> None:
         if self._problem is not None:
             self.line_asked.emit(self._problem.place.line)
 
@@ -250,7 +250,7 @@ def _plain(text: str) -> str:
 
 
 def warning_count(text: str) -> int:
-    """Return how many warnings a program's standard error holds; other complaints count as one."""
+    """Return the number of warnings in standard error output; any other output counts as 1."""
     return len(re.findall(r"^.*?\b\w*Warning: ", text, re.MULTILINE)) or int(bool(text.strip()))
 
 

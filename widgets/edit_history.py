@@ -1,6 +1,6 @@
-"""What was done to a text, step by step, as plain data: an undo history that can be kept.
+"""Undo history of a text as plain data that can be saved.
 
-It follows a document's own history by the number of steps that can be undone and made again.
+It follows a document's own history by the number of steps that can be undone and redone.
 """
 
 from collections.abc import Sequence
@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 MOST_STEPS = 300
-"""So many steps are kept, the last ones."""
+"""Maximum number of steps stored; the oldest are dropped."""
 MOST_LETTERS = 1 << 20
-"""So many letters are kept in all steps together."""
+"""Maximum number of characters stored in all steps together."""
 HEAVY = 32 << 20
-"""A document whose own history holds more letters than this is to be made anew."""
+"""Weight in characters above which the document's own history should be rebuilt."""
 MOST_AT_ONCE = 40
-"""One undo of the document takes back at most so many steps."""
+"""Maximum number of steps that one undo of the document reverts."""
 STEP_WEIGHT = 200
-"""What a step weighs by itself, in letters."""
+"""Fixed weight of a step, in characters."""
 
 
 class Step(Struct, frozen=True, array_like=True):
-    """At ``at`` the text ``gone`` made way for ``come``."""
+    """Replacement of the text ``gone`` at position ``at`` by ``come``."""
 
     at: int
     gone: str
@@ -50,9 +50,9 @@ def _swap(text: str, at: int, old: str, new: str) -> str:
 
 
 def difference(old: str, new: str) -> Step:
-    """Return the one step that leads from ``old`` to ``new``."""
+    """Return the single step that leads from ``old`` to ``new``."""
     start, end = 0, min(len(old), len(new))
-    # Slices are compared at the speed of memory, letters one by one are not.
+    # Comparing slices is far faster than comparing single characters.
     while start < end:
         half = (start + end + 1) // 2
         if old[start:half] == new[start:half]:
@@ -87,23 +87,23 @@ def base(text: str, steps: Sequence[Step], done: int) -> str:
 
 
 class History:
-    """The steps of one document. `note` has to hear of every change."""
+    """The steps of one document; `note` has to be called for every change."""
 
     def __init__(self) -> None:
         self.reset("")
 
     def reset(self, text: str) -> None:
-        """Begin anew with ``text``."""
+        """Start an empty history with ``text``."""
         self._text = text
         self._steps: list[Step] = []
         self._done = self._undo = self._redo = 0
         self._weight = 0
 
     def note(self, text: str, undo: int, redo: int) -> None:
-        """Note the text after a change, and how many steps the document can undo and redo now.
+        """Record the text after a change, and the numbers of available undo and redo steps.
 
-        The document decides what belongs to one step. Its numbers are only hints: whatever it
-        does, the steps here lead to its text.
+        The document decides what belongs to one step. Its numbers are only hints: whatever they
+        are, the steps here lead to its text.
         """
         if text != self._text:
             found = self._find(text, back=undo < self._undo) if redo or self._redo else None
@@ -112,13 +112,13 @@ class History:
             elif undo > self._undo:
                 self._add(difference(self._text, text))
             else:
-                self._grow(text)
+                self._extend_last(text)
             self._text = text
             self._trim()
         self._undo, self._redo = undo, redo
 
     def _find(self, text: str, back: bool) -> int | None:
-        """Return how many steps are done when the text is ``text``, looking to one side."""
+        """Return how many steps lead to ``text``, searching backwards or forwards."""
         seen, done = self._text, self._done
         for _ in range(MOST_AT_ONCE):
             if done == (0 if back else len(self._steps)):
@@ -136,8 +136,8 @@ class History:
         self._done += 1
         self._weight += len(step.gone) + len(step.come) + STEP_WEIGHT
 
-    def _grow(self, text: str) -> None:
-        """Let the last step lead to ``text``: the document took the change for a part of it."""
+    def _extend_last(self, text: str) -> None:
+        """Extend the last step to lead to ``text``: the document merged the change into it."""
         before = self._text
         if self._done:
             self._done -= 1
@@ -146,26 +146,26 @@ class History:
         self._weight -= STEP_WEIGHT
 
     def _trim(self) -> None:
-        """Forget the oldest steps where there are too many."""
-        held = sum(len(step.gone) + len(step.come) for step in self._steps)
+        """Drop the oldest steps if there are too many."""
+        size = sum(len(step.gone) + len(step.come) for step in self._steps)
         first = 0
-        while first < self._done and (len(self._steps) - first > MOST_STEPS or held > MOST_LETTERS):
-            held -= len(self._steps[first].gone) + len(self._steps[first].come)
+        while first < self._done and (len(self._steps) - first > MOST_STEPS or size > MOST_LETTERS):
+            size -= len(self._steps[first].gone) + len(self._steps[first].come)
             first += 1
         del self._steps[:first]
         self._done -= first
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The last steps, those that were undone and can be made again included."""
+        """The stored steps, including those that were undone and can be redone."""
         return tuple(self._steps)
 
     @property
     def done(self) -> int:
-        """How many of `steps` lead to the text as it is."""
+        """Number of `steps` that lead to the current text."""
         return self._done
 
     @property
     def is_heavy(self) -> bool:
-        """Whether the document's own history has grown out of proportion."""
+        """True if the document's own history has grown out of proportion."""
         return self._weight > HEAVY

@@ -1,4 +1,4 @@
-"""The figures that a program plotted: small beside its output, large in a window of their own."""
+"""Figures that a program plotted: small next to its output, large in a separate window."""
 
 import contextlib
 
@@ -43,11 +43,11 @@ class FigureView(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a size at which the curves can be told apart: wider for axes side by side."""
+        """Return a size at which curves are distinguishable: wider for axes in several columns."""
         return QSize(SMALL.width() * min(2, max(1, self.figure.columns)), SMALL.height())
 
-    def paintEvent(self, _happened: QPaintEvent) -> None:
-        """Draw the figure, and a frame around it while it has the keyboard."""
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the figure, and a frame around it while it has the focus."""
         painter = QPainter(self)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -61,7 +61,7 @@ class FigureView(QAbstractButton):
 
 
 class FigureWindow(QWidget):
-    """One figure in a window of its own, and the way into a file."""
+    """A separate window with one figure and a button to save it as an image."""
 
     def __init__(self, figure: Figure, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -74,19 +74,19 @@ class FigureWindow(QWidget):
         self.view.setEnabled(False)
         self.view.setToolTip("")
         self.save = QPushButton("Save picture…", self)
-        self.save.clicked.connect(self._ask)
+        self.save.clicked.connect(self._save_as)
         self.note = literal(_note(figure))
         below = QHBoxLayout()
         below.addWidget(self.note, 1)
         below.addWidget(self.save)
         column = QVBoxLayout(self)
-        # A least size would go to the window system, which not every one takes.
+        # A minimum size would be sent to the window system; not every one accepts it.
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         column.addWidget(self.view, 1)
         column.addLayout(below)
         self.resize(LARGE.width() * min(2, max(1, figure.columns)), LARGE.height())
 
-    def _ask(self) -> None:
+    def _save_as(self) -> None:
         figure = self.view.figure
         name = figure.name or f"{(figure.axes[0].title or 'figure').lower().replace(' ', '_')}.png"
         chosen, _ = QFileDialog.getSaveFileName(self, "Save picture", name, "Pictures (*.png)")
@@ -95,7 +95,7 @@ class FigureWindow(QWidget):
 
 
 class Figures(QScrollArea):
-    """All figures of a run in a row; hidden where there are none."""
+    """All figures of a run in a row; hidden if there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,12 +107,12 @@ class Figures(QScrollArea):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Figures of the script")
         self.viewport().setAutoFillBackground(False)
-        self._inside = QWidget()
-        self._row = QHBoxLayout(self._inside)
+        self._container = QWidget()
+        self._row = QHBoxLayout(self._container)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(10)
-        self.setWidget(self._inside)
-        self._inside.setAutoFillBackground(False)
+        self.setWidget(self._container)
+        self._container.setAutoFillBackground(False)
         self.setMinimumHeight(LEAST_HEIGHT)
         self.hide()
 
@@ -123,7 +123,7 @@ class Figures(QScrollArea):
             view.set_theme(theme)
 
     def set_figures(self, figures: tuple[Figure, ...]) -> None:
-        """Show these figures and no others."""
+        """Replace the figures shown."""
         if figures == self._figures:
             return
         self._figures = figures
@@ -132,9 +132,9 @@ class Figures(QScrollArea):
             self._row.removeWidget(view)
             view.deleteLater()
         for figure in figures:
-            view = FigureView(figure, self._theme, self._inside)
+            view = FigureView(figure, self._theme, self._container)
             view.setMinimumWidth(LEAST_WIDTH * min(2, max(1, figure.columns)))
-            view.clicked.connect(lambda _on=False, one=figure: self.open(one))
+            view.clicked.connect(lambda _on=False, figure=figure: self.open(figure))
             self.views.append(view)
             self._row.addWidget(view, 1)
         self.setVisible(bool(figures))
@@ -147,7 +147,7 @@ class Figures(QScrollArea):
 
 
 def save(figure: Figure, theme: Theme, path: str) -> str:
-    """Write a figure as a PNG, wholly or not at all; return what happened in words."""
+    """Write a figure as a PNG atomically; return a message for the user."""
     path = path if path.lower().endswith(".png") else f"{path}.png"
     data = QByteArray()
     with contextlib.closing(QBuffer(data)) as buffer:

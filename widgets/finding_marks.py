@@ -14,7 +14,7 @@ from widgets.highlight import units
 
 
 class FindingMarks:
-    """Underlines that move with the text they are under, as an editor's cursors do."""
+    """Underlines that move with their text, as an editor's cursors do."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
         self._editor = editor
@@ -22,7 +22,7 @@ class FindingMarks:
         self._shown: tuple[Finding, ...] = ()
 
     def set_findings(self, findings: Sequence[Finding]) -> None:
-        """Mark the first line of each finding; those that are shown already stay."""
+        """Mark the first line of each finding; unchanged findings keep their marks."""
         if tuple(findings) == self._shown:
             return
         self._shown = tuple(findings)
@@ -38,15 +38,15 @@ class FindingMarks:
         self._editor.viewport().update()
 
     def ranges(self) -> list[tuple[int, int, int]]:
-        """Return what is underlined now: line (from 1), start and end column in characters."""
+        """Return the underlined ranges: line (from 1), start and end column in characters."""
         return code_text.ranges([cursor for cursor, _ in self._marks])
 
     def lines(self) -> frozenset[int]:
-        """Return the lines that are marked, from 1."""
+        """Return the marked lines, from 1."""
         return frozenset(line for line, _, _ in self.ranges())
 
     def about(self, line: int) -> str:
-        """Return the tooltip of a line, empty where nothing was found."""
+        """Return the tooltip of a line; empty without a finding."""
         found = []
         for cursor, finding in self._marks:
             block = self._editor.document().findBlock(cursor.selectionStart())
@@ -68,7 +68,7 @@ class FindingMarks:
 
 
 def paint_ring(painter: QPainter, row: Row, style: Style) -> None:
-    """Paint the ring beside the number of a line where something was found."""
+    """Paint the ring next to the number of a line with a finding."""
     painter.setPen(QPen(style.theme.data, 1.6))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawEllipse(QRectF(BAR - 0.5, row.middle - 2, 4, 4))

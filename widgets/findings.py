@@ -1,4 +1,4 @@
-"""The pane of findings: one card for each, with its line, its reason, its mended lines."""
+"""The findings pane: a card for each finding with its line, its reason and its fix."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,13 @@ from widgets.labels import Label, sheet
 from widgets.theme import Theme
 
 MOST_LINES = 12
-"""So many lines of a diff are shown."""
-
-
+"""Maximum number of diff lines shown."""
 MOST_CARDS = 12
-"""So many findings are shown at once: a card takes a while to make, and a run comes at each key."""
+"""Maximum number of cards: each takes time to create, and every keystroke starts a run."""
 
 
 class FindingCard(QFrame):
-    """One finding: title, lines, what was measured, why it matters, what to change."""
+    """Card of a finding: title, lines, measurement, explanation, suggested change."""
 
     line_asked = Signal(int)
     fix_asked = Signal(object)
@@ -36,7 +34,9 @@ class FindingCard(QFrame):
         self._column.setContentsMargins(12, 10, 12, 10)
         self._column.setSpacing(6)
         self._add_head(finding)
-        self._column.addWidget(self._selectable(Label("words", _closed(finding.message), self)))
+        self._column.addWidget(
+            self._selectable(Label("words", _with_full_stop(finding.message), self))
+        )
         self._column.addWidget(self._selectable(Label("caption", finding.why, self)))
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
@@ -45,10 +45,10 @@ class FindingCard(QFrame):
             self._add_diff(rows)
             self._add_buttons()
         elif finding.unmended:
-            words = finding.unmended if beside else f"Not mended here. {finding.unmended}"
+            words = finding.unmended if beside else f"No automatic fix. {finding.unmended}"
             self._column.addWidget(Label("caption", f"{words}.", self))
             if beside:
-                self._add_beside()
+                self._add_demo_button()
         self._table: QWidget | None = None
 
     def _selectable(self, label: Label) -> Label:
@@ -97,8 +97,8 @@ class FindingCard(QFrame):
 
     def _add_buttons(self) -> None:
         apply, show = QPushButton("Apply fix", self), QPushButton("Show me", self)
-        apply.setToolTip("Change these lines; undo takes it back")
-        show.setToolTip("Run the mended program too, and see both side by side")
+        apply.setToolTip("Change these lines; can be undone")
+        show.setToolTip("Run the fixed program too, and see both side by side")
         apply.clicked.connect(lambda: self.fix_asked.emit(self.finding))
         show.clicked.connect(lambda: self.show_asked.emit(self.finding))
         self.apply, self.show_me = apply, show
@@ -109,26 +109,26 @@ class FindingCard(QFrame):
         line.addStretch(1)
         self._column.addLayout(line)
 
-    def _add_beside(self) -> None:
+    def _add_demo_button(self) -> None:
         self.show_me = show = QPushButton("Show me", self)
-        show.setToolTip("Train the mended run too, and see both side by side")
+        show.setToolTip("Train the fixed run too, and see both side by side")
         show.clicked.connect(lambda: self.show_asked.emit(self.finding))
         self._column.addWidget(show, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_current(self, current: bool) -> None:
-        """Offer the fix only while the text is the one it was made for."""
+        """Enable the buttons only while the source is the one that was analysed."""
         for button in (self.apply, self.show_me):
             if button is not None:
                 button.setEnabled(current)
 
     def set_running(self, running: bool) -> None:
-        """Tell that the mended program runs."""
+        """Show that the fixed program is running."""
         if self.show_me is not None:
             self.show_me.setText("Running…" if running else "Show me")
             self.show_me.setEnabled(not running)
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show what the program and its mended version came to, side by side."""
+        """Show the results of the program and of its fixed version side by side."""
         if self._table is not None:
             self._table.deleteLater()
         self._table = table = QWidget(self)
@@ -136,7 +136,7 @@ class FindingCard(QFrame):
         grid.setContentsMargins(0, 4, 0, 0)
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(3)
-        for column, head in enumerate(("", "as it is", "mended")):
+        for column, head in enumerate(("", "as it is", "fixed")):
             grid.addWidget(Label("caption", head, table), 0, column)
             grid.setColumnStretch(column, 2 if column else 3)
         for number, row in enumerate(rows, 1):
@@ -144,12 +144,12 @@ class FindingCard(QFrame):
             grid.addWidget(Label("code", row.before, table), number, 1)
             grid.addWidget(Label("code", row.after, table), number, 2)
         self._column.addWidget(table)
-        spoken = "; ".join(f"{r.name}: {r.before}, mended {r.after}" for r in rows)
+        spoken = "; ".join(f"{r.name}: {r.before}, fixed {r.after}" for r in rows)
         table.setAccessibleName(spoken)
 
 
 class Findings(QWidget):
-    """All findings of a run, one card under the other."""
+    """All findings of a run as a column of cards."""
 
     line_asked = Signal(int)
     fix_asked = Signal(object)
@@ -172,7 +172,7 @@ class Findings(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        # No sheet is set before this: it would still colour cards made before the first show.
+        # No sheet is set earlier: it would still colour cards created before the first show.
         self.setStyleSheet(sheet(theme))
 
     def cards(self) -> list[FindingCard]:
@@ -182,9 +182,9 @@ class Findings(QWidget):
     def set_findings(
         self, findings: tuple[Finding, ...], source: str, beside: frozenset[str] = frozenset()
     ) -> None:
-        """Show the findings of the program ``source``; those that are shown already stay.
+        """Show the findings of the program ``source``; does nothing if they are shown already.
 
-        ``beside`` are the ids of those that something else than a mended program can show.
+        ``beside`` are the ids of findings that can be demonstrated without a fixed program.
         """
         if (findings, source, beside) == self._shown:
             return
@@ -195,7 +195,7 @@ class Findings(QWidget):
             card.deleteLater()
         shown, rest = findings[:MOST_CARDS], len(findings) - MOST_CARDS
         self._cards = [FindingCard(f, source, f.id in beside, self) for f in shown]
-        self._more.say(f"and {rest} more, once some of these are mended")
+        self._more.say(f"and {rest} more, once some of these are fixed")
         self._more.setVisible(rest > 0)
         for place, card in enumerate(self._cards):
             card.line_asked.connect(self.line_asked)
@@ -205,14 +205,14 @@ class Findings(QWidget):
         self._none.setVisible(not findings)
 
     def set_current(self, current: bool) -> None:
-        """Tell whether the text is still the one that was run."""
+        """Set whether the source is still the one that was run."""
         for card in self._cards:
             card.set_current(current)
 
     def card(self, finding: Finding) -> FindingCard | None:
-        """Return the card of a finding, if it is shown."""
+        """Return the card of a finding, or None if it is not shown."""
         return next((card for card in self._cards if card.finding == finding), None)
 
 
-def _closed(text: str) -> str:
+def _with_full_stop(text: str) -> str:
     return text if text.endswith((".", "…", "?", "!")) else f"{text}."

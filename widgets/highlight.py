@@ -1,7 +1,7 @@
-"""Python colours: a lexer of single lines, and the highlighter that paints with it.
+"""Python syntax highlighting: a lexer of single lines, and the highlighter that uses it.
 
-The lexer never fails: half-typed text is what an editor holds most of the time. A state is carried
-from line to line, since only strings in triple quotes reach over more than one.
+The lexer never fails: an editor mostly contains half-typed text. A state is carried from line to
+line, since only triple-quoted strings span several lines.
 """
 
 import builtins
@@ -30,19 +30,19 @@ Kind = Literal[
 
 
 class State(IntEnum):
-    """What a line begins inside of."""
+    """Lexer state at the beginning of a line."""
 
     CODE = 0
     SINGLE = 1
-    """A string in three single quotes."""
+    """Inside a string in three single quotes."""
     DOUBLE = 2
-    """A string in three double quotes."""
+    """Inside a string in three double quotes."""
 
 
 LONGEST = 4000
-"""Only so many letters of a line are coloured."""
+"""Maximum number of characters of a line that are coloured."""
 TURN_MS = 10
-"""Lines are coloured for so long at a time; then the interface has its turn."""
+"""Maximum time spent colouring before control returns to the event loop."""
 Span = tuple[int, int, Kind]
 """Start, end (exclusive; in characters) and kind of a stretch of one line."""
 
@@ -76,10 +76,10 @@ _CLOSE = {
 
 
 def spans(line: str, state: int = State.CODE) -> tuple[list[Span], int]:
-    """Return what is coloured in ``line``, from left to right, and the state the next begins in.
+    """Return the spans of ``line``, from left to right, and the state of the next line.
 
-    ``state`` is what this line begins in; values that are no `State` count as code. Plain names
-    and operators make no span, brackets in a row make one.
+    ``state`` is the state at the beginning; values that are not a `State` count as code. Plain
+    names and operators have no span, adjacent brackets share one.
     """
     found: list[Span] = []
     at = 0
@@ -127,7 +127,7 @@ def code_spans(line: str, state: int = State.CODE) -> Iterator[Span]:
 
 
 def sign_before(line: str, start: int, before: str = "") -> int:
-    """Return where the minus begins that belongs to a number at ``start``, else ``start``.
+    """Return the column of the minus sign of the number at ``start``, else ``start``.
 
     A minus after an operand subtracts. ``before`` is the code that precedes the line.
     """
@@ -147,35 +147,35 @@ def units(text: str) -> int:
 
 
 def column_text(line: str, column: int) -> str:
-    """Return the part of ``line`` before a column that Qt counted, in UTF-16 code units."""
+    """Return the part of ``line`` before a Qt column, which counts UTF-16 code units."""
     if line.isascii():
         return line[:column]
     return line.encode("utf-16-le", "surrogatepass")[: 2 * column].decode("utf-16-le", "replace")
 
 
 def state_before(block: QTextBlock) -> int:
-    """Return the `State` that ``block`` begins in, as the highlighter found it."""
+    """Return the `State` at the beginning of ``block``, as stored by the highlighter."""
     return max(0, block.previous().userState()) if block.previous().isValid() else State.CODE
 
 
 class Highlighter(QObject):
-    """Colours a document as Python; each block's user state is the `State` the next begins in.
+    """Colours a document as Python; each block's user state is the next block's `State`.
 
-    Not Qt's own highlighter, which calls Python for every line of a text that is set, at once.
+    Replaces QSyntaxHighlighter, which calls Python for every line of a new text at once.
     """
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._document = document
         self._formats: dict[Kind, QTextCharFormat] = {}
-        self._since = QElapsedTimer()
-        self._late: int | None = None
-        """The first line that still waits for its colours."""
-        self._turn = once(self, self._go_on)
-        document.contentsChange.connect(self._note_change)
+        self._turn_clock = QElapsedTimer()
+        self._first_uncoloured: int | None = None
+        """The first line not yet coloured."""
+        self._turn_timer = once(self, self._colour_rest)
+        document.contentsChange.connect(self._on_contents_change)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colours of ``theme`` and paint the whole document anew."""
+        """Use the colours of ``theme`` and colour the whole document again."""
         self._formats = {
             "keyword": _format(theme.module, weight=QFont.Weight.DemiBold),
             "constant": _format(theme.data),
@@ -185,45 +185,47 @@ class Highlighter(QObject):
             "function": _format(theme.forward),
             "decorator": _format(theme.forward),
         }
-        self._begin()
-        self._late = None
+        self._start_turn()
+        self._first_uncoloured = None
         self._colour(self._document.begin(), self._document.characterCount())
 
-    def _note_change(self, position: int, removed: int, added: int) -> None:
-        """Colour the lines that have changed, or leave them for later where they are very many."""
+    def _on_contents_change(self, position: int, removed: int, added: int) -> None:
+        """Colour the changed lines; if there are very many, leave the rest for later turns."""
         document = self._document
         first, last = (
             document.findBlock(position),
             document.findBlock(position + added + (removed > 0)),
         )
-        self._begin()
-        if self._late is not None:
-            # Those that wait may have moved.
-            self._late = min(self._late, first.blockNumber())
+        self._start_turn()
+        if self._first_uncoloured is not None:
+            # Lines not yet coloured may have moved.
+            self._first_uncoloured = min(self._first_uncoloured, first.blockNumber())
         end = last.position() + last.length() if last.isValid() else document.characterCount()
         self._colour(first, end)
 
-    def _begin(self) -> None:
-        """Begin the time that one turn of the event loop has for colours."""
-        if not self._turn.isActive():
-            self._turn.start()
-            self._since.restart()
+    def _start_turn(self) -> None:
+        """Start the time budget of this turn of the event loop."""
+        if not self._turn_timer.isActive():
+            self._turn_timer.start()
+            self._turn_clock.restart()
 
-    def _go_on(self) -> None:
-        """Colour the lines that were left for later, as many as one turn of the loop allows."""
-        first, self._late = self._late, None
+    def _colour_rest(self) -> None:
+        """Colour remaining lines, as many as one turn of the event loop allows."""
+        first, self._first_uncoloured = self._first_uncoloured, None
         if first is not None:
-            self._begin()
+            self._start_turn()
             self._colour(self._document.findBlockByNumber(first), self._document.characterCount())
 
     def _colour(self, block: QTextBlock, end: int) -> None:
-        """Colour lines up to that position, and on as long as what a line begins in has changed."""
+        """Colour lines up to position ``end``, and further while their states change."""
         start = stop = block.position()
         state, is_other = state_before(block), False
         while block.isValid() and (stop < end or is_other):
-            if stop > start and self._since.elapsed() > TURN_MS:
+            if stop > start and self._turn_clock.elapsed() > TURN_MS:
                 late = block.blockNumber()
-                self._late = late if self._late is None else min(late, self._late)
+                self._first_uncoloured = (
+                    late if self._first_uncoloured is None else min(late, self._first_uncoloured)
+                )
                 break
             text = block.text()
             found, state = spans(text[:LONGEST], state)
@@ -236,7 +238,7 @@ class Highlighter(QObject):
         self._document.markContentsDirty(start, stop - start)
 
     def _ranges(self, text: str, found: list[Span]) -> list[QTextLayout.FormatRange]:
-        """Return what is painted how, in Qt's columns."""
+        """Return the format ranges of the spans, in Qt columns."""
         ranges = []
         wide = not text.isascii() and units(text) != len(text)
         for start, end, kind in found:
@@ -247,22 +249,22 @@ class Highlighter(QObject):
                 start = sign_before(text, start)
             if wide:
                 start, end = units(text[:start]), units(text[:end])
-            one = QTextLayout.FormatRange()
-            one.start, one.length, one.format = start, end - start, style
-            ranges.append(one)
+            styled = QTextLayout.FormatRange()
+            styled.start, styled.length, styled.format = start, end - start, style
+            ranges.append(styled)
         return ranges
 
 
 def _paint(layout: QTextLayout, ranges: list[QTextLayout.FormatRange]) -> None:
-    """Give a line its colours, around what an input method composes in it."""
+    """Apply the formats of a line, around text that an input method composes in it."""
     composed = units(layout.preeditAreaText())
     if composed:
         at = layout.preeditAreaPosition()
-        for one in ranges:
-            if one.start >= at:
-                one.start += composed
-            elif one.start + one.length >= at:
-                one.length += composed
+        for styled in ranges:
+            if styled.start >= at:
+                styled.start += composed
+            elif styled.start + styled.length >= at:
+                styled.length += composed
         old = layout.formats()
         ranges = [o for o in old if at <= o.start and o.start + o.length <= at + composed] + ranges
     if ranges or layout.formats():

@@ -1,4 +1,4 @@
-"""The inspector: everything about what is selected, at the position the tape stands at."""
+"""The inspector: details of the selection at the current position of the tape."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +28,7 @@ _RULE = "border: none; max-height: 1px; min-height: 1px;"
 class Inspector(QScrollArea):
     """A column of panes that show one page: value, gradient, explanation, check and facts.
 
-    With no selection the page is about the event that happened last.
+    Without a selection the page describes the latest event.
     """
 
     check_asked = Signal(int, int)
@@ -46,7 +46,7 @@ class Inspector(QScrollArea):
         super().__init__(parent)
         self._page = Page()
         self._queue: list[tuple[str, int, int]] = []
-        """Checks that were asked for, the first of them on its way."""
+        """Requested checks; the first of them has been sent."""
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -75,14 +75,14 @@ class Inspector(QScrollArea):
             column.addWidget(rule)
             self._rules[pane] = rule
         column.addWidget(pane)
-        pane.check_asked.connect(self._check)
-        pane.gradcheck_asked.connect(self._gradcheck)
-        pane.peek_asked.connect(self._peek)
+        pane.check_asked.connect(self._request_check)
+        pane.gradcheck_asked.connect(self._request_gradcheck)
+        pane.peek_asked.connect(self._request_peek)
         pane.line_asked.connect(self.line_asked)
         pane.lab_asked.connect(self.lab_asked)
         pane.side_asked.connect(self.show_side)
-        pane.slice_asked.connect(self._slice)
-        pane.element_asked.connect(self._choose)
+        pane.slice_asked.connect(self._choose_slice)
+        pane.element_asked.connect(self._choose_element)
         self.panes.append(pane)
 
     def set_theme(self, theme: Theme) -> None:
@@ -91,9 +91,9 @@ class Inspector(QScrollArea):
             pass
 
     def dressing(self, theme: Theme) -> Iterator[None]:
-        """Use ``theme``'s colours and fonts, pane by pane.
+        """Use ``theme``'s colours and fonts, pane by pane; a generator with a step per pane.
 
-        Each has a style sheet of its own: one for all of them is put on in one go.
+        Each pane has its own style sheet: a shared one would be applied to all in one long step.
         """
         look = sheet(theme)
         self.verticalScrollBar().setStyleSheet(look)
@@ -103,17 +103,17 @@ class Inspector(QScrollArea):
             pane.setStyleSheet(look)
             pane.set_theme(theme)
             yield
-        self._show()
+        self._refresh_panes()
 
     def set_source(self, source: str) -> None:
-        """Take the program's text, to quote the line that made what is selected."""
+        """Set the program's source, to quote the line that produced the selection."""
         self._page = replace(self._page, source=source)
 
     def show_page(self, selection: Selection | None, tape: Tape | None, position: int) -> None:
         """Show ``selection`` of ``tape`` after ``position`` events; None: the latest event.
 
-        What was checked or fetched is forgotten with the tape it belongs to; slice and element
-        are kept as long as the selection is.
+        Checks and fetched numbers are discarded with their tape; slice and element are reset
+        when the selection changes.
         """
         page = self._page
         if tape is not page.tape:
@@ -134,19 +134,19 @@ class Inspector(QScrollArea):
         last = len(tape.events) if tape is not None else 0
         page = replace(page, position=max(0, min(position, last)))
         self._page = replace(page, explanation=explanation_of(page))
-        self._show()
+        self._refresh_panes()
 
     def page(self) -> Page:
-        """Return the page on show."""
+        """Return the page shown."""
         return self._page
 
     def show_side(self, side: str) -> None:
-        """Look at the ``value`` or the ``gradient``."""
+        """Show the ``value`` or the ``gradient``."""
         self._page = replace(self._page, side="gradient" if side == "gradient" else "value")
-        self._show()
+        self._refresh_panes()
 
     def set_check(self, checked: Checked | Gradchecked) -> None:
-        """Show how a check came out that was asked for, and ask for the next that waits."""
+        """Show the result of a requested check, and request the next in the queue."""
         page = self._page
         if isinstance(checked, Gradchecked):
             key = ("gradcheck", checked.op, 0)
@@ -154,20 +154,20 @@ class Inspector(QScrollArea):
         else:
             key = ("check", checked.value, checked.index)
             page = replace(page, checked={**page.checked, key[1:]: checked})
-        # What nobody asked for would be kept without an end.
+        # Results that were not requested would accumulate without limit.
         if key not in page.waiting:
             return
         self._page = replace(page, waiting=page.waiting - {key})
-        self._show()
+        self._refresh_panes()
         if key in self._queue:
             self._queue.remove(key)
-            self._ask_next()
+            self._send_next_check()
 
     def set_full(self, peeked: Peeked) -> None:
-        """Show the numbers that were fetched, where their snapshot is still looked at.
+        """Store the fetched numbers of a snapshot for this tape and show them.
 
-        They are kept for the tape; a ``full`` of None says that they are gone, and so are those of
-        another tensor than the one asked for.
+        ``full`` is None if the numbers no longer exist; a reply with another shape or dtype than
+        the requested snapshot counts as None too.
         """
         key = ("peek", peeked.snapshot, 0)
         tape, full = self._page.tape, peeked.full
@@ -181,28 +181,28 @@ class Inspector(QScrollArea):
             fetched={**self._page.fetched, peeked.snapshot: full},
             waiting=self._page.waiting - {key},
         )
-        self._show()
+        self._refresh_panes()
 
     def lose_numbers(self) -> None:
-        """Take for gone what is being fetched: whoever was asked for it is gone."""
+        """Mark all pending fetches as lost, after the engine has gone."""
         for kind, number, _ in self._page.waiting:
             if kind == "peek":
                 self.set_full(Peeked(0, number, None))
 
-    def _check(self, value: int, index: int) -> None:
-        """Ask for a check, one after the other: the program runs anew for each."""
-        self._line_up(("check", value, index))
+    def _request_check(self, value: int, index: int) -> None:
+        """Queue a check; they run one after the other, each with a new run of the program."""
+        self._enqueue(("check", value, index))
 
-    def _gradcheck(self, op: int) -> None:
-        self._line_up(("gradcheck", op, 0))
+    def _request_gradcheck(self, op: int) -> None:
+        self._enqueue(("gradcheck", op, 0))
 
-    def _line_up(self, key: tuple[str, int, int]) -> None:
-        self._wait(key)
+    def _enqueue(self, key: tuple[str, int, int]) -> None:
+        self._add_waiting(key)
         self._queue.append(key)
         if len(self._queue) == 1:
-            self._ask_next()
+            self._send_next_check()
 
-    def _ask_next(self) -> None:
+    def _send_next_check(self) -> None:
         if self._queue:
             kind, number, index = self._queue[0]
             if kind == "check":
@@ -210,25 +210,25 @@ class Inspector(QScrollArea):
             else:
                 self.gradcheck_asked.emit(number)
 
-    def _peek(self, snapshot: int) -> None:
-        self._wait(("peek", snapshot, 0))
+    def _request_peek(self, snapshot: int) -> None:
+        self._add_waiting(("peek", snapshot, 0))
         self.peek_asked.emit(snapshot)
 
-    def _wait(self, key: tuple[str, int, int]) -> None:
+    def _add_waiting(self, key: tuple[str, int, int]) -> None:
         self._page = replace(self._page, waiting=self._page.waiting | {key})
-        self._show()
+        self._refresh_panes()
 
-    def _slice(self, dim: int, at: int) -> None:
+    def _choose_slice(self, dim: int, at: int) -> None:
         slices = list(self._page.slices) + [0] * (dim + 1 - len(self._page.slices))
         slices[dim] = at
         self._page = replace(self._page, slices=tuple(slices))
-        self._show()
+        self._refresh_panes()
 
-    def _choose(self, element: int) -> None:
+    def _choose_element(self, element: int) -> None:
         self._page = replace(self._page, element=element)
-        self._show()
+        self._refresh_panes()
 
-    def _show(self) -> None:
+    def _refresh_panes(self) -> None:
         page = self._page
         for pane in self.panes:
             shown = pane.refresh(page)
@@ -238,7 +238,7 @@ class Inspector(QScrollArea):
 
 
 def explanation_of(page: Page) -> Explanation | None:
-    """Return what there is to explain of the selection, without one of the latest event."""
+    """Return the explanation of the selection, or of the latest event if nothing is selected."""
     chosen, index, position = page.selection, page.index, page.position
     if index is None:
         return None

@@ -1,4 +1,4 @@
-"""Texts of the panels: labels by role, headings, and the style sheet that gives roles a look."""
+"""Labels by role, headings, and the style sheet that maps roles to fonts and colours."""
 
 import re
 from functools import lru_cache
@@ -27,11 +27,11 @@ ROLES = (
     "warning",
     "error",
 )
-"""What a `Label` may be: a role is a size, a weight and a colour."""
+"""Roles of a `Label`: a role defines size, weight and colour."""
 LINES_BELOW = 6
-"""Lines that a table below a heading is to have room for before that has a subtitle."""
+"""Lines of space that a table below a heading needs before the subtitle is shown."""
 MOST_LETTERS, MOST_LINES = 8_000, 400
-"""So much a `Label` shows of a text that has no end: Qt takes seconds to lay one out."""
+"""Maximum text of a `Label`: Qt takes seconds to lay out very long texts."""
 
 
 class Label(QLabel):
@@ -48,17 +48,17 @@ class Label(QLabel):
         self.say(text)
 
     def say(self, text: str) -> None:
-        """Show ``text``, of an endless one how it begins."""
+        """Show ``text``, cut at `MOST_LETTERS` and `MOST_LINES`."""
         text = begun(text)
         if plain(self.text()) != text:
             self.setText(breakable(text))
 
     def said(self) -> str:
-        """Return the text as it was given."""
+        """Return the text without the inserted break opportunities."""
         return plain(self.text())
 
     def tight(self, selectable: bool = False) -> "Label":
-        """Take only the text's own width, on one line; return the label itself."""
+        """Use the text's natural width on one line; return the label itself."""
         self.setWordWrap(False)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         if selectable:
@@ -67,7 +67,7 @@ class Label(QLabel):
 
 
 class Heading(QWidget):
-    """A title with a subtitle; an empty subtitle takes no room."""
+    """A title with a subtitle; an empty subtitle is hidden."""
 
     def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class Heading(QWidget):
         self.setAccessibleName(title)
 
     def squeeze(self, high: int) -> None:
-        """Leave the subtitle to the tool tip where ``high`` pixels are not enough for more, too."""
+        """Move the subtitle to the tooltip if a panel ``high`` pixels high is too low for it."""
         words, wide = self._subtitle.said(), max(1, self.width())
         taken = self._title.heightForWidth(wide) + self._subtitle.heightForWidth(wide)
         is_shown = bool(words) and high - taken >= LINES_BELOW * self.fontMetrics().height()
@@ -96,7 +96,7 @@ class Heading(QWidget):
         self.setToolTip("" if is_shown else words)
 
     def wide(self) -> int:
-        """Return how many pixels the title takes in one line."""
+        """Return the width of the title on one line, in pixels."""
         return self._title.fontMetrics().horizontalAdvance(self._title.said())
 
     def text(self) -> tuple[str, str]:
@@ -105,18 +105,18 @@ class Heading(QWidget):
 
 
 def literal(text: str = "") -> QLabel:
-    """Return a label on which marks such as ``<b>`` stand as they are.
+    """Return a plain-text label, on which markup such as ``<b>`` is shown literally.
 
-    What programs, files and modules are called, and what goes wrong in them, is anybody's text.
+    Names of programs, files and modules, and error messages, are untrusted text.
     """
-    made = QLabel()
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setText(text)
-    return made
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    return label
 
 
 def tip(text: str) -> str:
-    """Return ``text`` as a tool tip that shows it as it is."""
+    """Return ``text`` escaped for use as a tooltip."""
     if "<" not in text:
         return text
     lines = escape(text).replace("\n", "<br>")
@@ -124,15 +124,15 @@ def tip(text: str) -> str:
 
 
 def begun(text: str) -> str:
-    """Return how a text begins: all of it, unless it has very many letters or lines."""
-    kept = text[:MOST_LETTERS]
-    if kept.count("\n") >= MOST_LINES:
-        kept = "\n".join(kept.split("\n", MOST_LINES)[:-1])
-    return text if len(kept) == len(text) else f"{kept} …"
+    """Return ``text`` cut at `MOST_LETTERS` and `MOST_LINES`, with an ellipsis if cut."""
+    cut = text[:MOST_LETTERS]
+    if cut.count("\n") >= MOST_LINES:
+        cut = "\n".join(cut.split("\n", MOST_LINES)[:-1])
+    return text if len(cut) == len(text) else f"{cut} …"
 
 
 def breakable(text: str, run: int = 20) -> str:
-    """Let words of more than ``run`` characters break, by zero-width spaces inside them."""
+    """Insert zero-width spaces, so that words of more than ``run`` characters can wrap."""
     if len(text) <= run:
         return text
     space = "\N{ZERO WIDTH SPACE}"
@@ -147,7 +147,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=4)
 def sheet(theme: Theme) -> str:
-    """Return the style sheet of roles, to be set on a panel; it wins over the window's own."""
+    """Return the style sheet of the roles for a panel; it overrides the window's."""
     text = rescaled(_SHEET, theme.scale)
     for token in sorted(set(_tokens(text)), key=len, reverse=True):
         text = text.replace(f"@{token}@", theme.color(token).name())
@@ -156,7 +156,7 @@ def sheet(theme: Theme) -> str:
 
 
 def rescaled(text: str, scale: float) -> str:
-    """Return a style sheet with all its type sizes ``scale`` times as big."""
+    """Return a style sheet with all font sizes multiplied by ``scale``."""
     return re.sub(
         r"font-size: (\d+)px", lambda found: f"font-size: {round(int(found[1]) * scale)}px", text
     )

@@ -1,4 +1,4 @@
-"""The ledger: every event of the tape as a line of words."""
+"""The ledger: every event of the tape as a line of text."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class LedgerModel(QAbstractListModel):
         super().__init__(parent)
         self.entries: Sequence[Entry] = ()
         self.current = -1
-        """The row that happened last; -1 before the first."""
+        """The row of the latest event; -1 before the first."""
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
         """Replace all rows."""
@@ -54,18 +54,18 @@ class LedgerModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self.entries)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the words of an entry, with its line for tooltip and screen readers."""
+        """Return the text of an entry, with its source line for tooltip and screen readers."""
         entry = self.entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.text
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            told = f"{entry.text} (line {entry.line})" if entry.line else entry.text
-            return tip(told) if role == Qt.ItemDataRole.ToolTipRole else told
+            full = f"{entry.text} (line {entry.line})" if entry.line else entry.text
+            return tip(full) if role == Qt.ItemDataRole.ToolTipRole else full
         return None
 
 
 class _Rows(QStyledItemDelegate):
-    """Paints a row: icon, words, source line; what is yet to come is paler."""
+    """Paints a row: icon, text, source line; future events are paler."""
 
     theme: Theme
     model: LedgerModel
@@ -95,16 +95,16 @@ class _Rows(QStyledItemDelegate):
         painter.setFont(theme.font(13, 600 if row == current else 400))
         painter.setPen(theme.ink if row <= current else theme.ink3)
         metrics = QFontMetrics(painter.font())
-        room = rect.adjusted(ICON_ROOM, 0, -8, 0)
+        area = rect.adjusted(ICON_ROOM, 0, -8, 0)
         if entry.line:
             painter.save()
             painter.setFont(theme.font(12))
             painter.setPen(theme.ink3)
-            painter.drawText(room, _RIGHT, str(entry.line))
+            painter.drawText(area, _RIGHT, str(entry.line))
             painter.restore()
-            room.adjust(0, 0, -30, 0)
+            area.adjust(0, 0, -30, 0)
         mode = Qt.TextElideMode.ElideRight
-        painter.drawText(room, _LEFT, metrics.elidedText(entry.text, mode, int(room.width())))
+        painter.drawText(area, _LEFT, metrics.elidedText(entry.text, mode, int(area.width())))
         painter.restore()
 
 
@@ -137,7 +137,7 @@ def soft_color(theme: Theme, kind: str) -> QColor:
 
 
 def draw_kind(painter: QPainter, theme: Theme, kind: str, centre: QPointF) -> None:
-    """Draw the sign of a kind of event, about 12 pixels wide; every kind has its own shape."""
+    """Draw the icon of a kind of event, about 12 pixels wide; every kind has its own shape."""
     color = kind_color(theme, kind)
     painter.save()
     painter.translate(centre)
@@ -184,14 +184,14 @@ _LINES: dict[str, list[list[tuple[float, float]]]] = {
 
 
 class Ledger(QWidget):
-    """The events in words; the one that happened last is lit and kept in view."""
+    """List of events; the latest is highlighted and scrolled into view."""
 
     picked = Signal(int)
-    """A position, to go to."""
+    """The position to go to."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Ledger", "every event in its order", self)
+        self.heading = Heading("Ledger", "every event in order", self)
         self._model = LedgerModel(self)
         self._rows = _Rows(self)
         self._rows.model = self._model
@@ -209,8 +209,8 @@ class Ledger(QWidget):
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
-        self.view.clicked.connect(self._pick)
-        self.view.activated.connect(self._pick)
+        self.view.clicked.connect(self._on_clicked)
+        self.view.activated.connect(self._on_clicked)
         self.set_theme(Theme.load("light"))
 
     def set_theme(self, theme: Theme) -> None:
@@ -222,20 +222,20 @@ class Ledger(QWidget):
     def set_rows(self, entries: Sequence[Entry]) -> None:
         """Show the entries of a tape, in order of their positions."""
         self._model.set_entries(entries)
-        self._count()
+        self._update_heading()
 
     def set_position(self, position: int) -> None:
-        """Light the last entry that has happened, and bring it into view."""
+        """Highlight the latest entry at ``position``, and scroll to it."""
         old, new = self._model.current, self._row_at(position)
         if new == old:
             return
         self._model.current = new
-        # Qt lays all rows out to find one, which is not worth it where nobody looks.
+        # Qt lays out all rows to find one, which is wasted while the ledger is hidden.
         if self.isVisible():
-            self._follow()
-        self._count()
+            self._show_current()
+        self._update_heading()
 
-    def _follow(self) -> None:
+    def _show_current(self) -> None:
         if self._model.current >= 0:
             index = self._model.index(self._model.current, 0)
             self.view.setCurrentIndex(index)
@@ -245,18 +245,18 @@ class Ledger(QWidget):
             self.view.scrollToTop()
         self.view.viewport().update()
 
-    def showEvent(self, happened: QShowEvent) -> None:
-        """Bring the row that is lit into view; called by Qt."""
-        super().showEvent(happened)
-        self._follow()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Scroll to the highlighted row; called by Qt."""
+        super().showEvent(event)
+        self._show_current()
 
     def _row_at(self, position: int) -> int:
-        """Return the row of the last entry that has happened at a position, -1 for none."""
+        """Return the row of the latest entry at a position, -1 for none."""
         entries = self._model.entries
         return bisect_right(entries, position, key=lambda entry: entry.position) - 1
 
     def current(self) -> int:
-        """Return the row that is lit, -1 for none."""
+        """Return the highlighted row, -1 for none."""
         return self._model.current
 
     def _reveal(self, index: QModelIndex) -> None:
@@ -266,12 +266,12 @@ class Ledger(QWidget):
             hint = QAbstractItemView.ScrollHint
             self.view.scrollTo(index, hint.EnsureVisible if near else hint.PositionAtCenter)
 
-    def _count(self) -> None:
+    def _update_heading(self) -> None:
         total = len(self._model.entries)
-        note = words.count(total, "event") if total else "every event in its order"
+        note = words.count(total, "event") if total else "every event in order"
         if total and self._model.current >= 0:
             note = f"{self._model.current + 1:,} of {note}"
         self.heading.set_text("Ledger", note)
 
-    def _pick(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.entries[index.row()].position)

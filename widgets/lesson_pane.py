@@ -1,4 +1,4 @@
-"""The pane of a lesson: words, a question to answer before its answer is shown, Back and Next."""
+"""The lesson pane: text, a question to answer before its solution is shown, Back and Next."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent
@@ -21,14 +21,14 @@ from widgets.theme import Theme
 
 
 class LessonPane(QFrame):
-    """One page of a lesson. It only shows and tells; `app.learning` decides."""
+    """One page of a lesson; a passive view that is driven by `app.learning`."""
 
     next_pressed = Signal()
     back_pressed = Signal()
     leave_pressed = Signal()
     contents_pressed = Signal()
     answered = Signal(str)
-    """What was typed, or the number of the choice."""
+    """The typed answer, or the index of the choice."""
     hint_pressed = Signal()
     reveal_pressed = Signal()
     restore_pressed = Signal()
@@ -41,16 +41,16 @@ class LessonPane(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._head())
+        column.addLayout(self._build_head())
         column.addWidget(self._rule())
-        column.addWidget(self._body(), 1)
+        column.addWidget(self._build_body(), 1)
         column.addWidget(self._rule())
-        column.addLayout(self._foot())
+        column.addLayout(self._build_foot())
         self.set_theme(self._theme)
 
-    # Making
+    # Construction
 
-    def _head(self) -> QVBoxLayout:
+    def _build_head(self) -> QVBoxLayout:
         self.place = Label("caption", "", self)
         self.title = Label("heading", "", self)
         self.contents = QPushButton("All lessons", self)
@@ -59,7 +59,7 @@ class LessonPane(QFrame):
         self.contents.clicked.connect(self.contents_pressed)
         self.close_button = QPushButton("Leave", self)
         self.close_button.setProperty("link", True)
-        self.close_button.setToolTip("Leave the lesson and have your own program back")
+        self.close_button.setToolTip("Leave the lesson and return to your own program")
         self.close_button.clicked.connect(self.leave_pressed)
         row = QHBoxLayout()
         row.setSpacing(14)
@@ -75,7 +75,7 @@ class LessonPane(QFrame):
         column.addWidget(self.place)
         return column
 
-    def _body(self) -> QScrollArea:
+    def _build_body(self) -> QScrollArea:
         self.area = QScrollArea(self)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -90,7 +90,7 @@ class LessonPane(QFrame):
         self.words = Words(inside)
         self.code = Label("code", "", inside)
         self.code_box = _box("soft", inside, self.code)
-        for part in (self.heading, self.words, self.code_box, self._card(inside)):
+        for part in (self.heading, self.words, self.code_box, self._build_card(inside)):
             column.addWidget(part)
         self.restore = self._link("Put its program back", self.restore_pressed)
         column.addWidget(self.restore, 0, Qt.AlignmentFlag.AlignLeft)
@@ -99,7 +99,7 @@ class LessonPane(QFrame):
         self.area.viewport().setAutoFillBackground(False)
         return self.area
 
-    def _card(self, inside: QWidget) -> QFrame:
+    def _build_card(self, inside: QWidget) -> QFrame:
         self.card = QFrame(inside)
         self.card.setObjectName("lesson-card")
         column = QVBoxLayout(self.card)
@@ -125,10 +125,10 @@ class LessonPane(QFrame):
         row.addWidget(self.field, 1)
         row.addWidget(self.check)
         column.addLayout(row)
-        column.addWidget(self._outcome(self.card))
+        column.addWidget(self._build_outcome(self.card))
         return self.card
 
-    def _outcome(self, card: QWidget) -> QWidget:
+    def _build_outcome(self, card: QWidget) -> QWidget:
         part = QWidget(card)
         self.verdict = Words(part, strong=True, ground="surface")
         self.hint = Words(part, ground="surface")
@@ -154,12 +154,12 @@ class LessonPane(QFrame):
         button.clicked.connect(signal)
         return button
 
-    def _foot(self) -> QHBoxLayout:
+    def _build_foot(self) -> QHBoxLayout:
         self.back = QPushButton("Back", self)
-        self.back.setToolTip("The step before (Ctrl+PgUp)")
+        self.back.setToolTip("Previous step (Ctrl+PgUp)")
         self.back.clicked.connect(self.back_pressed)
         self.next = QPushButton("Next", self)
-        self.next.setToolTip("The next step (Ctrl+PgDown)")
+        self.next.setToolTip("Next step (Ctrl+PgDown)")
         self.next.setProperty("primary", True)
         self.next.clicked.connect(self.next_pressed)
         self.dots = Dots(self)
@@ -176,7 +176,7 @@ class LessonPane(QFrame):
         line.setProperty("row", "line")
         return line
 
-    # Showing
+    # Display
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
@@ -194,11 +194,11 @@ class LessonPane(QFrame):
         self.dots.set_theme(theme)
 
     def page(self) -> Page | None:
-        """Return the page that is shown."""
+        """Return the page shown."""
         return self._page
 
     def show_page(self, page: Page) -> None:
-        """Show a page; what is typed is kept as long as the step is the same."""
+        """Show a page; typed text stays while the step is the same."""
         old, self._page = self._page, page
         fresh = old is None or (old.title, old.number) != (page.title, page.number)
         self.place.say(page.place)
@@ -216,11 +216,11 @@ class LessonPane(QFrame):
         if fresh:
             self.area.verticalScrollBar().setValue(0)
         elif old is not None and (old.mood, old.hint) != (page.mood, page.hint):
-            # Words get their height as they are laid out; what was said last is to be seen then.
+            # Rich text gets its height during layout; scroll to the newest text after that.
             QTimer.singleShot(0, self, self._show_outcome)
 
     def _show_outcome(self) -> None:
-        """Scroll until what came of the answer is in sight."""
+        """Scroll until the response to the answer is visible."""
         for words in (self.why, self.hint, self.verdict):
             if words.isVisible():
                 self.area.ensureWidgetVisible(words, 0, 8)
@@ -241,9 +241,9 @@ class LessonPane(QFrame):
         self.field.setPlaceholderText(_PLACEHOLDERS[page.kind])
         if fresh or not page.asks:
             self.field.setText(page.said)
-        held = _HELD if page.held and not page.verdict else ""
+        blocked = _BLOCKED if page.held and not page.verdict else ""
         running = "Running…" if page.waiting and page.label == "Predict" and not page.held else ""
-        self.verdict.say(held or running or page.verdict)
+        self.verdict.say(blocked or running or page.verdict)
         self.verdict.set_mood(page.mood)
         self.hint.say(page.hint)
         self.why.say(page.why)
@@ -252,7 +252,7 @@ class LessonPane(QFrame):
         self.reveal_button.setText("Show me" if page.label == "Predict" else "Show a solution")
 
     def take_keyboard(self) -> None:
-        """Put the keyboard where the learner goes on: the answer, else the Next button."""
+        """Focus the answer if one is expected, else the Next button."""
         page = self._page
         if page is not None and page.asks and page.kind != "choice":
             self.field.setFocus()
@@ -269,17 +269,17 @@ class LessonPane(QFrame):
         parts = (page.heading, self.words.said(), self.asked.said(), self.verdict.said())
         return markup.plain(". ".join(part for part in parts if part))
 
-    # What the learner does
+    # User input
 
-    def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Choose by number; all other keys go on to the window."""
-        page, key = self._page, happened.text()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Choose an answer by its number; all other keys propagate to the window."""
+        page, key = self._page, event.text()
         if page is not None and page.asks and key.isdecimal() and key.isascii():
             at = int(key) - 1
             if 0 <= at < len(page.choices):
                 self._choose(at)
                 return
-        happened.ignore()
+        event.ignore()
 
     def _answer(self) -> None:
         if self._page is not None and self._page.asks and not self._page.waiting:
@@ -292,7 +292,7 @@ class LessonPane(QFrame):
             self.answered.emit(str(at))
 
 
-_HELD = "This lesson came from outside: it asks once you let its programs run"
+_BLOCKED = "This lesson came from outside: its questions start once you let its programs run"
 _PLACEHOLDERS = {
     "number": "a number, or a list: [1, 2]",
     "shape": "a shape, like (3, 4)",

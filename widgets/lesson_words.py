@@ -1,4 +1,4 @@
-"""The smaller parts of the lesson pane: rich words, a choice, the dots of the steps."""
+"""Small widgets of the lesson pane: rich text, a choice, progress dots, the answer field."""
 
 import re
 from html import unescape
@@ -19,11 +19,11 @@ from widgets.theme import Theme, mono_families
 
 _MOODS = {"good": "✓ ", "bad": "✗ ", "told": "", "": ""}
 TEXT_PX = 14
-"""Words one reads at length are a little bigger than those one glances at."""
+"""Running text is a little bigger than labels."""
 
 
 class Words(QLabel):
-    """Paragraphs with `code` in them; hidden while they are empty."""
+    """Rich-text label with `code` spans; hidden while it is empty."""
 
     def __init__(
         self, parent: QWidget | None = None, strong: bool = False, ground: str = "panel2"
@@ -43,26 +43,26 @@ class Words(QLabel):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self._write()
+        self._render()
 
     def set_mood(self, mood: str) -> None:
-        """Colour it, and put a sign before it: ``good`` or ``bad``."""
+        """Set colour and prefix sign: ``good``, ``bad`` or neutral."""
         if mood != self._mood:
             self._mood = mood
-            self._write()
+            self._render()
 
     def say(self, html: str) -> None:
         """Show this HTML."""
         self.setVisible(bool(html))
         if html != self._html:
             self._html = html
-            self._write()
+            self._render()
 
     def said(self) -> str:
-        """Return the words without any markup."""
+        """Return the text without markup."""
         return unescape(re.sub(r"<[^>]+>", " ", self._html)).strip()
 
-    def _write(self) -> None:
+    def _render(self) -> None:
         theme = self._theme
         color = {"good": theme.parameter, "bad": theme.data}.get(self._mood, theme.ink)
         size = round(TEXT_PX * theme.scale)
@@ -90,11 +90,11 @@ class Words(QLabel):
 
 
 class Choice(QFrame):
-    """One answer to choose: its number, its words, and a sign once it has been tried."""
+    """An answer to choose: its number, its text, and a sign once it has been tried."""
 
     chosen = Signal(int)
     passed = Signal()
-    """Return was pressed where there is nothing left to choose."""
+    """Return was pressed while nothing can be chosen."""
 
     def __init__(self, at: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,40 +130,40 @@ class Choice(QFrame):
     _theme = Theme.load("light")
 
     def show_choice(self, html: str, mood: str, live: bool) -> None:
-        """Show its words; ``live``: it can be chosen."""
+        """Show text and sign; ``live`` if it can be chosen."""
         self.words.say(html)
         self.sign.setText({"good": "✓", "bad": "✗", "told": "→"}.get(mood, str(self._at + 1)))
         self._live = live
-        said = {"good": "right", "bad": "not right", "told": "the answer"}.get(mood, "")
-        self.setAccessibleName(f"{self.words.said()}{', ' + said if said else ''}")
+        outcome = {"good": "right", "bad": "not right", "told": "the answer"}.get(mood, "")
+        self.setAccessibleName(f"{self.words.said()}{', ' + outcome if outcome else ''}")
         if mood != self._mood:
             self._mood = mood
             self.set_theme(self._theme)
         self.setCursor(Qt.CursorShape.PointingHandCursor if live else Qt.CursorShape.ArrowCursor)
 
-    def mouseReleaseEvent(self, _happened: QMouseEvent) -> None:
-        """Choose it."""
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        """Choose this answer."""
         if self._live and self.underMouse():
             self.chosen.emit(self._at)
 
-    def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Choose it with Return or Space, or go to its neighbour with the arrows."""
-        key = happened.key()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Choose it with Return or Space, or move to its neighbour with the arrows."""
+        key = event.key()
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             if self._live:
                 self.chosen.emit(self._at)
-            elif key != Qt.Key.Key_Space and not happened.isAutoRepeat():
+            elif key != Qt.Key.Key_Space and not event.isAutoRepeat():
                 self.passed.emit()
         elif key == Qt.Key.Key_Down:
             self.focusNextChild()
         elif key == Qt.Key.Key_Up:
             self.focusPreviousChild()
         else:
-            happened.ignore()
+            event.ignore()
 
 
 class Dots(QWidget):
-    """A dot for every step: filled up to the one that is shown."""
+    """Progress dots, one per step, filled up to the current step."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -177,17 +177,17 @@ class Dots(QWidget):
         self.update()
 
     def show_step(self, step: int, total: int) -> None:
-        """Show that ``step`` of ``total`` steps is on the page."""
+        """Show ``step`` of ``total`` as the current step."""
         self._step, self._total = step, total
         self.setToolTip(f"Step {step} of {total}")
         self.setAccessibleName(self.toolTip())
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a line's height."""
+        """Return the size of one line."""
         return QSize(60, 16)
 
-    def paintEvent(self, _happened: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the dots."""
         painter = QPainter(self)
         try:
@@ -206,14 +206,14 @@ class Dots(QWidget):
 
 
 class AnswerField(QLineEdit):
-    """A line to type an answer into.
+    """A line edit for the answer that consumes Return.
 
-    A line edit passes Return on once it has told of it. By then the keyboard may be on a button,
-    which the same Return would press.
+    QLineEdit propagates Return after emitting `returnPressed`. By then the focus may be on a
+    button, which the same Return would press.
     """
 
-    def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Keep Return."""
-        super().keyPressEvent(happened)
-        if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            happened.accept()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Consume Return."""
+        super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()

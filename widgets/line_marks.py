@@ -1,4 +1,4 @@
-"""Values and gradients painted at the end of the lines that made them."""
+"""Values and gradients painted at the end of the lines that produced them."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -14,22 +14,22 @@ from widgets.theme import faded
 MARGIN = 8.0
 """Free space at the right border."""
 GAP = 14.0
-"""Least space between text and marks, so that they never read as one."""
+"""Minimum space between text and marks, so that they are not read as one text."""
 BETWEEN = 8.0
 FAR = 44.0
-"""Space between the longest line and the marks, where the editor is wide."""
+"""Space between the longest line and the marks in a wide editor."""
 WIDEST = 150.0
-"""A longer value is elided."""
+"""Maximum width in pixels; longer values are elided."""
 STALE = 0.42
 FAINT = 0.5
 REMEMBERED = 20_000
 
 
 class Placed(NamedTuple):
-    """Where the mark of one line stands, and what of it there is room for.
+    """Geometry and elided texts of the mark of a line.
 
     A gradient whose text is empty is shown as a triangle alone, a value whose text is empty as a
-    dot; None where it is not shown.
+    dot; None if it is not shown.
     """
 
     line: int
@@ -40,13 +40,13 @@ class Placed(NamedTuple):
 
     @property
     def area(self) -> QRectF:
-        """What answers to the mouse."""
+        """The area that reacts to the mouse."""
         value, gradient = self.value or QRectF(), self.gradient or QRectF()
         return value.united(gradient)
 
 
 class LineMarks:
-    """The marks of all lines. Give it rows, it says where their marks stand and paints them."""
+    """The marks of all lines: `place` computes their geometry for rows, `paint` draws them."""
 
     def __init__(self, style: Style) -> None:
         self._style = style
@@ -57,13 +57,13 @@ class LineMarks:
         """True dims all marks: they belong to an earlier text."""
 
     def set_style(self, style: Style) -> None:
-        """Take other colours and sizes."""
+        """Set colours and sizes."""
         self._style = style
         self._widths = None
         self._advances = {}
 
     def set_marks(self, marks: Mapping[int, LineMark]) -> None:
-        """Replace all marks; keys are lines from 1, and lines that do not exist do no harm."""
+        """Replace all marks; keys are lines from 1, missing lines are ignored."""
         self._marks = dict(marks)
         self._widths = None
 
@@ -78,7 +78,7 @@ class LineMarks:
     def shift(self, first: int, change: int) -> None:
         """Move the marks of line ``first`` and later with their lines, by ``change`` lines.
 
-        Marks of lines that were removed go away.
+        Marks of removed lines are dropped.
         """
         moved: dict[int, LineMark] = {}
         for line, mark in self._marks.items():
@@ -95,17 +95,17 @@ class LineMarks:
             return ""
         if not mark.reached:
             return "Not run yet"
-        told = [f"{mark.name} = {mark.value}" if mark.name else mark.value]
+        parts = [f"{mark.name} = {mark.value}" if mark.name else mark.value]
         if mark.gradient:
-            told.append(f"gradient {mark.gradient}")
-        return "\n".join(text for text in told if text)
+            parts.append(f"gradient {mark.gradient}")
+        return "\n".join(part for part in parts if part)
 
     def place(self, rows: Iterable[Row], width: float, text_end: float) -> list[Placed]:
-        """Return where the marks of ``rows`` stand in a viewport ``width`` pixels wide.
+        """Return the placed marks of ``rows`` in a viewport ``width`` pixels wide.
 
-        ``text_end`` is where the longest of all marked lines ends: beyond it the marks make two
-        columns. Lines that reach into the columns have theirs closed up, then shortened, then
-        reduced to a sign, and in the end left out: marks never cover text.
+        ``text_end`` is the x at which the longest marked line ends: right of it the marks form two
+        columns. On lines that reach into the columns, marks move together, then are elided, then
+        reduced to a sign, and finally left out: marks never cover text.
         """
         value, gradient = self._columns()
         both = value + gradient + (BETWEEN if value and gradient else 0)
@@ -137,7 +137,7 @@ class LineMarks:
         return self._advance(text, of_gradient=True) + self._sign_width() + 5 if text else 0.0
 
     def _advance(self, text: str, *, of_gradient: bool) -> float:
-        # Measured once: at each step of the playing tape all marks are set anew.
+        # Cached: all marks are set again at each step of the playing tape.
         width = self._advances.get((of_gradient, text))
         if width is None:
             if len(self._advances) > REMEMBERED:
@@ -160,11 +160,11 @@ class LineMarks:
         pill = min(self._pill_width(mark.gradient), WIDEST)
         if column - value >= left:
             return self._placed(mark, row, (column - value, value), (right - pill, pill))
-        room = right - left
-        if pill and room < pill:
+        space = right - left
+        if pill and space < pill:
             sign = self._sign_width()
-            pill = room if room >= sign + 5 + _few(style.gradient_metrics) else sign
-            if room < pill:
+            pill = space if space >= sign + 5 + _few(style.gradient_metrics) else sign
+            if space < pill:
                 return None
             return self._placed(mark, row, (0.0, 0.0), (right - pill, pill))
         end = right - pill - (BETWEEN if pill else 0)
@@ -174,7 +174,7 @@ class LineMarks:
             if not pill:
                 size = style.px * 0.5
                 box = _box(right - size, size, row)
-                return Placed(row.line, box, "", None, "") if room >= size else None
+                return Placed(row.line, box, "", None, "") if space >= size else None
         return self._placed(mark, row, (end - value, value), (right - pill, pill))
 
     def _placed(
@@ -191,17 +191,17 @@ class LineMarks:
         )
 
     def paint(self, painter: QPainter, placed: Iterable[Placed], bands: Mapping[int, Band]) -> None:
-        """Paint marks that `place` placed; those on a lit row stand out from its colour."""
-        for one in placed:
-            mark = self._marks.get(one.line)
+        """Paint the marks returned by `place`; on highlighted rows they contrast with the band."""
+        for entry in placed:
+            mark = self._marks.get(entry.line)
             if mark is None:
                 continue
             painter.setOpacity(STALE if self.stale else 1.0)
-            lit = one.line in bands
-            if one.value is not None:
-                self._paint_value(painter, one.value, one.value_text, mark)
-            if one.gradient is not None:
-                self._paint_pill(painter, one.gradient, one.gradient_text, mark, lit)
+            lit = entry.line in bands
+            if entry.value is not None:
+                self._paint_value(painter, entry.value, entry.value_text, mark)
+            if entry.gradient is not None:
+                self._paint_pill(painter, entry.gradient, entry.gradient_text, mark, lit)
         painter.setOpacity(1.0)
 
     def _paint_value(self, painter: QPainter, box: QRectF, text: str, mark: LineMark) -> None:
@@ -244,7 +244,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFl
 
 
 def _few(metrics: QFontMetricsF) -> float:
-    """Return the width of the least that is worth reading of a number."""
+    """Return the width of the shortest readable part of a number."""
     return metrics.horizontalAdvance("−0.0…")
 
 

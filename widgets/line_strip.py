@@ -1,4 +1,4 @@
-"""Lines of a program that only one of two versions has."""
+"""Lines that are only in one of two versions of a program."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from widgets.labels import Label, sheet
 from widgets.theme import Theme
 
 MOST = 3
-"""So many lines are shown; the rest is counted."""
+"""Maximum number of lines shown; the rest is counted."""
 
 
 class LineStrip(QWidget):
-    """Some lines of code, each with its sign (``−`` or ``+``) in front."""
+    """Lines of code, each prefixed with a sign (``−`` or ``+``)."""
 
     def __init__(self, rows: Sequence[str], sign: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

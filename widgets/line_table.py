@@ -1,4 +1,4 @@
-"""What the running line changes: each tensor before it and after it."""
+"""Tensors that the running line changes, before and after it."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ from widgets.once import once
 from widgets.theme import Theme
 
 MOST = 24
-"""So many changed tensors are written out."""
+"""Maximum number of changed tensors shown."""
 AT_ONCE = 6
-"""So many rows are made in one turn of the event loop."""
+"""Maximum number of row widgets created per turn of the event loop."""
 ARROW = " → "
 
 
 class _Row(QFrame):
-    """One tensor that changed."""
+    """A tensor that changed."""
 
     picked = Signal(int)
 
@@ -38,7 +38,7 @@ class _Row(QFrame):
             column.addWidget(part)
 
     def show_row(self, row: StateRow) -> None:
-        """Show a tensor; what the line leaves alone is left out."""
+        """Show a tensor; unchanged value or gradient is left out."""
         self._value_id = row.value_id
         self.name.say(text.variable(row.name))
         self.value.say(value_text(row))
@@ -47,13 +47,13 @@ class _Row(QFrame):
         self.gradient.setVisible(row.grad_changes)
         self.setAccessibleName(f"{row.name}: {value_text(row)}, {gradient_text(row)}")
 
-    def mouseReleaseEvent(self, _happened: QMouseEvent) -> None:
-        """Tell which value it is."""
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        """Emit `picked` with the value id."""
         self.picked.emit(self._value_id)
 
 
 def value_text(row: StateRow) -> str:
-    """Return ``0.5000 → 0.6200``, or the value alone where it is new."""
+    """Return ``0.5000 → 0.6200``, or ``new: 0.6200`` without an old value."""
     if not row.value_changes:
         return row.after
     return f"{row.before}{ARROW}{row.after}" if row.before else f"new: {row.after}"
@@ -62,13 +62,14 @@ def value_text(row: StateRow) -> str:
 def gradient_text(row: StateRow) -> str:
     """Return ``grad None → −1.2000``."""
     before, after = (
-        "None" if one in ("", "\N{EM DASH}") else one for one in (row.grad_before, row.grad_after)
+        "None" if grad in ("", "\N{EM DASH}") else grad
+        for grad in (row.grad_before, row.grad_after)
     )
     return f"grad {before}{ARROW}{after}" if row.grad_changes else f"grad {after}"
 
 
 class LineTable(QWidget):
-    """The line that runs, and every tensor it changes, before → after."""
+    """The running line, and every tensor it changes, before → after."""
 
     picked = Signal(int)
     """A value id."""
@@ -77,14 +78,14 @@ class LineTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Line", "before and after the line that runs", self)
+        self.heading = Heading("Line", "before and after the running line", self)
         self.line = Label("code", "", self)
         self.same = Label("caption", "", self)
         self.back = QPushButton("Line before", self)
-        self.back.setToolTip("Take the last line back (Ctrl+F10)")
+        self.back.setToolTip("Undo the last line (Ctrl+F10)")
         self.back.clicked.connect(self.back_pressed)
         self.forward = QPushButton("Next line", self)
-        self.forward.setToolTip("Run on to the end of the next line (F10)")
+        self.forward.setToolTip("Run to the end of the next line (F10)")
         self.forward.clicked.connect(self.next_pressed)
         buttons = QHBoxLayout()
         buttons.addWidget(self.back)
@@ -112,7 +113,7 @@ class LineTable(QWidget):
         column.addWidget(self.line)
         column.addWidget(area, 1)
         self._changed: list[StateRow] = []
-        self._later = once(self, self._show_rows)
+        self._rows_timer = once(self, self._show_rows)
         self.set_theme(Theme.load("light"))
         self.show_line(0, "", ())
 
@@ -121,7 +122,7 @@ class LineTable(QWidget):
         self.setStyleSheet(sheet(theme) + "#line-body { background: transparent; }")
 
     def show_line(self, line: int, source: str, rows: Sequence[StateRow]) -> None:
-        """Show the line that runs (0: none has yet), its text, and the named tensors around it."""
+        """Show the running line (0: none yet), its source, and the named tensors."""
         self._changed = changed = [row for row in rows if row.value_changes or row.grad_changes]
         self.line.say(f"{line}  {source.strip()}" if line else "")
         self.line.setVisible(bool(line))
@@ -130,19 +131,19 @@ class LineTable(QWidget):
         self.forward.setEnabled(True)
 
     def _show_rows(self) -> None:
-        """Show what has changed; of many rows that are new some are made in turns to come."""
+        """Show the changed tensors; of many missing row widgets, create some in later turns."""
         wanted = min(len(self._changed), MOST)
         for _ in range(min(AT_ONCE, wanted - len(self.rows))):
-            made = _Row(self)
-            made.picked.connect(self.picked)
-            self._rows_column.insertWidget(len(self.rows), made)
-            self.rows.append(made)
+            row = _Row(self)
+            row.picked.connect(self.picked)
+            self._rows_column.insertWidget(len(self.rows), row)
+            self.rows.append(row)
         for at, widget in enumerate(self.rows):
             widget.setVisible(at < wanted)
             if at < wanted:
                 widget.show_row(self._changed[at])
         if len(self.rows) < wanted:
-            self._later.start()
+            self._rows_timer.start()
 
 
 def _remark(line: int, changed: int, names: list[str]) -> str:

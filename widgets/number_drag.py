@@ -1,6 +1,6 @@
-"""Numbers in the code that change when they are dragged, slid or stepped.
+"""Numbers in the code that can be dragged, slid or stepped.
 
-Everything written here is an edit of the document, one undo step for one drag.
+All changes are edits of the document; a drag is one undo step.
 """
 
 import math
@@ -16,17 +16,17 @@ from widgets.highlight import column_text, state_before, units
 from widgets.number_literal import Literal
 
 THRESHOLD = 3
-"""Pixels before a press becomes a drag; below, it is a click."""
+"""Pixels of motion before a press becomes a drag; below that it is a click."""
 PIXELS = 2.0
 INT_PIXELS = 4.0
-"""Pixels that one step takes, for floats and for integers."""
+"""Pixels of motion per step, for floats and for integers."""
 MAX_LINE = 20_000
 
 
 class LiveLiteral:
-    """A number while it is being changed: all its changes are one undo step.
+    """A number that is being changed: all its changes are one undo step.
 
-    It stops (`is_alive` turns False) as soon as something else writes over the number.
+    It ends (`is_alive` becomes False) as soon as anything else overwrites the number.
     """
 
     def __init__(self, block: QTextBlock, literal: Literal) -> None:
@@ -40,18 +40,18 @@ class LiveLiteral:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where the number stands now: positions in the document, end exclusive."""
+        """Current range of the number: positions in the document, end exclusive."""
         return self._start, self._start + len(self._text)
 
     @property
     def is_alive(self) -> bool:
-        """True while the document holds at its place what was last written."""
+        """True while the document contains, at this place, the text last written."""
         return self._start + len(self._text) < self._document.characterCount() and (
             self._cursor().selectedText() == self._text
         )
 
     def move(self, change: Decimal) -> bool:
-        """Write the number moved by ``change`` from where it began; True if the text changed."""
+        """Write the original number plus ``change``; return True if the text changed."""
         text = self.literal.moved(change)
         if text == self._text or not self.is_alive:
             return False
@@ -61,7 +61,7 @@ class LiveLiteral:
         else:
             cursor.beginEditBlock()
         try:
-            # Removed last: Qt would take what is typed after an insertion for part of it.
+            # Removal comes last: Qt would merge text typed after an insertion with it.
             start, end = self.span
             cursor.setPosition(end)
             cursor.insertText(text)
@@ -72,7 +72,7 @@ class LiveLiteral:
         return True
 
     def restore(self) -> bool:
-        """Take back all changes; True if there was one."""
+        """Undo all changes; return True if there were any."""
         if not self._written or not self.is_alive:
             return False
         self._written = False
@@ -85,7 +85,7 @@ class LiveLiteral:
 
 
 def literals_of(block: QTextBlock) -> list[Literal]:
-    """Return the draggable numbers of a line of a highlighted document."""
+    """Return the draggable numbers of a line; the document must be highlighted."""
     if block.length() > MAX_LINE:
         return []
     before, around = block.previous(), ""
@@ -97,27 +97,27 @@ def literals_of(block: QTextBlock) -> list[Literal]:
 
 
 def literal_at(cursor: QTextCursor) -> Literal | None:
-    """Return the number that a caret stands in or touches."""
+    """Return the number that contains or touches a caret."""
     block = cursor.block()
     column = len(column_text(block.text(), cursor.positionInBlock()))
     return number_literal.at(literals_of(block), column)
 
 
 class NumberDrag(QObject):
-    """The mouse on the numbers of an editor, which hands its events over."""
+    """Mouse handling for the numbers of an editor, which forwards its mouse events."""
 
     changed = Signal()
-    """The number was written anew, by a drag or by giving one up."""
+    """A number was rewritten, by a drag or by cancelling it."""
     hover_changed = Signal()
-    """Another number, or none, is under the mouse; see `hovered`."""
+    """The number under the mouse changed; see `hovered`."""
 
     def __init__(self, edit: QPlainTextEdit) -> None:
         super().__init__(edit)
         self._edit = edit
         self.hovered: tuple[int, Literal] | None = None
-        """Block number and number under the mouse, while no button is down."""
+        """Block number and literal under the mouse, while no button is pressed."""
         self.live: LiveLiteral | None = None
-        """The number that is being dragged."""
+        """The number being dragged."""
         self._pressed: LiveLiteral | None = None
         self._press_at = QPointF()
         self._last_x = 0.0
@@ -126,13 +126,18 @@ class NumberDrag(QObject):
         self._factor = Decimal(1)
 
     def hover(self, block: QTextBlock | None, x: float) -> None:
-        """Find the number at ``x`` in ``block``; None where the mouse is on no line."""
+        """Update `hovered` to the number at ``x`` in ``block``; None if the mouse is on no line."""
         found = None
         if block is not None:
             column = code_rows.character_at(self._edit, block, x)
             if column is not None:
                 found = next(
-                    (one for one in literals_of(block) if one.start <= column < one.end), None
+                    (
+                        literal
+                        for literal in literals_of(block)
+                        if literal.start <= column < literal.end
+                    ),
+                    None,
                 )
         hovered = None if found is None or block is None else (block.blockNumber(), found)
         if hovered != self.hovered:
@@ -140,7 +145,7 @@ class NumberDrag(QObject):
             self.hover_changed.emit()
 
     def press(self, press: QMouseEvent, block: QTextBlock | None) -> None:
-        """Get ready to drag, if ``press`` is on a number. The press remains a press as well."""
+        """Prepare a drag if ``press`` is on a number; the editor handles the press as well."""
         self._pressed = self.live = None
         if press.button() != Qt.MouseButton.LeftButton or block is None:
             return
@@ -150,7 +155,7 @@ class NumberDrag(QObject):
             self._press_at = press.position()
 
     def move(self, motion: QMouseEvent) -> bool:
-        """Drag; True if the motion belongs to a number and means nothing else."""
+        """Drag; return True if the motion belongs to a number and was consumed."""
         pressed = self._pressed
         if pressed is None or not motion.buttons() & Qt.MouseButton.LeftButton:
             return False
@@ -193,7 +198,7 @@ class NumberDrag(QObject):
         return self._settled + math.trunc(self._travel / pixels) * live.literal.step * factor
 
     def release(self) -> bool:
-        """End the press; True if it was a drag."""
+        """End the press; return True if it was a drag."""
         dragged = self.live is not None
         self._pressed = self.live = None
         if dragged:
@@ -201,7 +206,7 @@ class NumberDrag(QObject):
         return dragged
 
     def cancel(self) -> bool:
-        """Give the drag up and put the old number back; True if there was a drag."""
+        """Cancel the drag and restore the old number; return True if there was a drag."""
         live, self.live = self.live, None
         self._pressed = None
         if live is None:
@@ -212,7 +217,7 @@ class NumberDrag(QObject):
         return True
 
     def step(self, steps: int) -> bool:
-        """Change the number at the caret by some steps; True if there is one."""
+        """Change the number at the caret by ``steps``; return False without a number."""
         caret = self._edit.textCursor()
         literal = literal_at(caret)
         if literal is None or self._edit.isReadOnly():
@@ -224,13 +229,13 @@ class NumberDrag(QObject):
         return True
 
     def write(self, live: LiveLiteral, change: Decimal) -> None:
-        """Write ``live`` moved by ``change`` and tell of it, if that makes another text."""
+        """Write ``live`` plus ``change``; emit `changed` if the text differs."""
         if live.move(change):
             self.changed.emit()
 
 
 def steps_of(press: QKeyEvent) -> int | None:
-    """Return by how many steps a key changes a number, 0 to open its slider, None for neither."""
+    """Return the steps by which a key changes a number, 0 to open its slider, else None."""
     modifiers = press.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     if modifiers == control and press.key() == Qt.Key.Key_Period:

@@ -1,4 +1,4 @@
-"""When the slider of a number opens and closes: after a rest of the mouse, or by key."""
+"""Opening and closing of a number's slider: after hovering for a while, or by key."""
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPlainTextEdit
@@ -14,7 +14,7 @@ LEAVE_MS = 300
 
 
 class NumberHover(QObject):
-    """Opens a `NumberSlider` over an editor for what its `NumberDrag` finds under the mouse."""
+    """Opens a `NumberSlider` over an editor for the number hovered in its `NumberDrag`."""
 
     opened = Signal()
 
@@ -23,27 +23,27 @@ class NumberHover(QObject):
         self._edit, self._drag = edit, drag
         # Not a child of the viewport, which moves its children when it scrolls.
         self.slider = NumberSlider(edit)
-        self.slider.slid.connect(self._slide)
-        self.slider.closed.connect(self._end)
+        self.slider.slid.connect(self._on_slid)
+        self.slider.closed.connect(self._stop_timers)
         self._is_writing = False
         self._is_by_key = False
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(self._open_hovered)
-        self._leave = QTimer(self, singleShot=True, interval=LEAVE_MS)
-        self._leave.timeout.connect(self._close_if_left)
-        drag.hover_changed.connect(self._hover)
-        edit.textChanged.connect(self._note_edit)
+        self._open_timer = QTimer(self, singleShot=True, interval=REST_MS)
+        self._open_timer.timeout.connect(self._open_hovered)
+        self._close_timer = QTimer(self, singleShot=True, interval=LEAVE_MS)
+        self._close_timer.timeout.connect(self._close_if_left)
+        drag.hover_changed.connect(self._on_hover_changed)
+        edit.textChanged.connect(self._on_text_changed)
         edit.verticalScrollBar().valueChanged.connect(self.close_up)
         edit.horizontalScrollBar().valueChanged.connect(self.close_up)
 
     def set_style(self, style: Style) -> None:
-        """Take the colours of the editor."""
+        """Set the colours of the editor."""
         self.slider.set_style(style)
 
     def open_at_caret(self) -> bool:
         """Open the slider for the number at the caret, else the next in its line, and focus it.
 
-        False where the line has none.
+        Return False if the line has none.
         """
         caret = self._edit.textCursor()
         literal = literal_at(caret)
@@ -58,18 +58,18 @@ class NumberHover(QObject):
         return True
 
     def close_up(self) -> None:
-        """Close the slider and wait for no more."""
-        self._rest.stop()
-        self._leave.stop()
+        """Close the slider and stop all timers."""
+        self._open_timer.stop()
+        self._close_timer.stop()
         self.slider.close_up()
 
-    def _hover(self) -> None:
+    def _on_hover_changed(self) -> None:
         if self._drag.hovered is None:
-            self._rest.stop()
+            self._open_timer.stop()
             if self.slider.live is not None:
-                self._leave.start()
+                self._close_timer.start()
         elif self._drag.live is None and not self._edit.isReadOnly():
-            self._rest.start()
+            self._open_timer.start()
 
     def _open_hovered(self) -> None:
         if self._drag.hovered is not None and self._drag.live is None:
@@ -92,7 +92,7 @@ class NumberHover(QObject):
         self.slider.open_at(LiveLiteral(block, literal), place.translated(origin), bounds)
         self.opened.emit()
 
-    def _slide(self, change: object) -> None:
+    def _on_slid(self, change: object) -> None:
         live = self.slider.live
         if live is None:
             return
@@ -102,7 +102,7 @@ class NumberHover(QObject):
         finally:
             self._is_writing = False
 
-    def _note_edit(self) -> None:
+    def _on_text_changed(self) -> None:
         if not self._is_writing:
             self.close_up()
 
@@ -120,10 +120,10 @@ class NumberHover(QObject):
             return
         is_down = self.slider.slider.isSliderDown()
         if is_down or self.slider.is_under_mouse() or self._is_over(live):
-            self._leave.start()
+            self._close_timer.start()
         else:
             self.close_up()
 
-    def _end(self) -> None:
-        self._rest.stop()
-        self._leave.stop()
+    def _stop_timers(self) -> None:
+        self._open_timer.stop()
+        self._close_timer.stop()

@@ -1,4 +1,4 @@
-"""Numeric literals in source text: where they are, and how they are rewritten when dragged.
+"""Numeric literals in source text: finding them, and rewriting them when dragged.
 
 Arithmetic is decimal, so that steps of 0.1 never show binary noise.
 """
@@ -15,15 +15,15 @@ _DECIMAL = re.compile(
 )
 _GROUPED = re.compile(r"\d{1,3}(?:_\d{3})+")
 MAX_DIGITS = 40
-"""A longer literal is left alone: nobody drags it, and its arithmetic would take time."""
+"""Longer literals are ignored: dragging them is pointless, and arithmetic on them slow."""
 
 
 @dataclass(frozen=True)
 class Literal:
     """A decimal integer or float in one line.
 
-    ``start`` and ``end`` count characters of the line and take in a minus sign that belongs to the
-    number. ``base`` tells that ``**`` follows, so that a negative number needs parentheses.
+    ``start`` and ``end`` count characters of the line and include a minus sign of the number.
+    ``base`` is True if ``**`` follows, so that a negative number needs parentheses.
     """
 
     start: int
@@ -33,12 +33,12 @@ class Literal:
 
     @property
     def is_int(self) -> bool:
-        """True for an integer, which stays one."""
+        """True for an integer, which stays an integer when moved."""
         return self.text.lstrip("- \t").replace("_", "").isdecimal()
 
     @property
     def exponent(self) -> str:
-        """The exponent as written, ``e-3``; empty where there is none."""
+        """The exponent as written, ``e-3``; empty without one."""
         match = _parsed(self.text)
         return match["exponent"] or ""
 
@@ -50,11 +50,11 @@ class Literal:
 
     @property
     def step(self) -> Decimal:
-        """By how much the mantissa changes at a time.
+        """The change of the mantissa per step.
 
-        One for integers; else one in the last decimal, but no finer than a hundredth of the
-        number's size, since nobody could drag 6.8814 anywhere in steps of 0.0001. A mantissa of
-        one digit, as in ``1e-3``, moves in tenths.
+        1 for integers; else 1 in the last decimal, but no finer than a hundredth of the number's
+        magnitude, since steps of 0.0001 are too small to drag 6.8814 anywhere. A mantissa of one
+        digit, as in ``1e-3``, moves in tenths.
         """
         if self.is_int:
             return Decimal(1)
@@ -66,10 +66,10 @@ class Literal:
         return Decimal(1).scaleb(-max(0, min(own, coarse)))
 
     def moved(self, change: Decimal) -> str:
-        """Return the source text of the number with its mantissa moved by ``change``.
+        """Return the source text of the number with ``change`` added to its mantissa.
 
-        The way it was written is kept: the decimals, unless ``change`` needs more, the exponent,
-        the underscores. No change gives the very same text, a step through zero never ``-0.0``.
+        The notation is preserved: the decimals, unless ``change`` needs more, the exponent, the
+        underscores. A change of 0 gives the same text, and zero is never written as ``-0.0``.
         """
         if self.is_int:
             change = change.to_integral_value()
@@ -107,9 +107,9 @@ def _decimals(text: str) -> int:
 def literals(line: str, state: int = highlight.State.CODE, before: str = "") -> list[Literal]:
     """Return the draggable numbers of ``line``, from left to right.
 
-    Strings (f-strings too) and comments hold none; hexadecimal, octal, binary and complex numbers
-    are left out. ``state`` is the highlighter's state at the line's beginning, ``before`` the code
-    that precedes the line: it tells a sign from a subtraction.
+    Strings (f-strings too) and comments contain none; hexadecimal, octal, binary and complex
+    numbers are left out. ``state`` is the highlighter's state at the line's beginning, ``before``
+    the code that precedes the line, to distinguish a sign from a subtraction.
     """
     found = []
     for start, end, kind in highlight.code_spans(line, state):
@@ -124,6 +124,6 @@ def literals(line: str, state: int = highlight.State.CODE, before: str = "") -> 
 
 
 def at(found: list[Literal], column: int) -> Literal | None:
-    """Return the literal that covers the character at ``column``, or that ends there."""
-    covering = [one for one in found if one.start <= column <= one.end]
+    """Return the literal that contains the character at ``column``, or that ends there."""
+    covering = [literal for literal in found if literal.start <= column <= literal.end]
     return covering[-1] if covering else None

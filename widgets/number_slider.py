@@ -1,4 +1,4 @@
-"""A small slider under a number, for sliding it without a drag."""
+"""A small slider under a number, as an alternative to dragging it."""
 
 from decimal import ROUND_FLOOR, Decimal
 
@@ -20,9 +20,9 @@ HANDLE = 14
 
 
 def reach(live: LiveLiteral) -> tuple[Decimal, int]:
-    """Return step and number of steps to either side: as far as the number is from zero.
+    """Return step and number of steps to either side: the range is the number's magnitude.
 
-    Zero reaches from -1 to 1, and integers reach 5 at least.
+    Zero has the range -1 to 1, integers at least 5 to either side.
     """
     literal = live.literal
     step, half = literal.step, abs(literal.mantissa) or Decimal(1)
@@ -34,26 +34,26 @@ def reach(live: LiveLiteral) -> tuple[Decimal, int]:
 
 
 class Track(QSlider):
-    """A slider that jumps to where it is pressed, however far from its thin groove."""
+    """A slider whose handle jumps to a press anywhere in the widget."""
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
-        """Take the handle to the mouse; called by Qt."""
+        """Move the handle to the mouse; called by Qt."""
         if press.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
-            self._follow(press)
+            self._move_handle(press)
         press.accept()
 
     def mouseMoveEvent(self, motion: QMouseEvent) -> None:
         """Move the handle with the mouse; called by Qt."""
         if self.isSliderDown():
-            self._follow(motion)
+            self._move_handle(motion)
 
     def mouseReleaseEvent(self, release: QMouseEvent) -> None:
-        """Let the handle go; called by Qt."""
+        """Release the handle; called by Qt."""
         self.setSliderDown(False)
         release.accept()
 
-    def _follow(self, mouse: QMouseEvent) -> None:
+    def _move_handle(self, mouse: QMouseEvent) -> None:
         low, high = self.minimum(), self.maximum()
         along = round(mouse.position().x()) - HANDLE // 2
         value = QStyle.sliderValueFromPosition(low, high, along, self.width() - HANDLE)
@@ -61,9 +61,9 @@ class Track(QSlider):
 
 
 class NumberSlider(QFrame):
-    """Slides a `LiveLiteral`; hidden until `open_at` is called.
+    """Slider for a `LiveLiteral`; hidden until `open_at` is called.
 
-    ``slid`` carries the change from where the number was when the slider opened.
+    `slid` carries the change relative to the number when the slider opened.
     """
 
     slid = Signal(object)
@@ -82,13 +82,13 @@ class NumberSlider(QFrame):
         row.addWidget(self._low)
         row.addWidget(self.slider, 1)
         row.addWidget(self._high)
-        self.slider.valueChanged.connect(self._tell)
+        self.slider.valueChanged.connect(self._on_value_changed)
         self.slider.installEventFilter(self)
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.hide()
 
     def set_style(self, style: Style) -> None:
-        """Take the colours of the editor."""
+        """Set the colours of the editor."""
         self._style = style
         theme = style.theme
         self.setStyleSheet(
@@ -106,7 +106,7 @@ class NumberSlider(QFrame):
             label.setFont(style.number_font)
 
     def open_at(self, live: LiveLiteral, below: QRectF, bounds: QRectF) -> None:
-        """Show the slider of ``live`` under ``below``, or above where there is no room."""
+        """Show the slider of ``live`` below ``below``, or above it near the end of ``bounds``."""
         self.live = None
         self._step, ticks = reach(live)
         self.slider.setRange(-ticks, ticks)
@@ -118,7 +118,7 @@ class NumberSlider(QFrame):
         self._high.setText(_shown(live.literal.moved(self._step * ticks)))
         name = f"Number {live.literal.text} in line {live.block_number + 1}"
         self.slider.setAccessibleName(name)
-        self.slider.setAccessibleDescription("Arrow keys change it, Escape takes changes back")
+        self.slider.setAccessibleDescription("Arrow keys change it, Escape undoes the changes")
         width = min(max(WIDTH, self.sizeHint().width()), int(bounds.width()) - 4)
         left = min(max(bounds.left() + 2, below.center().x() - width / 2), bounds.right() - width)
         top = below.bottom() + 2
@@ -130,43 +130,43 @@ class NumberSlider(QFrame):
         self.raise_()
 
     def close_up(self) -> None:
-        """Hide it, and hand the focus on to the editor; the number stays as it is."""
+        """Hide the slider and return the focus to the editor; the number keeps its value."""
         if self.live is None:
             return
         self.live = None
-        heir = self.parentWidget() if self.slider.hasFocus() else None
+        editor = self.parentWidget() if self.slider.hasFocus() else None
         self.hide()
-        if heir is not None:
-            heir.setFocus(Qt.FocusReason.OtherFocusReason)
+        if editor is not None:
+            editor.setFocus(Qt.FocusReason.OtherFocusReason)
         self.closed.emit()
 
     def is_under_mouse(self) -> bool:
-        """Return whether the mouse is over the strip or at its border."""
+        """Return whether the mouse is over the widget or close to its border."""
         return self.rect().adjusted(-4, -4, 4, 4).contains(self.mapFromGlobal(QCursor.pos()))
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
-        """Keep a press beside the handle from the editor underneath; called by Qt."""
+        """Consume the press, so that the editor underneath does not get it; called by Qt."""
         press.accept()
 
-    def _tell(self, ticks: int) -> None:
+    def _on_value_changed(self, ticks: int) -> None:
         if self.live is not None:
             self.slid.emit(self._step * ticks)
 
-    def eventFilter(self, watched: QObject, happening: QEvent) -> bool:
-        """Let Escape take back, Return keep, and the loss of focus close; called by Qt."""
-        # Focus also goes when the window is torn down, children last.
-        if happening.type() == QEvent.Type.FocusOut and isValid(self.parentWidget()):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Undo on Escape, accept on Return, close on loss of focus; called by Qt."""
+        # Focus is also lost while the window is destroyed, children last.
+        if event.type() == QEvent.Type.FocusOut and isValid(self.parentWidget()):
             self.close_up()
-        if isinstance(happening, QKeyEvent) and happening.type() == QEvent.Type.KeyPress:
-            if happening.key() == Qt.Key.Key_Escape:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
                 self.slider.setValue(0)
-            if happening.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.close_up()
                 return True
-        return super().eventFilter(watched, happening)
+        return super().eventFilter(watched, event)
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """Paint the strip; called by Qt."""
+        """Paint frame and origin mark; called by Qt."""
         if self._style is None:
             return
         theme = self._style.theme
@@ -177,7 +177,7 @@ class NumberSlider(QFrame):
             painter.setBrush(theme.panel)
             place = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
             painter.drawRoundedRect(place, 8, 8)
-            # Where the number began.
+            # The original number.
             middle = QRectF(self.slider.geometry()).center()
             painter.setPen(QPen(faded(theme.ink3, 0.7), 1))
             for side in (-1, 1):

@@ -1,4 +1,4 @@
-"""The strip under the code that says what went wrong, and what to try."""
+"""The strip under the code that shows the error message and a hint."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -20,11 +20,11 @@ from widgets.theme import mono_font, ui_font
 PAD_X, PAD_Y = 14, 9
 MESSAGE_LINES, HINT_LINES = 2, 2
 MAX_TEXT = 2000
-"""Longer messages are cut, also in the tooltip."""
+"""Maximum length of a message in characters, also in the tooltip."""
 
 
 class ProblemStrip(QWidget):
-    """Type and place, message, hint; elided where there is no room, whole in the tooltip."""
+    """Type and place, message and hint, elided to fit; the full text is in the tooltip."""
 
     picked = Signal()
     """The strip was clicked."""
@@ -39,11 +39,11 @@ class ProblemStrip(QWidget):
 
     @property
     def problem(self) -> Problem | None:
-        """What is shown; None for nothing."""
+        """The problem shown, or None."""
         return self._problem
 
     def set_style(self, style: Style) -> None:
-        """Take colours and sizes."""
+        """Set colours and sizes."""
         self._style = style
         self.update()
 
@@ -60,18 +60,18 @@ class ProblemStrip(QWidget):
         self.update()
 
     def height_for(self, width: int) -> int:
-        """Return the height it takes ``width`` pixels wide; 0 without a problem."""
+        """Return the height for ``width`` pixels; 0 without a problem."""
         if self._problem is None or self._style is None:
             return 0
         lines = self._lines(self._problem, self._style, width)
         return round(2 * PAD_Y + sum(_height(font) for font, _, _ in lines))
 
     def sizeHint(self) -> QSize:
-        """Return the size it takes at its width; called by Qt."""
+        """Return the size at the current width; called by Qt."""
         return QSize(self.width(), self.height_for(self.width()))
 
     def _lines(self, problem: Problem, style: Style, width: int) -> list[tuple[QFont, str, str]]:
-        """Return font, text and colour token of each line from the top."""
+        """Return font, text and colour name of each line, from the top."""
         scale = style.px / 13
         head, body = ui_font(12 * scale, 650), mono_font(11.5 * scale)
         hint = ui_font(12 * scale)
@@ -80,11 +80,11 @@ class ProblemStrip(QWidget):
         title = QFontMetricsF(head).elidedText(
             problem.type + place, Qt.TextElideMode.ElideRight, room
         )
-        found = [(head, title, "error")]
+        result = [(head, title, "error")]
         message = wrapped(problem.message, QFontMetricsF(body), room, MESSAGE_LINES)
         advice = wrapped(problem.hint, QFontMetricsF(hint), room, HINT_LINES)
-        found += [(body, text, "ink") for text in message]
-        return found + [(hint, text, "ink2") for text in advice]
+        result += [(body, text, "ink") for text in message]
+        return result + [(hint, text, "ink2") for text in advice]
 
     def paintEvent(self, _: QPaintEvent) -> None:
         """Paint the strip; called by Qt."""
@@ -107,7 +107,7 @@ class ProblemStrip(QWidget):
             painter.end()
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
-        """Tell of a click, or offer to copy the message; called by Qt."""
+        """Emit `picked`, or open a menu to copy the message; called by Qt."""
         if press.button() == Qt.MouseButton.LeftButton:
             self.picked.emit()
         elif press.button() == Qt.MouseButton.RightButton and self._problem is not None:
@@ -117,18 +117,18 @@ class ProblemStrip(QWidget):
             menu.popup(press.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, release: QMouseEvent) -> None:
-        """End the click here, not in the editor; called by Qt."""
+        """Consume the release, so that the editor does not see it; called by Qt."""
         release.accept()
 
     def copy(self) -> None:
-        """Put type and message on the clipboard."""
+        """Copy type and message to the clipboard."""
         if self._problem is not None:
             text = f"{self._problem.type}: {self._problem.message}"
             QGuiApplication.clipboard().setText(text)
 
 
 def spoken(problem: Problem) -> str:
-    """Return a problem as one sentence after the other, for tooltips and screen readers."""
+    """Return a problem as text, for tooltips and screen readers."""
     place = f"Line {problem.place.line}, " if problem.place.line > 0 else ""
     text = f"{place}{problem.type}: {problem.message}"
     if len(text) > MAX_TEXT:
@@ -137,33 +137,33 @@ def spoken(problem: Problem) -> str:
 
 
 def _plain(text: str) -> str:
-    # Qt would read a message such as "<b>" as rich text.
+    # Qt would render a message such as "<b>" as rich text.
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f'<div style="white-space: pre-wrap">{escaped}</div>' if text else ""
 
 
 def wrapped(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[str]:
-    """Return ``text`` in at most ``most`` lines of ``width`` pixels, the last one elided.
+    """Wrap ``text`` into at most ``most`` lines of ``width`` pixels, with the last elided.
 
-    Breaks at spaces; a word wider than a line is elided. Line ends of the text are kept.
+    Lines break at spaces; a word wider than a line is elided. Line ends of the text stay.
     """
     rest = text.strip()[:MAX_TEXT]
-    found: list[str] = []
+    result: list[str] = []
     while rest:
         line, _, later = rest.partition("\n")
-        if metrics.horizontalAdvance(line) > width and len(found) < most - 1:
+        if metrics.horizontalAdvance(line) > width and len(result) < most - 1:
             at = _break(line, metrics, width)
             line, later = line[:at].rstrip(), line[at:].lstrip() + ("\n" + later if later else "")
-        if len(found) == most - 1:
+        if len(result) == most - 1:
             line = " ".join(rest.split())
             later = ""
-        found.append(metrics.elidedText(line, Qt.TextElideMode.ElideRight, width))
+        result.append(metrics.elidedText(line, Qt.TextElideMode.ElideRight, width))
         rest = later.strip()
-    return found
+    return result
 
 
 def _break(line: str, metrics: QFontMetricsF, width: float) -> int:
-    """Return where the part of ``line`` that fits ends, at a space if there is one."""
+    """Return the end of the part of ``line`` that fits, at a space if possible."""
     at = 0
     for index, letter in enumerate(line):
         if letter == " ":

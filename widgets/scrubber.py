@@ -1,4 +1,4 @@
-"""The strip one scrubs on: labelled segments filled up to the position, a tick per event."""
+"""The scrubber: a slider of labelled segments with a tick per event."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -34,26 +34,26 @@ BAR = 8.0
 THUMB = 9.0
 OVERVIEW = 6.0
 TICK_ROOM = 7.0
-"""Ticks are drawn where events stand at least this many pixels apart."""
+"""Minimum distance of events in pixels for ticks to be drawn."""
 ZOOM_FROM = 8
-"""A track of more segments than this, in several stretches, shows one stretch at a time."""
+"""Number of segments above which a track of several stretches shows one at a time."""
 
 
 class Scrubber(QAbstractSlider):
     """A slider over the events of a tape; position p means that p events have happened.
 
-    ``valueChanged`` tells of every change, `set_position` of none.
+    ``valueChanged`` is emitted for every change except those by `set_position`.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = Theme.load("light")
-        self._all: tuple[Segment, ...] = ()
+        self._segments: tuple[Segment, ...] = ()
         self._groups: tuple[Stretch, ...] = ()
         self._group = 0
         self._spans: tuple[Span, ...] = ()
         self._bounds: list[int] = []
-        self._held = ""
+        self._dragged = ""
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setRange(0, 0)
@@ -72,41 +72,41 @@ class Scrubber(QAbstractSlider):
     def set_track(
         self, segments: Sequence[Segment], length: int, starts: Sequence[int] = ()
     ) -> None:
-        """Show these segments of a tape of ``length`` events; the position is kept if it fits.
+        """Show these segments of a tape of ``length`` events; the position stays if it fits.
 
         ``starts`` are the positions at which scenes begin; without them the track is cut at every
         forward pass that follows a backward pass.
         """
-        self._all = tuple(segments)
-        groups = scenes(self._all, starts) if starts else stretches(self._all)
-        zoomed = len(groups) > 1 and len(self._all) > ZOOM_FROM
-        whole = Stretch(0, length, self._all)
+        self._segments = tuple(segments)
+        groups = scenes(self._segments, starts) if starts else stretches(self._segments)
+        zoomed = len(groups) > 1 and len(self._segments) > ZOOM_FROM
+        whole = Stretch(0, length, self._segments)
         self._groups = groups if zoomed else (whole,)
-        self._bounds = sorted({0, length, *(s.start for s in self._all)})
+        self._bounds = sorted({0, length, *(s.start for s in self._segments)})
         self.blockSignals(True)
         self.setRange(0, max(0, length))
         self.blockSignals(False)
-        self._follow()
+        self._update_spans()
         self.updateGeometry()
         self.update()
 
     def set_position(self, position: int) -> None:
-        """Go to ``position`` without telling anyone."""
+        """Move to ``position`` without emitting signals."""
         self.blockSignals(True)
         self.setValue(position)
         self.blockSignals(False)
-        self._follow()
+        self._update_spans()
         self.update()
 
     def zoomed(self) -> bool:
-        """Tell whether the strip shows one stretch of several, with an overview below."""
+        """Return whether the strip shows one stretch of several, with an overview below."""
         return len(self._groups) > 1
 
-    _steady = False
+    _reserves_overview = False
 
     def keep_height(self, steady: bool) -> None:
-        """Be as high without an overview as with one, so that what stands above stays in place."""
-        self._steady = steady
+        """Reserve the overview's height even without one, so that widgets above do not move."""
+        self._reserves_overview = steady
         self.updateGeometry()
 
     def shown(self) -> tuple[int, int]:
@@ -119,7 +119,7 @@ class Scrubber(QAbstractSlider):
         return self._spans
 
     def margin(self) -> float:
-        """Return the pixels left free at either end, so that the thumb is never cut."""
+        """Return the free pixels at either end, so that the thumb is never clipped."""
         return THUMB + 3
 
     def thumb_x(self) -> float:
@@ -127,23 +127,23 @@ class Scrubber(QAbstractSlider):
         return self.margin() + self._x_at(self.value())
 
     def sizeHint(self) -> QSize:
-        """Return the room for labels, strip, and overview if there is one."""
-        tall = self.zoomed() or self._steady
+        """Return the size of labels, strip, and overview if shown."""
+        tall = self.zoomed() or self._reserves_overview
         return QSize(600, round(self._bar_y() + THUMB + 3 + (24 if tall else 0)))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least room in which the thumb can be dragged."""
+        """Return the smallest size in which the thumb can be dragged."""
         return QSize(160, self.sizeHint().height())
 
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
-        """Follow a value that came from keys, mouse, wheel or a screen reader."""
-        self._follow()
+        """Update the visible stretch after any change of the value; called by Qt."""
+        self._update_spans()
         super().sliderChange(change)
 
-    def _follow(self) -> None:
+    def _update_spans(self) -> None:
         if not self._groups:
             return
-        if self._held != "strip":
+        if self._dragged != "strip":
             self._group = stretch_at(self._groups, self.value())
         group = self._groups[self._group]
         width = self.width() - 2 * self.margin()
@@ -166,37 +166,37 @@ class Scrubber(QAbstractSlider):
     # Mouse, wheel and keys.
 
     def resizeEvent(self, _event: QResizeEvent) -> None:
-        """Place the segments anew."""
-        self._follow()
+        """Lay out the segments again."""
+        self._update_spans()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the strip or of the overview, and go there."""
+        """Begin a drag on the strip or on the overview, and go there."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         low = self.zoomed() and event.position().y() > self._overview_y() - 6
-        self._held = "overview" if low else "strip"
+        self._dragged = "overview" if low else "strip"
         self.setSliderDown(True)
         self._drag(event.position().x())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scrub while the button is held."""
-        if self._held:
+        """Scrub while the button is pressed."""
+        if self._dragged:
             self._drag(event.position().x())
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
-        """Let go."""
-        self._held = ""
+        """End the drag."""
+        self._dragged = ""
         self.setSliderDown(False)
-        self._follow()
+        self._update_spans()
         self.update()
 
     def _drag(self, x: float) -> None:
         x -= self.margin()
-        if self._held == "overview":
+        if self._dragged == "overview":
             self.setValue(round(x / self._overview_width() * self.maximum()))
             return
         position = position_at(self._spans, x)
-        # The first position of a later stretch still belongs to the one before it.
+        # The first position of a later stretch still belongs to the previous stretch.
         lowest = self.shown()[0] + (1 if self._group else 0)
         self.setValue(max(lowest, position))
 
@@ -213,7 +213,7 @@ class Scrubber(QAbstractSlider):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step with the arrows, jump to ends and segment borders."""
+        """Step with the arrows, jump to the ends and to segment borders."""
         p, key = self.value(), Qt.Key(event.key())
         after = bisect_right(self._bounds, p)
         before = bisect_left(self._bounds, p) - 1
@@ -233,7 +233,7 @@ class Scrubber(QAbstractSlider):
         self.setValue(targets[key])
 
     def event(self, e: QEvent) -> bool:
-        """Answer the mouse resting on the strip with the place it points at."""
+        """Show a tooltip with the position under the mouse."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip and self._spans:
             position = position_at(self._spans, e.pos().x() - self.margin())
             span = next((s for s in self._spans if position <= s.stop), self._spans[-1])
@@ -320,7 +320,7 @@ class Scrubber(QAbstractSlider):
         return f"Scene {self._group + 1:,} of {len(self._groups):,}"
 
     def _overview_width(self) -> float:
-        """Return the width of the overview: what its note leaves, which keeps its own room."""
+        """Return the width of the overview, without the space for its note."""
         widest = f"Scene {len(self._groups):,} of {len(self._groups):,}"
         note = QFontMetricsF(self._theme.font(12)).horizontalAdvance(widest) + 14
         whole = self.width() - 2 * self.margin()

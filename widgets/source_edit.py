@@ -1,4 +1,4 @@
-"""A Python editor: colours, indentation, clean pasting, and text that can be replaced softly."""
+"""A Python editor: highlighting, indentation, clean pasting, undoable text replacement."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,15 @@ _WHEEL_NOTCH = 120
 
 
 class SourceEdit(QPlainTextEdit):
-    """Edits Python source. Columns are Qt's inside, characters wherever others see them."""
+    """Python source editor; Qt columns internally, character columns in its interface."""
 
     edited = Signal(str)
-    """The user changed the text, in whatever way; carries all of it."""
+    """The user changed the text in any way; carries the whole text."""
     refused = Signal(str)
-    """Text on its way in is too much; says why."""
+    """Pasted or dropped text was too long; carries the reason."""
     text_size_changed = Signal(int)
     lines_moved = Signal(int, int)
-    """Lines from the first number on moved by the second; sent for changes from all sides."""
+    """Lines from the first number on moved by the second; emitted for any kind of change."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class SourceEdit(QPlainTextEdit):
         self._wheel = 0
         self._tab_leaves = False
         self._highlighter = Highlighter(self.document())
-        # The document does not keep Python's half of its layout alive.
+        # The document does not keep the Python object of its layout alive.
         self._layout = SpacedLayout(self.document(), self.look.gap)
         self.document().setDocumentLayout(self._layout)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -53,23 +53,23 @@ class SourceEdit(QPlainTextEdit):
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setCursorWidth(2)
         self.setAccessibleName("Program")
-        self.document().contentsChange.connect(self._note_change)
-        self.textChanged.connect(self._tell_edit)
+        self.document().contentsChange.connect(self._on_contents_change)
+        self.textChanged.connect(self._on_text_changed)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
+        """Use ``theme``'s colours."""
         self.look = Style(theme, self.look.px)
         self.setStyleSheet(self.look.sheet())
         self._highlighter.set_theme(theme)
         self.apply_look()
 
     def text_size(self) -> int:
-        """Return the height of the code's letters in pixels."""
+        """Return the font size of the code in pixels."""
         return self.look.px
 
     def set_text_size(self, px: int) -> None:
-        """Show the code in another size, within what is readable."""
+        """Set the font size in pixels, clamped to `MIN_PX` and `MAX_PX`."""
         px = max(MIN_PX, min(MAX_PX, px))
         if px != self.look.px:
             top = self.verticalScrollBar().value()
@@ -79,7 +79,7 @@ class SourceEdit(QPlainTextEdit):
             self.text_size_changed.emit(px)
 
     def apply_look(self) -> None:
-        """Put `look` to use after it changed."""
+        """Apply `look` after it changed."""
         self._layout.set_gap(self.look.gap)
         # A style sheet of the window would set the interface's font; the document's own wins.
         self.setFont(self.look.font)
@@ -93,9 +93,9 @@ class SourceEdit(QPlainTextEdit):
         return self.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def set_source(self, source: str, *, fresh: bool = False) -> None:
-        """Replace the text without telling `edited`.
+        """Replace the text without emitting `edited`.
 
-        Only what differs is written, as one undo step: caret, scroll position and history stay.
+        Only differences are written, as one undo step: caret, scroll position and history stay.
         ``fresh`` begins a new history, as for another file.
         """
         source = source.replace("\r\n", "\n").replace("\r", "\n")
@@ -111,13 +111,13 @@ class SourceEdit(QPlainTextEdit):
         self._source = self.source()
         if fresh:
             self.history.reset(self._source)
-        self._note_step()
+        self._record_step()
 
     def restore(self, source: str, steps: Sequence[Step], done: int) -> None:
-        """Replace the text and the history, without telling `edited`.
+        """Replace the text and the history, without emitting `edited`.
 
-        ``steps`` are all that can be undone and made again, ``done`` of them lead to ``source``.
-        Steps that do not fit the text are forgotten.
+        ``steps`` are all undo and redo steps, of which the first ``done`` lead to ``source``. Steps
+        that do not fit the text are discarded.
         """
         try:
             before = base(source, steps, done)
@@ -134,16 +134,16 @@ class SourceEdit(QPlainTextEdit):
                 cursor.insertText(step.come)
                 cursor.endEditBlock()
                 text = step.redo(text)
-                self._note_step(text)
+                self._record_step(text)
             for _ in range(len(steps) - done):
                 self.document().undo()
-                self._note_step()
+                self._record_step()
         finally:
             self._is_setting = False
         self._source = self.source()
 
     def lighten(self) -> None:
-        """Forget the oldest steps where the history holds many times more than the text."""
+        """Rebuild the document's history, without its oldest steps, if it has grown too big."""
         if not self.history.is_heavy:
             return
         caret = self.caret()
@@ -155,18 +155,18 @@ class SourceEdit(QPlainTextEdit):
             bar.setValue(value)
 
     def caret(self) -> tuple[int, int]:
-        """Return where the selection begins and where the caret stands, Qt's positions."""
+        """Return anchor and position of the caret (Qt positions)."""
         return self.textCursor().anchor(), self.textCursor().position()
 
     def set_caret(self, anchor: int, position: int) -> None:
-        """Select from ``anchor`` to ``position``, Qt's positions, kept within the text."""
+        """Select from ``anchor`` to ``position`` (Qt positions), clamped to the text."""
         most = self.document().characterCount() - 1
         cursor = self.textCursor()
         cursor.setPosition(max(0, min(anchor, most)))
         cursor.setPosition(max(0, min(position, most)), QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
 
-    def _note_step(self, source: str | None = None) -> None:
+    def _record_step(self, source: str | None = None) -> None:
         document = self.document()
         text = self._source if source is None and not self._is_setting else source or self.source()
         self.history.note(text, document.availableUndoSteps(), document.availableRedoSteps())
@@ -185,7 +185,7 @@ class SourceEdit(QPlainTextEdit):
             anchor = _moved(anchor, start, end, units(hunk.text))
             position = _moved(position, start, end, units(hunk.text))
         cursor.endEditBlock()
-        # Qt's own idea puts the caret behind whatever replaced the text around it.
+        # Qt would put the caret behind any replacement of the text around it.
         caret.setPosition(anchor)
         caret.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(caret)
@@ -215,9 +215,9 @@ class SourceEdit(QPlainTextEdit):
         return None if row is None else self.document().findBlockByNumber(row.line - 1)
 
     def snapped(self, mouse: QMouseEvent) -> QMouseEvent:
-        """Return ``mouse`` moved to the middle of its row.
+        """Return ``mouse`` with y moved to the middle of its row.
 
-        Qt takes the space between the lines for the beginning of one.
+        Qt treats the space between lines as the beginning of a line.
         """
         row = self.row_at(mouse.position().y())
         if row is None:
@@ -235,7 +235,7 @@ class SourceEdit(QPlainTextEdit):
         )
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Take text, but leave files to the window; called by Qt."""
+        """Accept text, but leave files to the window; called by Qt."""
         return source.hasText() and not source.hasUrls()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -246,13 +246,13 @@ class SourceEdit(QPlainTextEdit):
             self.refused.emit(f"This is not pasted: {why}")
             return
         text = code_text.clean(source.text())
-        if self._stands_alone():
+        if self._replaces_whole_lines():
             text = unflatten.lines_again(text)
         self.textCursor().insertText(text)
         self.ensureCursorVisible()
 
-    def _stands_alone(self) -> bool:
-        """Tell whether what is inserted now has its lines for itself."""
+    def _replaces_whole_lines(self) -> bool:
+        """Return whether the selection covers whole lines."""
         cursor = self.textCursor()
         last = self.document().findBlock(cursor.selectionEnd())
         first = self.document().findBlock(cursor.selectionStart())
@@ -264,7 +264,7 @@ class SourceEdit(QPlainTextEdit):
         key = press.key()
         leaves, self._tab_leaves = self._tab_leaves, key == Qt.Key.Key_Escape
         if leaves and key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-            # Qt refuses while Tab is a letter.
+            # Qt does not move the focus while Tab inserts a character.
             self.setTabChangesFocus(True)
             self.focusNextPrevChild(key == Qt.Key.Key_Tab)
             self.setTabChangesFocus(False)
@@ -274,26 +274,26 @@ class SourceEdit(QPlainTextEdit):
             super().keyPressEvent(press)
 
     def inputMethodEvent(self, composed: QInputMethodEvent) -> None:
-        """Take composed text, and plain spaces for non-breaking ones; called by Qt."""
+        """Replace a composed non-breaking space by a plain space; called by Qt."""
         if composed.commitString() == "\N{NO-BREAK SPACE}":
             composed.setCommitString(" ")
         super().inputMethodEvent(composed)
 
-    def event(self, happening: QEvent) -> bool:
+    def event(self, event: QEvent) -> bool:
         """Claim the editor's own keys before the window's shortcuts; called by Qt."""
-        is_asked = happening.type() == QEvent.Type.ShortcutOverride
-        if is_asked and isinstance(happening, QKeyEvent) and self.claims(happening):
-            happening.accept()
+        is_asked = event.type() == QEvent.Type.ShortcutOverride
+        if is_asked and isinstance(event, QKeyEvent) and self.claims(event):
+            event.accept()
             return True
-        return super().event(happening)
+        return super().event(event)
 
     def claims(self, press: QKeyEvent) -> bool:
-        """Return whether ``press`` is a key of the editor that Qt does not know for one."""
+        """Return whether ``press`` is an editor key that Qt does not recognise as such."""
         control = Qt.KeyboardModifier.ControlModifier
         return press.modifiers() == control and press.key() == Qt.Key.Key_Slash
 
     def changeEvent(self, change: QEvent) -> None:
-        """Keep the code's font where a style sheet sets another; called by Qt."""
+        """Restore the code's font after a style sheet has set another; called by Qt."""
         super().changeEvent(change)
         if change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.document().setDefaultFont(self.look.font)
@@ -303,37 +303,37 @@ class SourceEdit(QPlainTextEdit):
         if not wheel.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(wheel)
             return
-        self._wheel += _turn(wheel.angleDelta())
+        self._wheel += _scroll_delta(wheel.angleDelta())
         notches = int(self._wheel / _WHEEL_NOTCH)
         self._wheel -= notches * _WHEEL_NOTCH
         self.set_text_size(self.look.px + notches)
         wheel.accept()
 
-    def _note_change(self, position: int, *_: int) -> None:
+    def _on_contents_change(self, position: int, *_: int) -> None:
         change, self._lines = self.blockCount() - self._lines, self.blockCount()
         if change:
             block = self.document().findBlock(position)
-            # A line that is broken at its very start moves down itself.
+            # A line break at the very start of a line moves that line itself.
             first = block.blockNumber() + (2 if position > block.position() else 1)
             self.lines_moved.emit(first, change)
 
-    def _tell_edit(self) -> None:
+    def _on_text_changed(self) -> None:
         if self._is_setting:
             return
         source = self.source()
-        # Qt also tells of new colours.
+        # Qt also emits this signal for new formats.
         if source != self._source:
             self._source = source
-            self._note_step()
+            self._record_step()
             self.edited.emit(source)
 
 
 def _moved(position: int, start: int, end: int, length: int) -> int:
-    """Return where ``position`` is after ``length`` letters replaced those from start to end."""
+    """Return ``position`` after the text from start to end was replaced by ``length`` letters."""
     if position < end or position <= start:
         return min(position, start + length) if position > start else position
     return position + length - (end - start)
 
 
-def _turn(angle: QPoint) -> int:
+def _scroll_delta(angle: QPoint) -> int:
     return angle.y() or angle.x()

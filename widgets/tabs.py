@@ -9,32 +9,33 @@ from PySide6.QtWidgets import QMenu, QTabWidget, QToolButton
 TAB_LEFT, TAB_EDGE = 8, 8
 """Pixels before the first tab, and of one tab's frame and margins."""
 TAB_LOOSE, TAB_TIGHT = 12, 3
-"""Pixels beside a title where there is room, and where there is none."""
+"""Pixels next to a title in a wide and in a narrow widget."""
 
 
 class Tabs(QTabWidget):
-    """A tab widget whose titles move together before they are cut short.
+    """A tab widget that reduces the padding of its titles before eliding them.
 
-    Where not even that is enough, as with big letters, one tab is seen, and a menu has the others.
+    If even that is not enough, as with big fonts, only the current tab is shown, and a menu lists
+    the others.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.setDocumentMode(True)
-        # Qt's own scroll buttons would hide one of the titles. Of one that is too long even alone
-        # the middle goes first: a count stands at the end.
+        # Qt's scroll buttons would hide one of the titles. A title that is too long even alone is
+        # elided in the middle, since it may end with a count.
         self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._padding = 0
         self.setStyleSheet(f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }}")
         self._short: dict[str, str] = {}
         self._crowded = False
-        self.others = self._make_others()
+        self.others = self._build_others()
         self.currentChanged.connect(self._show_current)
-        self._space()
+        self._fit_titles()
 
-    def _make_others(self) -> QToolButton:
-        """Return the button that has all titles in a menu."""
+    def _build_others(self) -> QToolButton:
+        """Return the button that lists all titles in a menu."""
         button = QToolButton()
         button.setProperty("quiet", True)
         button.setText("More")
@@ -44,7 +45,7 @@ class Tabs(QTabWidget):
         button.setAccessibleName("All pages")
         button.setToolTip("All pages")
         self.pages = QMenu(button)
-        # Not as the button's own menu: that would wait for an answer in an event loop of its own.
+        # Not setMenu: that would run a nested event loop while the menu is open.
         button.clicked.connect(self._open_menu)
         self.setCornerWidget(button, Qt.Corner.TopRightCorner)
         button.hide()
@@ -61,20 +62,20 @@ class Tabs(QTabWidget):
         menu.popup(self.others.mapToGlobal(self.others.rect().bottomLeft()))
 
     def _show_current(self) -> None:
-        """Show all tabs, or only the one at hand where they would be cut to nothing."""
+        """Show all tabs, or only the current tab if they would be elided to nothing."""
         current = self.currentIndex()
-        # The one at hand first: were it hidden for a moment, another would take its place.
+        # The current tab first: if it were hidden for a moment, Qt would select another.
         for index in sorted(range(self.count()), key=lambda index: index != current):
             self.setTabVisible(index, index == current or not self._crowded)
         self.others.setVisible(self._crowded)
 
     def shorten(self, titles: Mapping[str, str]) -> None:
-        """Use shorter titles where the full ones do not fit; these stand in the tool tips then."""
+        """Set short titles, used if the full ones do not fit; tooltips then show the full ones."""
         self._short = dict(titles)
-        self._space()
+        self._fit_titles()
 
     def full_text(self, index: int) -> str:
-        """Return a tab's title, be a shorter one shown or not."""
+        """Return a tab's full title, even if the short one is shown."""
         shown = self.tabText(index)
         return next((full for full, short in self._short.items() if short == shown), shown)
 
@@ -92,14 +93,14 @@ class Tabs(QTabWidget):
         """Rename a tab."""
         if text != self.tabText(index):
             super().setTabText(index, text)
-            self._space()
+            self._fit_titles()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Move the titles closer or apart."""
+        """Adapt the padding of the titles."""
         super().resizeEvent(event)
-        self._space()
+        self._fit_titles()
 
-    def _space(self) -> None:
+    def _fit_titles(self) -> None:
         bar = self.tabBar()
         font = QFont(bar.font())
         font.setWeight(QFont.Weight.Medium)
@@ -117,7 +118,7 @@ class Tabs(QTabWidget):
         padding = max(TAB_TIGHT, min(TAB_LOOSE, int(free)))
         if padding != self._padding:
             self._padding = padding
-            # On the bar alone: on the whole, all pages would be styled anew at each pixel of width.
+            # Only on the bar: else all pages would be styled again at each pixel of width.
             bar.setStyleSheet(
                 f"QTabBar {{ margin-top: 6px; }} QTabBar::tab {{ padding: 5px {padding}px; }}"
             )

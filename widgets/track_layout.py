@@ -1,4 +1,4 @@
-"""Where the segments of a track stand on a strip, and which of them belong to one stretch."""
+"""Layout of a track's segments on the scrubber, and their grouping into stretches."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from playback.track import Segment
 
 
 class Span(Struct, frozen=True):
-    """A segment on the strip: from ``left`` to ``right`` in pixels, over its event positions."""
+    """A segment on the strip: ``left`` to ``right`` in pixels, ``start`` to ``stop`` in events."""
 
     phase: str
     start: int
@@ -19,7 +19,7 @@ class Span(Struct, frozen=True):
     right: float
 
     def x_at(self, position: float) -> float:
-        """Return the x of ``position``, held inside the span."""
+        """Return the x of ``position``, clamped to the span."""
         share = (position - self.start) / max(1, self.stop - self.start)
         return self.left + (self.right - self.left) * min(1.0, max(0.0, share))
 
@@ -75,9 +75,9 @@ def stretch_at(groups: Sequence[Stretch], position: int) -> int:
 def spans(
     segments: Sequence[Segment], width: float, gap: float = 4.0, minimum: float = 48.0
 ) -> tuple[Span, ...]:
-    """Share ``width`` out in proportion to the events, but give every segment ``minimum``.
+    """Distribute ``width`` in proportion to the events, with at least ``minimum`` per segment.
 
-    Where there are too many segments for that, the gaps and the minimum shrink, and go.
+    If there are too many segments for that, minimum and gaps shrink, down to 0.
     """
     if not segments:
         return ()
@@ -96,7 +96,7 @@ def spans(
 
 
 def _shares(weights: list[int], room: float, minimum: float) -> list[float]:
-    """Share ``room`` by weight; who would get less than ``minimum`` gets that, the rest less."""
+    """Distribute ``room`` pixels by weight, with at least ``minimum`` for each."""
     small: set[int] = set()
     while True:
         rest = room - minimum * len(small)

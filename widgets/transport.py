@@ -1,4 +1,4 @@
-"""Play, step and scrub: the buttons of the top bar and the strip at the bottom."""
+"""The transport: the scrubber at the bottom and the buttons of the top bar."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from widgets.transport_buttons import TransportButtons
 
 
 class Transport(QWidget):
-    """The strip at the bottom, with the `buttons` that belong to it.
+    """The scrubber, with its `buttons` as a separate widget.
 
-    The buttons are a widget of their own, for the window to put into its top bar; until then they
-    are shown nowhere. Their signals are the transport's too.
+    The window puts the buttons into its top bar; until then they have no parent. Their signals are
+    forwarded by the transport.
     """
 
     moved = Signal(int)
-    """The user went to a position by strip, wheel or keys."""
+    """The user moved to a position by mouse, wheel or keys."""
     play_pressed = Signal()
     step_pressed = Signal()
     back_pressed = Signal()
@@ -43,7 +43,7 @@ class Transport(QWidget):
         self._refresh()
 
     def set_theme(self, theme: Theme) -> None:
-        """Use ``theme`` for the strip and for the buttons."""
+        """Use ``theme`` for scrubber and buttons."""
         self.scrubber.set_theme(theme)
         self.buttons.set_theme(theme)
 
@@ -58,7 +58,7 @@ class Transport(QWidget):
         self._refresh()
 
     def set_position(self, position: int) -> None:
-        """Go to ``position``, held inside the tape; emits nothing."""
+        """Go to ``position``, clamped to the tape; emits nothing."""
         self.scrubber.set_position(position)
         self._refresh()
 
@@ -67,7 +67,7 @@ class Transport(QWidget):
         return self.scrubber.value()
 
     def set_playing(self, playing: bool) -> None:
-        """Show Pause while the film plays, else Play."""
+        """Show Pause while the tape plays, else Play."""
         self.buttons.set_playing(playing)
 
     def set_speed(self, speed: float) -> None:

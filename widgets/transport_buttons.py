@@ -16,7 +16,7 @@ ICON, ROOM = 12, 4
 def icon(shape: str, color: QColor, ratio: float = 1.0, trailing: bool = False) -> QIcon:
     """Return a small icon: ``play``, ``pause``, ``back`` or ``step``.
 
-    The room between icon and text is part of it, on the left for a ``trailing`` icon.
+    The gap between icon and text is part of it, on the left for a ``trailing`` icon.
     """
     pixmap = QPixmap(round((ICON + ROOM) * ratio), round(ICON * ratio))
     pixmap.setDevicePixelRatio(ratio)
@@ -92,7 +92,7 @@ class TransportButtons(QWidget):
         button.setToolTip(tip)
         button.setAccessibleName(text)
         button.setAccessibleDescription(tip)
-        # A click must not take the keyboard away from the editor.
+        # A click must not take the focus away from the editor.
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setIconSize(QSize(ICON + ROOM, ICON))
         return button
@@ -105,7 +105,7 @@ class TransportButtons(QWidget):
         self.speed_slider.setFixedWidth(116)
         self.speed_slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed_slider.setAccessibleName("Speed")
-        self.speed_slider.setToolTip("How fast the tape plays, a quarter to eight times")
+        self.speed_slider.setToolTip("Playback speed, 0.25× to 8×")
         self.speed_value = Label("caption", "1×", self).tight()
         self.speed_slider.valueChanged.connect(self._speed_moved)
 
@@ -120,7 +120,7 @@ class TransportButtons(QWidget):
         self.set_playing(self._playing)
 
     def set_playing(self, playing: bool) -> None:
-        """Show Pause while the film plays, else Play; the button keeps its width."""
+        """Show Pause while the tape plays, else Play; the button keeps its width."""
         self._playing = playing
         text = "Pause" if playing else "Play"
         self.play_button.setText(text)
@@ -131,14 +131,14 @@ class TransportButtons(QWidget):
         self.play_button.setMinimumWidth(_width(self._theme, "Pause") + ICON + 36)
 
     def set_ends(self, position: int, length: int) -> None:
-        """Allow only the moves that lead somewhere."""
+        """Enable only the buttons that have an effect at ``position`` of ``length``."""
         self.reset_button.setEnabled(position > 0)
         self.back_button.setEnabled(position > 0)
         self.step_button.setEnabled(position < length)
         self.play_button.setEnabled(length > 0)
 
     def set_speed(self, speed: float) -> None:
-        """Show ``speed``, held to 0.25 to 8; emits nothing."""
+        """Show ``speed``, clamped to 0.25 to 8; emits nothing."""
         speed = min(FASTEST, max(SLOWEST, speed))
         self.speed_slider.blockSignals(True)
         self.speed_slider.setValue(round(10 * math.log2(speed)))
@@ -146,11 +146,11 @@ class TransportButtons(QWidget):
         self.speed_value.say(speed_text(speed))
 
     def speed(self) -> float:
-        """Return the speed that the slider stands at."""
+        """Return the speed of the slider."""
         return float(2 ** (self.speed_slider.value() / 10))
 
     def _speed_moved(self) -> None:
-        # Whole doublings attract the slider, so that 1× is easy to find again.
+        # The slider snaps to powers of two, so that 1× is easy to find again.
         value = self.speed_slider.value()
         near = round(value / 10) * 10
         if self.speed_slider.isSliderDown() and abs(value - near) <= 1 and value != near:

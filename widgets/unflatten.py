@@ -1,7 +1,8 @@
-"""Code that lost its line ends on its way from a web page: given back, as far as can be told.
+"""Restore the line ends of code that lost them when copied from a web page.
 
-Where a statement ends is sought so that all of them are whole; the longest wins. How far a block
-reaches is not in the text any more: loops take all that follows, a function ends with its return.
+A search finds statement ends such that every statement is complete; longer statements are tried
+first. The extent of blocks is not in the text any more: loops take all that follows, a function
+ends with its return.
 """
 
 import ast
@@ -10,11 +11,11 @@ from functools import lru_cache
 from playback import quiet
 
 LONGEST = 4000
-"""Characters: beyond that the search would be felt."""
+"""Maximum number of characters: the search would be noticeable beyond that."""
 WORDS = 60
-"""So many words a statement or a comment may have."""
+"""Maximum number of words of a statement or a comment."""
 SWALLOWED = 3
-"""So many statements in a comment are no comment: the line end behind it was lost."""
+"""Number of statements behind a comment from which its line end must have been lost."""
 TAB = "    "
 _SIMPLE = (
     ast.Assign,
@@ -33,7 +34,7 @@ _CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
 def lines_again(text: str) -> str:
-    """Return one long line as the lines it was; unchanged where it is whole, or beyond help."""
+    """Split one long line into its original lines; return it unchanged if that is impossible."""
     flat = text.strip()
     is_whole = _parsed(flat) is not None
     if "\n" in flat or len(flat) > LONGEST or (is_whole and "#" not in flat):
@@ -49,7 +50,7 @@ def lines_again(text: str) -> str:
 
 
 class _Search:
-    """Cuts one line into statements, headers of blocks, and comments."""
+    """Split of one line into statements, block headers and comments."""
 
     def __init__(self, flat: str) -> None:
         self._flat = flat
@@ -63,18 +64,18 @@ class _Search:
             piece = self._flat[start:end]
             if is_comment or _is_piece(piece):
                 rest = self.pieces(_past_blanks(self._flat, end))
-                # "# Forward pass" is no comment on a statement pass.
+                # In "# Forward pass" the last word is not a pass statement.
                 if rest is not None and not (is_comment and rest and rest[0] in _BARE):
                     return (piece, *rest)
         return None
 
     def _blanks(self, start: int) -> list[int]:
-        """Return where a comment may end: at any blank, the nearest first."""
+        """Return possible ends of a comment: any blank, the nearest first."""
         found = [at for at in range(start, len(self._flat)) if self._flat[at].isspace()]
         return [*found[1:WORDS], len(self._flat)]
 
     def _ends(self, start: int) -> list[int]:
-        """Return where a statement may end: at blanks outside of brackets and strings."""
+        """Return possible ends of a statement: blanks outside of brackets and strings."""
         flat, found, depth, at = self._flat, list[int](), list[str](), start
         while at < len(flat) and len(found) < WORDS:
             letter = flat[at]
@@ -92,13 +93,13 @@ class _Search:
 
 
 def _swallowed(pieces: tuple[str, ...]) -> int:
-    """Return how many statements stand behind the first comment."""
+    """Return the number of statements behind the first comment."""
     first = next((at for at, piece in enumerate(pieces) if piece.startswith("#")), len(pieces))
     return sum(not piece.startswith("#") for piece in pieces[first:])
 
 
 def _closes(letter: str, depth: list[str]) -> bool:
-    """Take the bracket off that ``letter`` closes; False where there is none of its kind."""
+    """Pop the bracket that ``letter`` closes; return False if there is no matching one."""
     return letter not in _CLOSING or (bool(depth) and depth.pop() == _CLOSING[letter])
 
 
@@ -130,18 +131,19 @@ def _is_piece(text: str) -> bool:
     tree = _parsed(f"{text} pass" if text.endswith(":") else text)
     if tree is None or len(tree.body) != 1:
         return False
-    (one,) = tree.body
+    (statement,) = tree.body
     if text.endswith(":"):
-        return isinstance(one, _BLOCKS)
-    if isinstance(one, ast.Expr):
-        # A bare word is a word of a comment more often than a statement.
-        is_text = isinstance(one.value, ast.Constant) and isinstance(one.value.value, str)
-        return is_text or isinstance(one.value, ast.Call | ast.Await)
-    return isinstance(one, _SIMPLE)
+        return isinstance(statement, _BLOCKS)
+    if isinstance(statement, ast.Expr):
+        # A bare name is more often a word of a comment than a statement.
+        value = statement.value
+        is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
+        return is_text or isinstance(value, ast.Call | ast.Await)
+    return isinstance(statement, _SIMPLE)
 
 
 def _indented(pieces: list[str]) -> str:
-    """Return the pieces as lines, each block as far as it may reach."""
+    """Return the pieces as indented lines, with every block as long as possible."""
     lines: list[str] = []
     open_blocks: list[str] = []
     for at, piece in enumerate(pieces):
@@ -158,7 +160,7 @@ def _kind(piece: str) -> str:
 
 
 def _close(blocks: list[str], piece: str, before: str) -> None:
-    """Take off the blocks that ended before ``piece``."""
+    """Pop the blocks that ended before ``piece``."""
     begun = _kind(before)
     if not begun and blocks and blocks[-1] == "if":
         blocks.pop()

@@ -34,13 +34,13 @@ Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 11
-"""Free pixels beside the text of a cell."""
+"""Horizontal padding of a cell's text, in pixels."""
 LEAST_NAME = 72
-"""Pixels: ``…0.weight`` fits."""
+"""Minimum width of the name column in pixels: ``…0.weight`` fits."""
 USUAL = ("name", "−0.0000", "∇ 0.0000")
-"""What fits into the columns at least, so that they stand still while the tape plays."""
+"""Texts that the columns fit at least, so that widths are stable while the tape plays."""
 MEASURED = 200
-"""Only so many rows are measured for the widths of the columns."""
+"""Maximum number of rows measured for the column widths."""
 _DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -52,21 +52,21 @@ def shown_name(name: str) -> str:
 
 
 def gradient_text(row: ValueRow) -> str:
-    """Return the gradient, ``…`` while it is still to come, or a dash where there is none."""
+    """Return the gradient, ``…`` while it is pending, or a dash without one."""
     if row.pending:
         return PENDING
     return row.gradient or NONE
 
 
 def texts_of(row: ValueRow) -> tuple[str, str, str]:
-    """Return what the three cells of a row say."""
+    """Return the texts of the three cells of a row."""
     return shown_name(row.name), row.value, gradient_text(row)
 
 
 def widths(wanted: Sequence[int], room: int) -> list[int]:
-    """Share ``room`` pixels out among name, value and gradient, which would need ``wanted``.
+    """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
 
-    Too much room is divided among all; where there is too little the name gives way first, down to
+    Spare pixels are divided among all; if there are too few, the name shrinks first, down to
     `LEAST_NAME`, then the longer of the other two.
     """
     name, value, gradient = wanted
@@ -83,14 +83,14 @@ def widths(wanted: Sequence[int], room: int) -> list[int]:
 
 
 class ValueModel(QAbstractTableModel):
-    """The table model: name, value, gradient; rows change in place where they can."""
+    """The table model: name, value, gradient; rows are updated in place if possible."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: list[ValueRow] = []
 
     def set_rows(self, rows: Sequence[ValueRow]) -> None:
-        """Replace the rows, telling views only of what differs."""
+        """Replace the rows, with change signals only for differences."""
         new, old = list(rows), self.rows
         head = 0
         while head < min(len(new), len(old)) and new[head].name == old[head].name:
@@ -102,7 +102,7 @@ class ValueModel(QAbstractTableModel):
         pairs = enumerate(zip(new, self.rows, strict=True))
         changed = [at for at, (row, known) in pairs if row is not known and row != known]
         self.rows[:] = new
-        # A signal for each of thousands of rows would hold the window up.
+        # A signal for each of thousands of rows would block the window.
         if changed:
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], 2))
 
@@ -125,7 +125,7 @@ class ValueModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(COLUMNS)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the text of a cell, or as tooltip what it means."""
+        """Return the text of a cell, or its meaning as tooltip."""
         row = self.rows[index.row()]
         text = texts_of(row)[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
@@ -133,7 +133,9 @@ class ValueModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             if index.column() < 2:
                 return tip((row.name, row.value)[index.column()])
-            return {PENDING: "Backward has not come here yet", NONE: "No gradient"}.get(text, text)
+            return {PENDING: "Backward has not reached this yet", NONE: "No gradient"}.get(
+                text, text
+            )
         return None
 
     def headerData(
@@ -142,7 +144,7 @@ class ValueModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
-        """Return the columns' names, left aligned."""
+        """Return the names of the columns, left-aligned."""
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
                 return COLUMNS[section]
@@ -152,7 +154,7 @@ class ValueModel(QAbstractTableModel):
 
 
 class _Cells(QStyledItemDelegate):
-    """Paints a cell: name bold, gradient in the backward colour, the picked row softly lit."""
+    """Paints a cell: name bold, gradient in the backward colour, selection highlighted."""
 
     theme: Theme
 
@@ -176,16 +178,16 @@ class _Cells(QStyledItemDelegate):
             color = theme.ink3
         painter.setFont(font)
         painter.setPen(color)
-        room = rect.adjusted(6, 0, -4, 0)
-        # What tells "net.0.weight" from "net.0.bias" stands at the end.
+        area = rect.adjusted(6, 0, -4, 0)
+        # Names such as "net.0.weight" and "net.0.bias" differ at the end.
         mode = Qt.TextElideMode.ElideLeft if column == 0 else Qt.TextElideMode.ElideRight
-        text = QFontMetrics(font).elidedText(text, mode, int(room.width()))
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        text = QFontMetrics(font).elidedText(text, mode, int(area.width()))
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         painter.restore()
 
 
 class ValueTable(QWidget):
-    """Values and gradients; a click on a row tells which value it is."""
+    """Table of values and gradients; a click on a row emits `picked`."""
 
     picked = Signal(int)
     """A value id."""
@@ -197,19 +199,19 @@ class ValueTable(QWidget):
         self._cells = _Cells(self)
         self._bold = QFontMetrics(self.font())
         self._advances: dict[str, int] = {}
-        """Pixels that texts take in the bold font."""
+        """Cached widths in pixels of texts in the bold font."""
         self.view = QTableView(self)
-        self._arrange()
+        self._configure_view()
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 14, 6, 10)
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
-        self.view.clicked.connect(self._pick)
-        self.view.activated.connect(self._pick)
+        self.view.clicked.connect(self._on_clicked)
+        self.view.activated.connect(self._on_clicked)
         self.set_theme(Theme.load("light"))
 
-    def _arrange(self) -> None:
+    def _configure_view(self) -> None:
         view = self.view
         view.setModel(self._model)
         view.setItemDelegate(self._cells)
@@ -241,16 +243,16 @@ class ValueTable(QWidget):
         rows.setMinimumSectionSize(10)
         rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)
         self.view.viewport().update()
-        self._share_out()
+        self._fit_columns()
 
-    def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:
-        """Share the width of the view out whenever it changes."""
-        if happened.type() == QEvent.Type.Resize:
-            self._share_out()
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Adapt the columns whenever the view's width changes."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit_columns()
         return False
 
-    def _share_out(self) -> None:
-        """Give every column what its texts need; where that is too much names give way first."""
+    def _fit_columns(self) -> None:
+        """Set the column widths from the texts; if they do not fit, names shrink first."""
         cells = zip(*(USUAL, *map(texts_of, self._model.rows[:MEASURED])), strict=True)
         wanted = [max(map(self._advance, set(texts))) for texts in cells]
         padded = [width + PAD for width in wanted]
@@ -258,7 +260,7 @@ class ValueTable(QWidget):
             self.view.setColumnWidth(column, width)
 
     def _advance(self, text: str) -> int:
-        """Return how wide a text is: most are of a row that was there before."""
+        """Return the width of a text, cached since most texts were shown before."""
         found = self._advances.get(text)
         if found is None:
             if len(self._advances) >= 20 * MEASURED:
@@ -267,15 +269,15 @@ class ValueTable(QWidget):
         return found
 
     def set_rows(self, rows: Sequence[ValueRow]) -> None:
-        """Show these rows; scroll place and selected value are kept."""
-        kept = self.selected()
+        """Show these rows; scroll position and selected value stay."""
+        selected = self.selected()
         self._model.set_rows(rows)
-        self._share_out()
-        if kept is not None and self.selected() is None:
-            self.select(kept)
+        self._fit_columns()
+        if selected is not None and self.selected() is None:
+            self.select(selected)
 
     def set_position(self, position: int) -> None:
-        """Take note of the position; the rows given last are already those of it."""
+        """Store the position as a property; the rows were already set for it."""
         self.setProperty("position", position)
 
     def selected(self) -> int | None:
@@ -284,7 +286,7 @@ class ValueTable(QWidget):
         return self._model.rows[chosen[0].row()].value_id if chosen else None
 
     def select(self, value_id: int | None) -> None:
-        """Select the row of a value, or none, and bring it into view; emits nothing."""
+        """Select the row of a value, or none, and scroll to it; emits nothing."""
         for row, entry in enumerate(self._model.rows):
             if entry.value_id == value_id:
                 index = self._model.index(row, 0)
@@ -294,5 +296,5 @@ class ValueTable(QWidget):
                 return
         self.view.clearSelection()
 
-    def _pick(self, index: QModelIndex) -> None:
+    def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.rows[index.row()].value_id)

@@ -1,4 +1,4 @@
-"""The switch between the rooms of the window."""
+"""The switch between the workspaces of the window."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QWidget
@@ -10,7 +10,7 @@ ROOMS = {
 
 
 class WorkspaceSwitch(QFrame):
-    """One button per room, the one where one is pressed in."""
+    """A checkable button per workspace, with the current one checked."""
 
     picked = Signal(str)
 
@@ -35,5 +35,5 @@ class WorkspaceSwitch(QFrame):
         self.show_room("program")
 
     def show_room(self, name: str) -> None:
-        """Press the button of that room in."""
+        """Check the button of that workspace."""
         self.buttons[name].setChecked(True)

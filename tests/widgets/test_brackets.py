@@ -71,7 +71,7 @@ def test_lines_without_a_bracket_are_not_taken_apart(pair, monkeypatch):
     seen = []
     spans = brackets.code_spans
     monkeypatch.setattr(brackets, "code_spans", lambda *a: seen.append(a[0]) or spans(*a))
-    brackets._found.cache_clear()
+    brackets._brackets_in.cache_clear()
     source = "f('q',\n" + "a = 'b'\n" * 100 + "'q')"
     assert pair(source, 1) == (1, len(source) - 1)
     assert set(seen) == {"f('q',", "'q')"}
@@ -101,7 +101,7 @@ def test_a_line_is_read_once_for_all_its_brackets(pair, monkeypatch):
         return real(line, state)
 
     monkeypatch.setattr(brackets, "code_spans", count)
-    brackets._found.cache_clear()
+    brackets._brackets_in.cache_clear()
     plain, quoted = "(" * 5000 + ")", "(')'" * 500 + ")"
     assert pair(plain, 5001) == (5000, 4999)
     assert read == []

@@ -129,7 +129,7 @@ def test_of_very_many_findings_the_first_are_shown_and_the_rest_counted(pane):
     )
     pane.set_findings(many, SOURCE)
     assert len(pane.cards()) == MOST_CARDS
-    assert pane._more.said() == f"and {40 - MOST_CARDS} more, once some of these are mended"
+    assert pane._more.said() == f"and {40 - MOST_CARDS} more, once some of these are fixed"
     assert pane._more.isVisible()
     # A sentence that ends in dots gets no full stop behind them.
     assert texts(pane.cards()[0])[1] == "went 1 → …"

@@ -62,7 +62,7 @@ def test_many_rows_are_made_in_several_turns(table, qtbot):
     table.show_line(2, "y", (WEIGHT,))
     assert [row.name.said() for row in table.rows if row.isVisible()] == ["w₁"]
     counts = []
-    table._later.timeout.connect(lambda: counts.append(len(table.rows)))
+    table._rows_timer.timeout.connect(lambda: counts.append(len(table.rows)))
     table.show_line(1, "x", MANY)
     assert all(row.isVisible() for row in table.rows)
     qtbot.waitUntil(lambda: len(table.rows) == MOST)

@@ -1,4 +1,4 @@
-"""Where the cells of several tensors stand on the canvas: one card each, as large as fits."""
+"""Layout of the lab canvas: one card of cells per tensor, with cells as large as fit."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF
 from engine.wire import Cells
 
 LARGEST, LEAST = 46.0, 5.0
-"""Pixels of a cell."""
+"""Largest and smallest cell size in pixels."""
 GAP, SLICE_GAP, PAD = 34.0, 12.0, 14.0
 HEAD, SLICE_HEAD = 44.0, 16.0
 LEAST_WIDTH = 112.0
@@ -16,17 +16,17 @@ MOST_SLICES = 12
 
 
 class Grid(NamedTuple):
-    """Rows and columns of each slice, and how many slices stand side by side."""
+    """Rows and columns of each slice, and the number of slices side by side."""
 
     rows: int
     columns: int
     slices: int
     whole: bool
-    """False where more slices are there than are shown."""
+    """False if there are more slices than are shown."""
 
 
 class Card(NamedTuple):
-    """A tensor on the canvas: its frame and how its cells stand in it."""
+    """A tensor on the canvas: its frame, and grid and size of its cells."""
 
     key: str
     cells: Cells
@@ -41,7 +41,7 @@ class Card(NamedTuple):
         return self.frame.topLeft() + QPointF(PAD + number * step, head)
 
     def cell(self, index: int) -> QRectF | None:
-        """Return where a flat index stands, None where its slice is not shown."""
+        """Return the rectangle of a flat index, or None if its slice is not shown."""
         per = self.grid.rows * self.grid.columns
         number, rest = divmod(index, per) if per else (0, 0)
         if number >= self.grid.slices or not per:
@@ -52,18 +52,18 @@ class Card(NamedTuple):
         return QRectF(x, y, self.side, self.side)
 
     def boxes(self) -> list[QRectF]:
-        """Return where every cell stands that is shown, in the order of their flat index."""
-        side, found = self.side, []
+        """Return the rectangles of all cells shown, in the order of their flat indices."""
+        side, boxes = self.side, []
         for number in range(self.grid.slices):
             corner = self.slice_at(number)
             across = [corner.x() + column * side for column in range(self.grid.columns)]
             for row in range(self.grid.rows):
                 y = corner.y() + row * side
-                found += [QRectF(x, y, side, side) for x in across]
-        return found
+                boxes += [QRectF(x, y, side, side) for x in across]
+        return boxes
 
     def at(self, point: QPointF) -> int | None:
-        """Return the flat index under a point."""
+        """Return the flat index under a point, or None."""
         if not self.frame.contains(point):
             return None
         for number in range(self.grid.slices):
@@ -76,7 +76,7 @@ class Card(NamedTuple):
 
 
 def grid(shape: Sequence[int]) -> Grid:
-    """Return how a shape is drawn: the last two axes as a matrix, the others as slices."""
+    """Return the grid of a shape: the last two axes as a matrix, the others as slices."""
     columns = shape[-1] if shape else 1
     rows = shape[-2] if len(shape) > 1 else 1
     slices = 1
@@ -88,27 +88,31 @@ def grid(shape: Sequence[int]) -> Grid:
 def arrange(tensors: Sequence[tuple[str, Cells]], inputs: int, width: float) -> list[Card]:
     """Place a card for each tensor in rows of ``width``, results after the ``inputs`` inputs.
 
-    All share one size of cells, the largest at which the widest card fits.
+    All share one cell size, the largest at which the widest card fits.
     """
     grids = [grid(cells.snapshot.shape) for _, cells in tensors]
     side = LARGEST
-    for one in grids:
-        room = width - 2 * PAD - (one.slices - 1) * SLICE_GAP
-        side = min(side, max(LEAST, room / max(1, one.columns * one.slices)))
-        side = min(side, max(LEAST, 340.0 / max(1, one.rows)))
+    for tensor_grid in grids:
+        available = width - 2 * PAD - (tensor_grid.slices - 1) * SLICE_GAP
+        side = min(side, max(LEAST, available / max(1, tensor_grid.columns * tensor_grid.slices)))
+        side = min(side, max(LEAST, 340.0 / max(1, tensor_grid.rows)))
     placed: list[Card] = []
     x = y = tallest = 0.0
-    for index, ((key, cells), one) in enumerate(zip(tensors, grids, strict=True)):
-        wide, high = _extent(one, side)
+    for index, ((key, cells), tensor_grid) in enumerate(zip(tensors, grids, strict=True)):
+        wide, high = _extent(tensor_grid, side)
         if x and (x + wide > width or (index == inputs and x + GAP + wide > width)):
             x, y, tallest = 0.0, y + tallest + GAP * 0.6, 0.0
-        placed.append(Card(key, cells, one, QRectF(x, y, wide, high), side))
+        placed.append(Card(key, cells, tensor_grid, QRectF(x, y, wide, high), side))
         x += wide + GAP
         tallest = max(tallest, high)
     return placed
 
 
-def _extent(one: Grid, side: float) -> tuple[float, float]:
-    wide = one.slices * one.columns * side + (one.slices - 1) * SLICE_GAP + 2 * PAD
-    head = HEAD + (SLICE_HEAD if one.slices > 1 else 0.0)
-    return max(LEAST_WIDTH, wide), head + one.rows * side + PAD
+def _extent(tensor_grid: Grid, side: float) -> tuple[float, float]:
+    wide = (
+        tensor_grid.slices * tensor_grid.columns * side
+        + (tensor_grid.slices - 1) * SLICE_GAP
+        + 2 * PAD
+    )
+    head = HEAD + (SLICE_HEAD if tensor_grid.slices > 1 else 0.0)
+    return max(LEAST_WIDTH, wide), head + tensor_grid.rows * side + PAD

@@ -1,4 +1,4 @@
-"""The table of axes: a row for each tensor, a column for each axis, what becomes of it in words."""
+"""The table of axes: a row for each tensor, a column for each axis, with the effect in words."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
@@ -19,7 +19,7 @@ MEANINGS: dict[Kind, str] = {
     "clash": "does not fit",
     "": "",
 }
-"""What a mark means, in words: colour alone says nothing."""
+"""Text for each mark, since colour alone is not accessible."""
 
 
 class AxesView(QWidget):
@@ -50,7 +50,7 @@ class AxesView(QWidget):
         return QSize(300, round(ROW * len(self.axes.rows)) + 4)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw names, chips, and beside each row what its marks mean."""
+        """Draw names and chips, and the meaning of the marks next to each row."""
         if not self.axes.rows:
             return
         painter = QPainter(self)
@@ -85,7 +85,7 @@ class AxesView(QWidget):
                 x += width
             self._paint_meaning(painter, QRectF(x + 8, y, self.width() - x - 8, ROW), number)
 
-    def _paint_chip(self, painter: QPainter, box: QRectF, said: str, kind: Kind) -> None:
+    def _paint_chip(self, painter: QPainter, box: QRectF, label: str, kind: Kind) -> None:
         line, fill, ink = self._colors(kind)
         pen = QPen(line, 1.4 if kind else 1.0)
         if kind in ("missing", "stretched"):
@@ -94,15 +94,15 @@ class AxesView(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush if kind == "gone" else fill)
         painter.drawRoundedRect(box, 6, 6)
         painter.setPen(ink)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 
     def _paint_meaning(self, painter: QPainter, box: QRectF, number: int) -> None:
         marks = dict.fromkeys(chip.kind for chip in self.axes.rows[number].chips)
-        said = ", ".join(MEANINGS[kind] for kind in marks if MEANINGS[kind])
-        if said:
+        meaning = ", ".join(MEANINGS[kind] for kind in marks if MEANINGS[kind])
+        if meaning:
             painter.setFont(ui_font(11))
             painter.setPen(self.theme.ink2)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, said)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, meaning)
 
     def _colors(self, kind: Kind) -> tuple[QColor, QColor, QColor]:
         theme = self.theme

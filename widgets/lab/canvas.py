@@ -1,4 +1,4 @@
-"""The lab's canvas: every tensor cell by cell; resting on a cell lights those that belong to it."""
+"""The lab canvas: every tensor cell by cell; hovering a cell highlights the related cells."""
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -23,16 +23,16 @@ from widgets.once import once
 from widgets.theme import Theme, mono_font, ui_font
 
 TALLEST = (1 << 24) - 2
-"""Pixels that Qt takes for a height; an empty tensor may have more rows than that."""
+"""Largest height that Qt accepts (pixels); an empty tensor may have more rows than that."""
 
 
 class LabCanvas(QWidget):
-    """Cards with cells: what goes in, an arrow, what comes out."""
+    """Cards with cells: inputs, an equals sign, results."""
 
     looked_at = Signal(str)
-    """A sentence on the cell looked at; empty beside all cells."""
+    """A sentence about the current cell; empty without one."""
     cell_changed = Signal(object)
-    """The `Cell` looked at, or None."""
+    """The current `Cell`, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class LabCanvas(QWidget):
         self.cell: Cell | None = None
         self._lit: dict[str, set[int]] = {}
         self._sheets = CellSheets()
-        self._next = once(self, self.update)
+        self._update_timer = once(self, self.update)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Tensors cell by cell")
@@ -56,25 +56,25 @@ class LabCanvas(QWidget):
         self.update()
 
     def show_numbers(self, shown: bool) -> None:
-        """Show the numbers, or cells alone."""
+        """Show or hide the numbers in the cells."""
         self._sheets.numbers = shown
         self._sheets.forget()
         self.update()
 
     def show_probed(self, probed: Probed) -> None:
-        """Show other tensors; the cell looked at stays where there is one of its name and place."""
+        """Show other tensors; the current cell stays if its tensor and index still exist."""
         self._probed = probed
         self._sheets.forget()
         self._belongings = Belongings(probed)
-        results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
-        self._tensors = [*((one.name, one) for one in probed.inputs), *results]
-        self._settle()
-        kept = self.cell
+        results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
+        self._tensors = [*((cells.name, cells) for cells in probed.inputs), *results]
+        self._arrange_cards()
+        old = self.cell
         self.cell = None
         sizes = {key: cells.snapshot.numel for key, cells in self._tensors}
-        self.look_at(kept if kept and kept.flat < sizes.get(kept.tensor, 0) else None)
+        self.look_at(old if old and old.flat < sizes.get(old.tensor, 0) else None)
 
-    def _settle(self) -> None:
+    def _arrange_cards(self) -> None:
         placed = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
         if [(c.key, c.frame, c.side) for c in placed] != [
             (c.key, c.frame, c.side) for c in self.cards
@@ -87,42 +87,42 @@ class LabCanvas(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size at which all cards fit below each other."""
+        """Return the size at which all cards fit."""
         return QSize(600, self.minimumHeight())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place the cards anew."""
+        """Arrange the cards again."""
         super().resizeEvent(event)
-        self._settle()
+        self._arrange_cards()
 
-    # Looking
+    # Current cell
 
     def look_at(self, cell: Cell | None) -> None:
-        """Light a cell and those that belong to it."""
+        """Make a cell current and highlight it with its related cells."""
         if cell == self.cell:
             return
         self.cell = cell
         self._lit = {}
-        said = ""
+        sentence = ""
         if cell is not None:
             others = self._belongings.of(cell)
             for other in others:
                 self._lit.setdefault(other.tensor, set()).add(other.flat)
-            said = self._say(cell, others)
-        self.setAccessibleDescription(said)
-        self.looked_at.emit(said)
+            sentence = self._sentence(cell, others)
+        self.setAccessibleDescription(sentence)
+        self.looked_at.emit(sentence)
         self.cell_changed.emit(cell)
         self.update()
 
-    def _say(self, cell: Cell, others: tuple[Cell, ...]) -> str:
+    def _sentence(self, cell: Cell, others: tuple[Cell, ...]) -> str:
         shapes = {key: cells.snapshot.shape for key, cells in self._tensors}
         number = self._number(cell) if self._sheets.numbers else ""
         value = f" = {number}" if number else ""
         if not self._probed.links:
             return places.written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor]) + value
-        ahead = any(cell.tensor == one.name for one in self._probed.inputs)
-        said = places.sentence(cell, others, shapes, ahead)
-        here, space, rest = said.partition(" reaches" if ahead else " comes")
+        ahead = any(cell.tensor == cells.name for cells in self._probed.inputs)
+        sentence = places.sentence(cell, others, shapes, ahead)
+        here, space, rest = sentence.partition(" reaches" if ahead else " comes")
         return f"{here}{value}{space}{rest}"
 
     def _number(self, cell: Cell) -> str:
@@ -133,19 +133,19 @@ class LabCanvas(QWidget):
         return ""
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Look at the cell under the mouse."""
-        self.look_at(self._under(event.position()))
+        """Make the cell under the mouse current."""
+        self.look_at(self._cell_at(event.position()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Look at the cell that was touched, where nothing can rest on it."""
-        self.look_at(self._under(event.position()))
+        """Make the pressed cell current, for touch screens without hover."""
+        self.look_at(self._cell_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Look at nothing."""
+        """Clear the current cell."""
         super().leaveEvent(event)
         self.look_at(None)
 
-    def _under(self, point: QPointF) -> Cell | None:
+    def _cell_at(self, point: QPointF) -> Cell | None:
         for card in self.cards:
             index = card.at(point)
             if index is not None:
@@ -153,7 +153,7 @@ class LabCanvas(QWidget):
         return None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk over the cells with the arrows, from card to card with Page up and Page down."""
+        """Move over the cells with the arrows, from card to card with Page up and Page down."""
         steps = {
             Qt.Key.Key_Left: (0, -1),
             Qt.Key.Key_Right: (0, 1),
@@ -162,9 +162,9 @@ class LabCanvas(QWidget):
         }
         key = Qt.Key(event.key())
         if key in steps and self.cards:
-            self._walk(*steps[key])
+            self._move_cell(*steps[key])
         elif key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) and self.cards:
-            self._turn(1 if key == Qt.Key.Key_PageDown else -1)
+            self._move_card(1 if key == Qt.Key.Key_PageDown else -1)
         else:
             super().keyPressEvent(event)
 
@@ -172,27 +172,27 @@ class LabCanvas(QWidget):
         key = self.cell.tensor if self.cell else self.cards[-1].key
         return next((card for card in self.cards if card.key == key), self.cards[-1])
 
-    def _walk(self, down: int, across: int) -> None:
+    def _move_cell(self, down: int, across: int) -> None:
         card = self._card()
         if self.cell is None or not card.cells.snapshot.numel:
-            self._first(card)
+            self._look_at_first(card)
             return
         index = self.cell.flat + down * card.grid.columns + across
         if 0 <= index < card.cells.snapshot.numel:
             self.look_at(Cell(card.key, index))
 
-    def _turn(self, step: int) -> None:
+    def _move_card(self, step: int) -> None:
         at = self.cards.index(self._card()) + (step if self.cell else 0)
-        self._first(self.cards[at % len(self.cards)])
+        self._look_at_first(self.cards[at % len(self.cards)])
 
-    def _first(self, card: Card) -> None:
+    def _look_at_first(self, card: Card) -> None:
         if card.cells.snapshot.numel:
             self.look_at(Cell(card.key, 0))
 
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the cards and the arrow between what goes in and what comes out."""
+        """Draw the cards and the sign between inputs and results."""
         painter = QPainter(self)
         self._sheets.begin()
         try:
@@ -200,11 +200,11 @@ class LabCanvas(QWidget):
             for card in self.cards:
                 if event.rect().intersects(card.frame.toAlignedRect()):
                     self._paint_card(painter, card)
-            self._paint_arrow(painter)
+            self._paint_equals(painter)
         finally:
             painter.end()
 
-    def _paint_arrow(self, painter: QPainter) -> None:
+    def _paint_equals(self, painter: QPainter) -> None:
         first = len(self._probed.inputs)
         if not 0 < first < len(self.cards):
             return
@@ -228,8 +228,8 @@ class LabCanvas(QWidget):
         if array is None or not array.size:
             painter.setPen(theme.ink2)
             painter.setFont(ui_font(11))
-            said = "empty" if array is not None else "too big to show cell by cell"
-            painter.drawText(card.frame.adjusted(14, 44, -8, 0), said)
+            note = "empty" if array is not None else "too big to show cell by cell"
+            painter.drawText(card.frame.adjusted(14, 44, -8, 0), note)
             return
         self._paint_cells(painter, card, array)
 
@@ -241,10 +241,10 @@ class LabCanvas(QWidget):
         metrics = QFontMetricsF(painter.font())
         name = metrics.elidedText(card.key.strip(), Qt.TextElideMode.ElideMiddle, box.width() * 0.6)
         painter.drawText(box, name)
-        taken = metrics.horizontalAdvance(name) + 8
+        name_width = metrics.horizontalAdvance(name) + 8
         painter.setFont(mono_font(11))
         painter.setPen(theme.ink2)
-        painter.drawText(box.adjusted(taken, 1.5, 0, 0), text.shape(cells.snapshot.shape))
+        painter.drawText(box.adjusted(name_width, 1.5, 0, 0), text.shape(cells.snapshot.shape))
         painter.setFont(ui_font(11))
         small = QFontMetricsF(painter.font())
         line = small.elidedText(places.facts(cells), Qt.TextElideMode.ElideRight, box.width())
@@ -266,4 +266,4 @@ class LabCanvas(QWidget):
         faint = self.cell is not None and bool(self._lit)
         here = at(self.cell, card.key)
         if not self._sheets.draw(painter, card, array, self.theme, lit, here, faint):
-            self._next.start(0)
+            self._update_timer.start(0)

@@ -1,6 +1,7 @@
-"""The cells of a tensor on a card of the lab: painted once, and copied from then on.
+"""Cached painting of the cells of a lab card.
 
-A mouse that moves over thousands of cells lights others each time; only those are painted anew.
+Moving the mouse over thousands of cells changes the highlight each time; only highlighted cells
+are painted again, over a cached pixmap.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,30 +20,30 @@ from widgets.panes.heatmap import short
 from widgets.theme import Theme, contrast, faded, ui_font
 
 AT_ONCE = 2_000
-"""When so many cells were painted in one go, those of another card have a turn of their own."""
+"""Cells painted in one paint event from which the other cards wait for the next event."""
 SMALL = 9.0
-"""Pixels of a cell up to which it is a plain rectangle."""
+"""Largest cell size in pixels at which a cell is drawn as a plain rectangle."""
 NUMBERS_FROM = 24.0
-"""Pixels of a cell from which its number is written into it."""
+"""Smallest cell size in pixels at which numbers are drawn into the cells."""
 
 
 class CellSheets:
-    """Pictures of the cells of every card, in full colour and faint."""
+    """Pixmap cache of the cells of every card, in full colour and dimmed."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, bool], QPixmap] = {}
+        self._sheets: dict[tuple[str, bool], QPixmap] = {}
         self._ratio = 0.0
-        self._painted = 0
+        self._painted_count = 0
         self.numbers = True
-        """Whether the numbers are shown, and the colours that go with them."""
+        """True if numbers and their colours are shown."""
 
     def begin(self) -> None:
-        """Begin another go."""
-        self._painted = 0
+        """Reset the budget for a new paint event."""
+        self._painted_count = 0
 
     def forget(self) -> None:
-        """Paint all anew the next time: other cards, another theme."""
-        self._kept.clear()
+        """Clear the cache, for other cards or another theme."""
+        self._sheets.clear()
 
     def draw(
         self,
@@ -54,28 +55,28 @@ class CellSheets:
         here: int | None,
         faint: bool,
     ) -> bool:
-        """Draw a card's cells; ``lit`` and ``here`` have rings, ``faint``: all others step back.
+        """Draw a card's cells, with rings around ``lit`` and ``here``; ``faint`` dims all others.
 
-        Return whether they were drawn; where not, it takes another go.
+        Return False if the budget of this paint event is used up; the caller has to update again.
         """
         ratio = painter.device().devicePixelRatioF()
         if ratio != self._ratio:
             self._ratio = ratio
             self.forget()
         key = (card.key, faint)
-        if key not in self._kept:
-            if self._painted >= AT_ONCE:
+        if key not in self._sheets:
+            if self._painted_count >= AT_ONCE:
                 return False
-            self._painted += array.size
-            self._kept[key] = self._sheet(card, array, theme, faint, ratio)
-        painter.drawPixmap(card.frame.topLeft(), self._kept[key])
-        ink = _Ink(painter, card, array, theme, self.numbers)
+            self._painted_count += array.size
+            self._sheets[key] = self._painted_cells(card, array, theme, faint, ratio)
+        painter.drawPixmap(card.frame.topLeft(), self._sheets[key])
+        ink = _CellPainter(painter, card, array, theme, self.numbers)
         chosen = sorted(lit if here is None else {*lit, here})
         shown = [(index, box) for index in chosen if (box := card.cell(index)) is not None]
         ink.some(shown, here, faint)
         return True
 
-    def _sheet(
+    def _painted_cells(
         self, card: Card, array: np.ndarray, theme: Theme, faint: bool, ratio: float
     ) -> QPixmap:
         sheet = QPixmap((card.frame.size() * ratio).toSize())
@@ -85,15 +86,15 @@ class CellSheets:
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(-card.frame.topLeft())
-            ink = _Ink(painter, card, array, theme, self.numbers)
+            ink = _CellPainter(painter, card, array, theme, self.numbers)
             ink.cells(card.boxes(), faint)
         finally:
             painter.end()
         return sheet
 
 
-class _Ink:
-    """Paints single cells of one card."""
+class _CellPainter:
+    """Painter for the cells of one card."""
 
     def __init__(
         self, painter: QPainter, card: Card, array: np.ndarray, theme: Theme, numbers: bool
@@ -106,57 +107,57 @@ class _Ink:
         sizes = np.abs(self._real[np.isfinite(self._real)])
         self._scale = float(sizes.max()) if sizes.size else 0.0
         self._side = card.side
-        self._written = numbers and card.side >= NUMBERS_FROM
+        self._shows_text = numbers and card.side >= NUMBERS_FROM
         painter.setFont(ui_font(10, 600))
 
     def cells(self, boxes: Sequence[QRectF], faint: bool) -> None:
-        """Paint all cells: first their colours, then their numbers, each with one pen for all."""
+        """Paint all cells: first all colours, then all numbers, to change the pen less often."""
         fills = self._fills(self._real[: len(boxes)])
-        self._color(fills, boxes, faint)
-        if self._written:
-            self._number(range(len(boxes)), fills, boxes, faint)
+        self._paint_fills(fills, boxes, faint)
+        if self._shows_text:
+            self._paint_numbers(range(len(boxes)), fills, boxes, faint)
 
     def some(self, shown: Sequence[tuple[int, QRectF]], here: int | None, faint: bool) -> None:
-        """Paint cells by their index and place, with rings; in full colour where all are faint."""
+        """Paint (index, box) pairs with rings; in full colour where the others are dimmed."""
         indices, boxes = [index for index, _ in shown], [box for _, box in shown]
         if faint:
             for box in boxes:
                 self._painter.fillRect(box, self._theme.panel)
             fills = self._fills(self._real[indices])
-            self._color(fills, boxes, faint=False)
-            if self._written:
-                self._number(indices, fills, boxes, faint=False)
-        self._rings([box for index, box in shown if index != here], here=False)
-        self._rings([box for index, box in shown if index == here], here=True)
+            self._paint_fills(fills, boxes, faint=False)
+            if self._shows_text:
+                self._paint_numbers(indices, fills, boxes, faint=False)
+        self._paint_rings([box for index, box in shown if index != here], here=False)
+        self._paint_rings([box for index, box in shown if index == here], here=True)
 
     def _fills(self, numbers: NDArray[np.float64]) -> list[QColor]:
         if not self._numbers:
             return [self._theme.line] * numbers.size
         return heat.colors(numbers, self._scale, self._theme.dark)
 
-    def _color(self, fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool) -> None:
+    def _paint_fills(self, fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool) -> None:
         opacity = 0.3 if self._numbers else 0.6
         if faint:
             fills = [faded(fill, opacity) for fill in fills]
         fill_cells(self._painter, fills, boxes, self._side)
 
-    def _number(
+    def _paint_numbers(
         self,
         indices: Iterable[int],
         fills: Sequence[QColor],
         boxes: Sequence[QRectF],
         faint: bool,
     ) -> None:
-        """Write numbers where there is room for them."""
+        """Write numbers into the cells that are wide enough."""
         painter, theme, metrics = self._painter, self._theme, self._painter.fontMetrics()
         for index, fill, box in zip(indices, fills, boxes, strict=True):
-            said = _said(self._flat[index].item())
-            if metrics.horizontalAdvance(said) <= box.width() - 2:
+            label = _number_text(self._flat[index].item())
+            if metrics.horizontalAdvance(label) <= box.width() - 2:
                 painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 
-    def _rings(self, boxes: Sequence[QRectF], here: bool) -> None:
-        """Put a ring around cells that are lit, a darker one around the one looked at."""
+    def _paint_rings(self, boxes: Sequence[QRectF], here: bool) -> None:
+        """Draw a ring around highlighted cells, a darker one around the current cell."""
         pen = QPen(self._theme.selection, 2.6 if here else 2.0)
         if here:
             pen.setColor(self._theme.ink)
@@ -173,9 +174,9 @@ class _Ink:
 def fill_cells(
     painter: QPainter, fills: Sequence[QColor], boxes: Sequence[QRectF], side: float
 ) -> None:
-    """Paint cells without what is written into them; on small ones nobody sees round corners."""
+    """Paint the backgrounds of cells; small ones without round corners, which would not show."""
     if side <= SMALL:
-        # What lies between two pixels costs most where there are many cells.
+        # Antialiased edges are slow for many cells, so align them to pixels.
         for fill, box in zip(fills, boxes, strict=True):
             left, top = round(box.left()), round(box.top())
             wide, high = round(box.right()) - left, round(box.bottom()) - top
@@ -187,7 +188,7 @@ def fill_cells(
         painter.drawRoundedRect(box.adjusted(0.8, 0.8, -0.8, -0.8), 3, 3)
 
 
-def _said(number: object) -> str:
+def _number_text(number: object) -> str:
     if isinstance(number, bool):
         return "T" if number else "F"
     if isinstance(number, complex):
@@ -197,10 +198,10 @@ def _said(number: object) -> str:
 
 @lru_cache(maxsize=1024)
 def _ink_on(fill: int, theme: Theme) -> QColor:
-    """Return the ink that is read best on a colour."""
+    """Return the text colour with the better contrast on a fill."""
     return max((theme.ink, theme.surface), key=lambda color: contrast(color, QColor(fill)))
 
 
 def at(cell: Cell | None, key: str) -> int | None:
-    """Return the flat index of the cell looked at where it is on the card ``key``."""
+    """Return the flat index of ``cell`` if it is on the card ``key``, else None."""
     return cell.flat if cell is not None and cell.tensor == key else None

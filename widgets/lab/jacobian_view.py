@@ -1,4 +1,4 @@
-"""Jacobians: a matrix for each tensor that goes in, rows for the result's cells."""
+"""Jacobians: a matrix for each input tensor, with a row per cell of the result."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ TALLEST = 260.0
 
 
 class JacobianView(QWidget):
-    """Matrices side by side in rows; the row and column of the cell looked at are framed."""
+    """Matrices side by side; row and column of the current cell are framed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,21 +41,25 @@ class JacobianView(QWidget):
         """Show the Jacobians of other tensors."""
         self._probed = probed
         titles = [
-            f"{self.title(one)}: {one.shape[0]} by {one.shape[1]}" for one in probed.jacobians
+            f"{self.title(jacobian)}: {jacobian.shape[0]} by {jacobian.shape[1]}"
+            for jacobian in probed.jacobians
         ]
         self.setAccessibleDescription("; ".join(titles))
-        self._settle()
+        self._arrange_matrices()
         self.update()
 
-    def _settle(self) -> None:
-        """Find a place for each matrix, in rows as wide as the view."""
+    def _arrange_matrices(self) -> None:
+        """Arrange the matrices in rows as wide as the view."""
         self._places = []
         metrics = QFontMetricsF(mono_font(12))
         x = y = tallest = 0.0
-        for one in self._probed.jacobians:
-            rows, columns = one.shape
-            side, said = self._side(one), metrics.horizontalAdvance(self.title(one))
-            wide, high = max(columns * side, said), TITLE + rows * side
+        for jacobian in self._probed.jacobians:
+            rows, columns = jacobian.shape
+            side, title_width = (
+                self._side(jacobian),
+                metrics.horizontalAdvance(self.title(jacobian)),
+            )
+            wide, high = max(columns * side, title_width), TITLE + rows * side
             if x and x + wide > self.width():
                 x, y, tallest = 0.0, y + tallest + GAP / 2, 0.0
             self._places.append(QRectF(x, y, wide, high))
@@ -65,9 +69,9 @@ class JacobianView(QWidget):
             self.setFixedHeight(height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place the matrices anew."""
+        """Arrange the matrices again."""
         super().resizeEvent(event)
-        self._settle()
+        self._arrange_matrices()
 
     def look_at(self, cell: object) -> None:
         """Frame the rows or columns of a `Cell`; None frames nothing."""
@@ -75,54 +79,54 @@ class JacobianView(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size at which every matrix shows."""
+        """Return the size at which every matrix fits."""
         return QSize(300, self.minimumHeight())
 
-    def title(self, one: Jacobian) -> str:
+    def title(self, jacobian: Jacobian) -> str:
         """Return ``∂result/∂a``."""
-        result = places.result_key(self._probed, one.result).strip()
-        return f"∂{result}/∂{self._probed.inputs[one.input].name}"
+        result = places.result_key(self._probed, jacobian.result).strip()
+        return f"∂{result}/∂{self._probed.inputs[jacobian.input].name}"
 
-    def _side(self, one: Jacobian) -> float:
-        rows, columns = (max(1, size) for size in one.shape)
+    def _side(self, jacobian: Jacobian) -> float:
+        rows, columns = (max(1, size) for size in jacobian.shape)
         return max(LEAST, min(LARGEST, TALLEST / rows, 420.0 / columns))
 
-    def framed(self, one: Jacobian) -> tuple[int | None, int | None]:
-        """Return the row and the column that belong to the cell looked at."""
+    def framed(self, jacobian: Jacobian) -> tuple[int | None, int | None]:
+        """Return the row and the column of the current cell."""
         if self._cell is None:
             return None, None
-        is_row = self._cell.tensor == places.result_key(self._probed, one.result)
-        is_column = self._cell.tensor == self._probed.inputs[one.input].name
+        is_row = self._cell.tensor == places.result_key(self._probed, jacobian.result)
+        is_column = self._cell.tensor == self._probed.inputs[jacobian.input].name
         return self._cell.flat if is_row else None, self._cell.flat if is_column else None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw one matrix after the other, where they are to be seen."""
+        """Draw the matrices in the exposed area."""
         painter = QPainter(self)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for one, place in zip(self._probed.jacobians, self._places, strict=True):
+            for jacobian, place in zip(self._probed.jacobians, self._places, strict=True):
                 if event.rect().intersects(place.toAlignedRect()):
-                    self._paint(painter, one, place)
+                    self._paint(painter, jacobian, place)
         finally:
             painter.end()
 
-    def _paint(self, painter: QPainter, one: Jacobian, place: QRectF) -> None:
-        theme, side = self.theme, self._side(one)
-        matrix = np.frombuffer(one.data, "<f8").reshape(one.shape)
+    def _paint(self, painter: QPainter, jacobian: Jacobian, place: QRectF) -> None:
+        theme, side = self.theme, self._side(jacobian)
+        matrix = np.frombuffer(jacobian.data, "<f8").reshape(jacobian.shape)
         painter.setFont(mono_font(12))
         painter.setPen(theme.backward)
-        painter.drawText(place.adjusted(0, 0, GAP, 0), self.title(one))
+        painter.drawText(place.adjusted(0, 0, GAP, 0), self.title(jacobian))
         scale = scale_of(matrix)
         painter.setFont(ui_font(9, 600))
         corner = place.topLeft() + QPointF(0, TITLE)
         if side <= SMALL:
-            # Thousands of them, each a rectangle of its own, would be waited for.
+            # Thousands of separate rectangles would be slow.
             finite = np.nan_to_num(matrix, nan=0.0, posinf=0.0, neginf=0.0)
-            size = QSizeF(side * one.shape[1], side * one.shape[0])
+            size = QSizeF(side * jacobian.shape[1], side * jacobian.shape[0])
             painter.drawImage(QRectF(corner, size), heat.image(finite, theme.dark, scale))
         else:
             self._paint_cells(painter, matrix, corner, side, scale)
-        self._frame(painter, one, corner, side)
+        self._frame(painter, jacobian, corner, side)
 
     def _paint_cells(
         self,
@@ -151,16 +155,16 @@ class JacobianView(QWidget):
     ) -> None:
         theme, metrics = self.theme, painter.fontMetrics()
         for x, fill, box in zip(numbers.tolist(), fills, boxes, strict=True):
-            said = short(x)
-            if metrics.horizontalAdvance(said) < box.width() - 1:
+            label = short(x)
+            if metrics.horizontalAdvance(label) < box.width() - 1:
                 painter.setPen(max((theme.ink, theme.surface), key=lambda c: contrast(c, fill)))
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 
-    def _frame(self, painter: QPainter, one: Jacobian, corner: QPointF, side: float) -> None:
-        row, column = self.framed(one)
+    def _frame(self, painter: QPainter, jacobian: Jacobian, corner: QPointF, side: float) -> None:
+        row, column = self.framed(jacobian)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(self.theme.selection, 2.0))
-        (rows, columns), (x, y) = one.shape, corner.toTuple()
+        (rows, columns), (x, y) = jacobian.shape, corner.toTuple()
         if row is not None and row < rows:
             painter.drawRect(QRectF(x, y + row * side, columns * side, side))
         if column is not None and column < columns:

@@ -1,4 +1,4 @@
-"""The memory under the tensors: one strip for each storage, and who reads it in which steps."""
+"""Memory of the tensors: a strip per storage, with offset and strides of its tensors."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ from playback.lab.places import Cell
 from widgets.theme import Theme, faded, mono_font, ui_font
 
 MOST = 64
-"""Elements of a storage that are drawn one by one."""
+"""Maximum number of elements drawn for a storage."""
 STRIP, LINE, GAP = 20.0, 18.0, 12.0
 CELL = 22.0
 
 
 class MemoryView(QWidget):
-    """Storages with the tensors that share them; the cell looked at is marked where it lies."""
+    """Storages with the tensors that share them; the current cell is marked in its storage."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,9 +35,9 @@ class MemoryView(QWidget):
 
     def show_probed(self, probed: Probed) -> None:
         """Show the storages of other tensors."""
-        results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
-        given = ((one.name, one) for one in (*probed.inputs, *probed.sharing))
-        tensors = [*given, *results]
+        results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
+        named_inputs = ((cells.name, cells) for cells in (*probed.inputs, *probed.sharing))
+        tensors = [*named_inputs, *results]
         groups: dict[int, list[tuple[str, Cells]]] = {}
         for key, cells in tensors:
             if cells.storage and cells.kind != "number":
@@ -49,19 +49,19 @@ class MemoryView(QWidget):
         self.update()
 
     def look_at(self, cell: object) -> None:
-        """Mark where a `Cell` lies; None marks nothing."""
+        """Mark the element of a `Cell`; None marks nothing."""
         self._cell = cell if isinstance(cell, Cell) else None
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size at which every storage shows."""
+        """Return the size at which every storage fits."""
         return QSize(300, self.minimumHeight())
 
     def _height(self, group: Sequence[tuple[str, Cells]]) -> float:
         return LINE + STRIP + LINE * len(group) + GAP
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw each storage, then a line on each tensor that reads it."""
+        """Draw each storage, and a line about each tensor that uses it."""
         painter = QPainter(self)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -110,7 +110,7 @@ class MemoryView(QWidget):
 
 
 def shared(group: Sequence[tuple[str, Cells]]) -> str:
-    """Return who reads a storage: ``x and y share 6 elements of memory``."""
+    """Return the users of a storage: ``x and y share 6 elements``."""
     names = [key.strip() for key, _ in group]
     size = max(cells.storage_size for _, cells in group)
     many = text.count(size, "element")
@@ -120,7 +120,7 @@ def shared(group: Sequence[tuple[str, Cells]]) -> str:
 
 
 def steps(key: str, cells: Cells) -> str:
-    """Return offset and strides of a tensor: how many elements further each axis steps."""
+    """Return strides and offset of a tensor, both in elements."""
     strides = ", ".join(map(str, cells.stride))
     order = "contiguous" if cells.contiguous else "not contiguous"
     kind = "  numpy array" if cells.kind == "array" else ""

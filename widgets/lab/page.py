@@ -1,4 +1,4 @@
-"""The shape lab: a few lines of PyTorch, the tensors they make, and how their cells belong."""
+"""The shape lab: a few lines of PyTorch, their tensors, and how the cells are related."""
 
 from collections.abc import Sequence
 
@@ -30,20 +30,20 @@ from widgets.source_edit import SourceEdit
 from widgets.theme import Theme
 
 REST_MS = 200
-"""Typing must rest for so long before the lines run."""
+"""Delay after the last keystroke before the lines run."""
 
 
 class ShapeLab(QWidget):
-    """Starting points on the left, the lines and all that comes of them on the right."""
+    """Example operations on the left, the editor and its results on the right."""
 
     asked = Signal(str)
-    """Lines whose tensors are to be shown."""
+    """The source lines to run."""
 
     def __init__(
         self, theme: Theme, starts: Sequence[tuple[str, str]], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        # Before there is anything in it that would be dressed anew.
+        # Before there are children, which would be styled again.
         self.setStyleSheet(sheet(theme))
         self._starts = list(starts)
         self.list = QListWidget()
@@ -60,46 +60,50 @@ class ShapeLab(QWidget):
         self.sentence = Label("words")
         self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
         self.jacobians = JacobianView()
-        self.looked = Label("words", "Rest on a cell to see where it comes from")
+        self.looked = Label("words", "Hover over a cell to see where it comes from")
         self.numbers = QPushButton("Numbers")
         self.numbers.setCheckable(True)
         self.numbers.setChecked(True)
-        self.numbers.setToolTip("Show numbers; without them only shapes are there to think about")
+        self.numbers.setToolTip("Show the numbers in the cells, or only the shapes")
         self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
-        self._rest = once(self, self.ask, REST_MS)
+        self._run_timer = once(self, self.ask, REST_MS)
         self._asked = ""
-        self._place()
-        self.list.currentRowChanged.connect(self._choose)
-        self.editor.edited.connect(lambda _: self._rest.start())
-        self.canvas.looked_at.connect(self._say)
+        self._build_layout()
+        self.list.currentRowChanged.connect(self._on_row_changed)
+        self.editor.edited.connect(lambda _: self._run_timer.start())
+        self.canvas.looked_at.connect(self._show_sentence)
         self.canvas.cell_changed.connect(self.memory.look_at)
         self.canvas.cell_changed.connect(self.jacobians.look_at)
-        self._color(theme)
+        self._apply_theme(theme)
 
-    def _place(self) -> None:
-        # In their places from the start: what changes places is styled and measured once more.
-        page = self._page()
+    def _build_layout(self) -> None:
+        # In their final layout from the start: reparented widgets are styled and measured again.
+        page = self._build_page()
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 4, 12, 4)
         column.setSpacing(10)
         for part in (self.problem, self.sentence, self.axes):
             column.addWidget(part)
-        said = QHBoxLayout()
-        said.addWidget(self.looked, 1)
-        said.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
-        column.addLayout(said)
+        sentence = QHBoxLayout()
+        sentence.addWidget(self.looked, 1)
+        sentence.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
+        column.addLayout(sentence)
         column.addWidget(self.canvas)
         column.addWidget(self.note)
-        self.under = Heading("Memory", "which elements lie where, and who shares them")
-        self.slopes = Heading("Jacobian", "how much each cell of the result moves with each cell")
+        self.under = Heading(
+            "Memory", "which elements are stored where, and which tensors share them"
+        )
+        self.slopes = Heading(
+            "Jacobian", "how much each cell of the result changes with each input cell"
+        )
         for low in (self.kinds, self.slopes, self.jacobians, self.under, self.memory):
             column.addWidget(low)
         column.addStretch(1)
 
-    def _page(self) -> QWidget:
-        """Put the list and the lines in their places; return the page below the lines."""
+    def _build_page(self) -> QWidget:
+        """Lay out list and editor; return the page below the editor."""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(14)
@@ -126,75 +130,75 @@ class ShapeLab(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
         self.setStyleSheet(sheet(theme))
-        self._color(theme)
+        self._apply_theme(theme)
 
-    def _color(self, theme: Theme) -> None:
+    def _apply_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.editor.set_theme(theme)
         for view in (self.axes, self.canvas, self.jacobians, self.memory):
             view.set_theme(theme)
 
     def start(self, source: str = "") -> None:
-        """Show ``source``, or the first starting point."""
-        # Rows that were measured before they had their style are too low.
+        """Show ``source``, or the first example."""
+        # Rows measured before the style sheet was applied are too low.
         self.list.ensurePolished()
         self.list.doItemsLayout()
         if source:
             self.list.setCurrentRow(-1)
-            self._set(source)
+            self._set_source(source)
         elif self._starts:
             self.list.setCurrentRow(0)
-            self._choose(0)
+            self._on_row_changed(0)
 
-    def _choose(self, row: int) -> None:
+    def _on_row_changed(self, row: int) -> None:
         if 0 <= row < len(self._starts):
-            self._set(self._starts[row][1])
+            self._set_source(self._starts[row][1])
 
-    def _set(self, source: str) -> None:
+    def _set_source(self, source: str) -> None:
         if self.editor.toPlainText() != source:
             self.editor.setPlainText(source)
         self.canvas.look_at(None)
         self.ask()
 
     def ask(self) -> None:
-        """Have the lines run."""
-        self._rest.stop()
+        """Request a run of the lines."""
+        self._run_timer.stop()
         self._asked = self.editor.toPlainText()
         self.asked.emit(self._asked)
 
     def show_probed(self, probed: Probed) -> None:
-        """Show what the lines made; where they failed, why, with the tensors that went in."""
-        shapes = {one.name: one.snapshot.shape for one in probed.inputs}
-        results = [one.snapshot.shape for one in probed.results]
-        said = explain(self._asked, shapes, results)
+        """Show the tensors of a run; if it failed, the reason and the input tensors."""
+        shapes = {cells.name: cells.snapshot.shape for cells in probed.inputs}
+        results = [cells.snapshot.shape for cells in probed.results]
+        axes = explain(self._asked, shapes, results)
         self._show_problem(probed.problem)
-        sentence = f"The result is {probed.text}" if probed.text else said.sentence
+        sentence = f"The result is {probed.text}" if probed.text else axes.sentence
         self.sentence.say(sentence)
         self.sentence.setVisible(bool(sentence))
-        self.axes.show_axes(said)
-        self.axes.setVisible(bool(said.rows))
+        self.axes.show_axes(axes)
+        self.axes.setVisible(bool(axes.rows))
         self.canvas.show_probed(probed)
         self.memory.show_probed(probed)
         self.jacobians.show_probed(probed)
-        self._sloped = bool(probed.jacobians)
+        self._has_jacobians = bool(probed.jacobians)
         self._show_numbers(self.numbers.isChecked())
         self.numbers.setVisible(bool(probed.inputs or probed.results))
         self.note.say(probed.note)
         self.note.setVisible(bool(probed.note))
-        kinds = dict.fromkeys(one.snapshot.dtype for one in (*probed.inputs, *probed.results))
+        kinds = dict.fromkeys(cells.snapshot.dtype for cells in (*probed.inputs, *probed.results))
         self.kinds.say("\n".join(dtypes.describe(kind) for kind in kinds))
         self.looked.setVisible(bool(probed.links))
         self.under.setVisible(bool(probed.inputs or probed.results))
 
-    _sloped = False
+    _has_jacobians = False
 
     def _show_numbers(self, shown: bool) -> None:
         self.canvas.show_numbers(shown)
         for part in (self.slopes, self.jacobians):
-            part.setVisible(shown and self._sloped)
+            part.setVisible(shown and self._has_jacobians)
 
     def _show_problem(self, problem: Problem | None) -> None:
-        """Say what went wrong, and underline where."""
+        """Show an error message and underline its place."""
         self.problem.setVisible(problem is not None)
         marks: list[QTextEdit.ExtraSelection] = []
         if problem is not None:
@@ -204,5 +208,5 @@ class ShapeLab(QWidget):
             marks = wavy(self.editor, problem.place, self._theme.error)
         self.editor.setExtraSelections(marks)
 
-    def _say(self, sentence: str) -> None:
-        self.looked.say(sentence or "Rest on a cell to see where it comes from")
+    def _show_sentence(self, sentence: str) -> None:
+        self.looked.say(sentence or "Hover over a cell to see where it comes from")

@@ -1,4 +1,4 @@
-"""Where something in the lab's lines is wrong: underlined, as in the program."""
+"""Wavy underlines for errors in the lab's editor."""
 
 from PySide6.QtGui import QColor, QTextCharFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
@@ -9,17 +9,17 @@ from widgets.highlight import units
 
 
 def wavy(editor: QPlainTextEdit, place: Place, color: QColor) -> list[QTextEdit.ExtraSelection]:
-    """Return what ``setExtraSelections`` takes for a place in the text; empty without one."""
+    """Return extra selections that underline a place in the text; empty without one."""
     look = QTextCharFormat()
     look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
     look.setUnderlineColor(color)
     lines = editor.toPlainText().split("\n")
-    found: list[QTextEdit.ExtraSelection] = []
+    selections: list[QTextEdit.ExtraSelection] = []
     for number, start, end in code_text.line_ranges(place, lines):
         block, line = editor.document().findBlockByNumber(number), lines[number]
         begin, stop = (block.position() + units(line[:at]) for at in (start, end))
         mark = QTextEdit.ExtraSelection()
         mark.cursor = code_text.selected(editor.document(), begin, stop)
         mark.format = look
-        found.append(mark)
-    return found
+        selections.append(mark)
+    return selections

@@ -1,4 +1,4 @@
-"""The inspector's panes: every module here with an ``ENTRY`` is one, in the order it asks for."""
+"""Panes of the inspector: every module of this package with an ``ENTRY`` is a pane."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -7,11 +7,11 @@ from widgets.panes.pane import Pane
 
 
 def entries() -> list[type[Pane]]:
-    """Return the pane classes of this folder by their ``order``."""
-    found: list[type[Pane]] = []
+    """Return the pane classes of this package, sorted by their ``order``."""
+    classes: list[type[Pane]] = []
     for module in iter_modules(__path__):
         entry = getattr(import_module(f"{__name__}.{module.name}"), "ENTRY", None)
         if entry is not None:
             assert issubclass(entry, Pane), module.name
-            found.append(entry)
-    return sorted(found, key=lambda pane: (pane.order, pane.__name__))
+            classes.append(entry)
+    return sorted(classes, key=lambda pane: (pane.order, pane.__name__))

@@ -1,4 +1,4 @@
-"""The check pane: the same gradient by finite differences, one click, agrees or not."""
+"""The check pane: comparison of a gradient with finite differences at one click."""
 
 import math
 
@@ -20,14 +20,14 @@ from widgets.panes.rows import Line, Rows
 from widgets.theme import Theme
 
 MOST = 3
-"""Leaves that are offered at once."""
+"""Maximum number of leaves offered at once."""
 SAMPLE = 8
-"""So many elements of a tensor are checked in one go."""
+"""Maximum number of elements of a tensor checked at once."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class CheckBlock(QWidget):
-    """The check of one element of one leaf: a button, and the outcome once it is there."""
+    """The check of a leaf's element: a button, and the result when it arrives."""
 
     def __init__(self, pane: Pane) -> None:
         super().__init__(pane)
@@ -60,7 +60,7 @@ class CheckBlock(QWidget):
         column.addWidget(self.sampler, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_check(self, page: Page, leaf: Value, element: int, only: bool) -> None:
-        """Offer the check of ``leaf``'s flat ``element``, or show how it came out."""
+        """Offer the check of ``leaf``'s flat ``element``, or show its result."""
         self._asked = (leaf.id, element)
         name = element_name(page, leaf, element)
         done = page.checked.get(self._asked)
@@ -83,20 +83,20 @@ class CheckBlock(QWidget):
         self._show_sample(page, leaf, own or bool(leaf.shape and only))
 
     def _show_sample(self, page: Page, leaf: Value, offered: bool) -> None:
-        """Offer the check of several elements at once, or tell how it came out."""
+        """Offer the check of several elements at once, or show its result."""
         size = int(np.prod(leaf.shape, dtype=np.int64))
         self._sample = (leaf.id, size)
         chosen = sample(size)
         waiting = sum(("check", leaf.id, at) in page.waiting for at in chosen)
-        found = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
-        whole = len(found) == len(chosen)
-        failed = whole and any(one.problem for one in found)
+        results = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
+        whole = len(results) == len(chosen)
+        failed = whole and any(check.problem for check in results)
         self.sampler.setVisible(offered and size > 1 and (failed or not whole))
         self.sampler.setEnabled(not waiting)
         every = "all" if len(chosen) == size else str(len(chosen))
         self.sampler.setText("Checking…" if waiting else f"Check {every} elements")
         shown = offered and size > 1 and whole
-        self.summary.say(verdict(found, chosen, size) if shown else "")
+        self.summary.say(verdict(results, chosen, size) if shown else "")
         self.summary.setVisible(shown)
 
     def _ask_sample(self) -> None:
@@ -106,21 +106,21 @@ class CheckBlock(QWidget):
 
 
 def sample(size: int) -> list[int]:
-    """Return up to `SAMPLE` flat indices, spread evenly, the first and the last among them."""
+    """Return up to `SAMPLE` flat indices, evenly spaced, including the first and the last."""
     if size <= SAMPLE:
         return list(range(size))
     return [round(at * (size - 1) / (SAMPLE - 1)) for at in range(SAMPLE)]
 
 
-def verdict(found: list[Checked], chosen: list[int], size: int) -> str:
-    """Return how many of the elements agree, and which do not."""
-    failed = [one.problem for one in found if one.problem]
+def verdict(results: list[Checked], chosen: list[int], size: int) -> str:
+    """Return a summary: how many elements agree, and which do not."""
+    failed = [check.problem for check in results if check.problem]
     if failed:
         return f"Not possible: {failed[0]}"
-    wrong = [at for one, at in zip(found, chosen, strict=True) if not one.agrees]
+    wrong = [at for check, at in zip(results, chosen, strict=True) if not check.agrees]
     whole = "all" if len(chosen) == size else f"{len(chosen)} of {size:,}"
     if not wrong:
-        gap = max((abs(one.numeric - one.autograd) for one in found), default=0.0)
+        gap = max((abs(check.numeric - check.autograd) for check in results), default=0.0)
         return f"✓ {whole} elements agree; they differ by at most {texts.number(gap)}"
     places = ", ".join(map(str, wrong))
     return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"
@@ -138,18 +138,18 @@ def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:
 
 def _numbers(root: str, name: str, done: Checked) -> list[Line]:
     real, imaginary = (done.autograd, done.numeric), done.imaginary or (None, None)
-    sent, moved = (_told(a, b) for a, b in zip(real, imaginary, strict=True))
+    sent, moved = (_number_text(a, b) for a, b in zip(real, imaginary, strict=True))
     nudged = Line(f"Δ{root}/Δ{name}", "", moved)
     backward = Line(f"∂{root}/∂{name}", "by autograd", sent)
     return [nudged] if done.agrees else [nudged._replace(text="by nudging"), backward]
 
 
-def _told(real: float, imaginary: float | None) -> str:
+def _number_text(real: float, imaginary: float | None) -> str:
     return texts.number(real) if imaginary is None else texts.number(complex(real, imaginary))
 
 
 def power(eps: float) -> str:
-    """Return ``10⁻⁴`` for 1e-4, else two figures."""
+    """Return ``10⁻⁴`` for 1e-4; other numbers with two significant digits."""
     if eps > 0 and math.isfinite(eps):
         exponent = round(math.log10(eps))
         if math.isclose(eps, 10.0**exponent, rel_tol=1e-6):
@@ -160,7 +160,7 @@ def power(eps: float) -> str:
 
 
 def element_name(page: Page, leaf: Value, element: int) -> str:
-    """Return ``b``, or ``w[0, 1]`` for one element of a tensor."""
+    """Return ``b``, or ``w[0, 1]`` for an element of a tensor."""
     index = page.index
     assert index is not None
     name = words.called(index, leaf.id)
@@ -171,7 +171,7 @@ def element_name(page: Page, leaf: Value, element: int) -> str:
 
 
 def refusal(index: Index, value: Value) -> str:
-    """Return why a value cannot be checked; empty where it can."""
+    """Return the reason why a value cannot be checked; empty if it can."""
     if not value.is_leaf or value.node is not None:
         return "Only leaves can be nudged: pick a parameter to check its gradient"
     if not value.requires_grad:
@@ -187,7 +187,7 @@ def refusal(index: Index, value: Value) -> str:
 
 
 def candidates(page: Page) -> list[Value]:
-    """Return the leaves whose gradients the page can check, those of its op included."""
+    """Return the leaves whose gradients can be checked: the value, or the inputs of the op."""
     index = page.index
     if index is None:
         return []
@@ -202,7 +202,7 @@ def candidates(page: Page) -> list[Value]:
 
 
 def current_op(index: Index, position: int) -> Op | None:
-    """Return the op that the latest event is about: that ran, or whose backward node ran."""
+    """Return the op of the latest event: the op that ran, or whose backward node ran."""
     if not 0 < position <= len(index.tape.events):
         return None
     event = index.tape.events[position - 1]
@@ -215,7 +215,7 @@ def current_op(index: Index, position: int) -> Op | None:
 
 
 class CheckPane(Pane):
-    """The checks that can be made of what is selected, or why there are none."""
+    """The possible checks of the selection, or the reason why there are none."""
 
     order = 30
     ruled = True
@@ -238,7 +238,7 @@ class CheckPane(Pane):
         self.gradcheck.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
-        """Offer checks; without a leaf that has a gradient, say why for a selected value."""
+        """Offer checks; for a selected value that cannot be checked, show the reason."""
         index, leaves = page.index, candidates(page)
         value = page.value
         reason = ""

@@ -1,4 +1,4 @@
-"""The explain pane: the op's formula with this run's numbers put in."""
+"""The explain pane: the op's formula with the numbers of this run."""
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
@@ -14,7 +14,7 @@ from widgets.theme import Theme
 
 
 class ExplainPane(Pane):
-    """Formula, words, and a row per number; emphasised rows are the ones being made now."""
+    """Formula, text, and a row per number; rows being computed now are emphasised."""
 
     order = 20
 
@@ -25,7 +25,7 @@ class ExplainPane(Pane):
         self._rows = Rows(self)
         self.axes = AxesView(self)
         self._origin = Label("caption", "", self)
-        self.lab = QPushButton("See cell by cell", self)
+        self.lab = QPushButton("Show cell by cell", self)
         self.lab.setToolTip("Which cells go into which, and the Jacobian (Ctrl+L)")
         self.lab.setMinimumWidth(1)
         self.lab.clicked.connect(self._ask_lab)
@@ -45,21 +45,23 @@ class ExplainPane(Pane):
 
     def show_page(self, page: Page) -> bool:
         """Show the page's explanation."""
-        found = page.explanation
-        if found is None or not (found.formula or found.words or found.rows):
+        explanation = page.explanation
+        if explanation is None or not (
+            explanation.formula or explanation.words or explanation.rows
+        ):
             return False
-        # A leaf's formula is its name, which stands in the head already.
-        told = found.formula if found.formula != naming.title(page)[0] else ""
-        self._formula.say(told)
-        self._formula.setVisible(bool(told))
-        self._words.say(found.words)
-        self._words.setVisible(bool(found.words))
-        self._rows.say(lines(found))
-        self._rows.setVisible(bool(found.rows))
-        self.axes.show_axes(found.axes or Axes(""))
-        self.axes.setVisible(found.axes is not None)
-        self._origin.say(f"Source: {found.origin}" if found.origin else "")
-        self._origin.setVisible(bool(found.origin))
+        # A leaf's formula is its name, which is in the title already.
+        formula = explanation.formula if explanation.formula != naming.title(page)[0] else ""
+        self._formula.say(formula)
+        self._formula.setVisible(bool(formula))
+        self._words.say(explanation.words)
+        self._words.setVisible(bool(explanation.words))
+        self._rows.say(lines(explanation))
+        self._rows.setVisible(bool(explanation.rows))
+        self.axes.show_axes(explanation.axes or Axes(""))
+        self.axes.setVisible(explanation.axes is not None)
+        self._origin.say(f"Source: {explanation.origin}" if explanation.origin else "")
+        self._origin.setVisible(bool(explanation.origin))
         self._op = page.selection.op if page.selection is not None else None
         self.lab.setVisible(self._op is not None)
         return True
@@ -70,14 +72,14 @@ class ExplainPane(Pane):
 
 
 def lines(explanation: Explanation) -> list[Line]:
-    """Return the rows; an emphasised one is pink where it is about a gradient, else blue."""
-    made: list[Line] = []
+    """Return the rows; emphasised rows are pink for gradients, else blue."""
+    rows: list[Line] = []
     for row in explanation.rows:
         tone: Tone = "plain"
         if row.emphasised:
             tone = "backward" if "∂" in row.label or "grad" in row.label else "forward"
-        made.append(Line(row.label, row.text, row.number, tone))
-    return made
+        rows.append(Line(row.label, row.text, row.number, tone))
+    return rows
 
 
 ENTRY = ExplainPane

@@ -1,4 +1,4 @@
-"""The facts pane: all that torch says of a tensor, an op or a module, and the line it is from."""
+"""The facts pane: properties of a tensor, an op or a module, and its source line."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
@@ -14,7 +14,7 @@ from widgets.panes.rows import Line, Rows
 from widgets.theme import Theme
 
 NAMED = 6
-"""At most this many other tensors are named in one fact."""
+"""Maximum number of other tensors named in a fact."""
 MOST_PARAMETERS = 40
 MOST_ARGUMENTS = 24
 
@@ -50,14 +50,14 @@ class FactsPane(Pane):
         self._rows.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
-        """Show the facts of what is selected; nothing selected has none."""
-        found = facts(page)
-        if not found:
+        """Show the facts of the selection; hidden without one."""
+        rows = facts(page)
+        if not rows:
             return False
-        self._rows.say([Line(label, "", text, "fact") for label, text in found])
+        self._rows.say([Line(label, "", text, "fact") for label, text in rows])
         self._line = line_of(page)
         self._source.setVisible(self._line > 0)
-        # Not splitlines: a form feed ends no line for Python.
+        # Not splitlines: a form feed does not end a line in Python.
         lines = page.source.split("\n")
         code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else "made by"
         self.code.say(code if len(code) <= 200 else code[:199] + "…")
@@ -69,7 +69,7 @@ class FactsPane(Pane):
 
 
 def line_of(page: Page) -> int:
-    """Return the source line that made what is selected, 0 where there is none."""
+    """Return the source line that produced the selection, 0 if there is none."""
     chosen, value, op = page.selection, page.value, page.op
     if chosen is not None and chosen.kind in ("op", "wire") and op is not None and op.place.line:
         return op.place.line
@@ -79,18 +79,18 @@ def line_of(page: Page) -> int:
 
 
 def facts(page: Page) -> list[tuple[str, str]]:
-    """Return (name, fact) pairs of what is selected."""
+    """Return (name, fact) pairs of the selection."""
     index, chosen, value = page.index, page.selection, page.value
     if index is None or chosen is None:
         return []
-    found: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     if chosen.kind == "module":
-        found += _module_facts(page)
+        rows += _module_facts(page)
     if chosen.kind == "op" and page.op is not None:
-        found += _op_facts(index, page.op)
+        rows += _op_facts(index, page.op)
     if value is not None:
-        found += _value_facts(page, index, value)
-    return found
+        rows += _value_facts(page, index, value)
+    return rows
 
 
 def _yes(fact: bool) -> str:
@@ -99,49 +99,49 @@ def _yes(fact: bool) -> str:
 
 def _value_facts(page: Page, index: Index, value: Value) -> list[tuple[str, str]]:
     shape = texts.shape(value.shape) if value.shape else "scalar ()"
-    found = [
+    rows = [
         ("shape", shape),
         ("dtype", value.dtype),
         ("device", value.device),
     ]
     if value.shape:
-        found.append(("strides", f"({', '.join(map(str, value.stride))})"))
-        found.append(("contiguous", _yes(value.contiguous)))
-    found.append(("storage", _storage(index, value)))
+        rows.append(("strides", f"({', '.join(map(str, value.stride))})"))
+        rows.append(("contiguous", _yes(value.contiguous)))
+    rows.append(("storage", _storage(index, value)))
     if value.offset:
-        found.append(("starts at", f"element {value.offset:,} of its storage"))
-    found.append(("leaf", _yes(value.is_leaf)))
-    found.append(("requires_grad", _yes(value.requires_grad)))
-    found.append(("version", _version(page, value)))
+        rows.append(("starts at", f"element {value.offset:,} of its storage"))
+    rows.append(("leaf", _yes(value.is_leaf)))
+    rows.append(("requires_grad", _yes(value.requires_grad)))
+    rows.append(("version", _version(page, value)))
     if value.base is not None and value.base in index.values:
-        found.append(("view of", words.called(index, value.base)))
+        rows.append(("view of", words.called(index, value.base)))
     if value.maker:
-        found.append(("made by", value.maker))
+        rows.append(("made by", value.maker))
     node = index.nodes.get(value.node) if value.node is not None else None
-    found.append(("grad_fn", node.name if node else "none"))
+    rows.append(("grad_fn", node.name if node else "none"))
     if node is not None:
-        found += _kept(index, node, page.position)
+        rows += _saved(index, node, page.position)
     users = [symbols.plain(index.op(number).op) for number in index.users.get(value.id, [])]
     if users:
-        found.append(("used by", _few(list(dict.fromkeys(users)))))
-    return found
+        rows.append(("used by", _joined(list(dict.fromkeys(users)))))
+    return rows
 
 
-def _kept(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
-    """Return what a backward node keeps: the bytes, until when, and each tensor."""
+def _saved(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
+    """Return the tensors saved by a backward node: total size, lifetime, and each tensor."""
     if not node.kept:
         return [("saved for backward", ", ".join(node.saved))] if node.saved else []
     until = "to the end"
     if node.freed is not None:
         until = f"{'freed at' if position >= node.freed else 'until'} event {node.freed:,}"
-    found = [("held for backward", f"{texts.size(held.of_node(node))}, {until}")]
+    rows = [("saved for backward", f"{texts.size(held.of_node(node))}, {until}")]
     for saved in node.kept[:NAMED]:
         name = words.called(index, saved.value) if saved.value in index.values else ""
-        told = (name, texts.shape(saved.shape), texts.size(saved.size))
-        found.append((f"keeps {saved.name}", " · ".join(filter(None, told))))
+        parts = (name, texts.shape(saved.shape), texts.size(saved.size))
+        rows.append((f"saved {saved.name}", " · ".join(filter(None, parts))))
     if len(node.kept) > NAMED:
-        found.append(("and more", texts.count(len(node.kept) - NAMED, "tensor")))
-    return found
+        rows.append(("and more", texts.count(len(node.kept) - NAMED, "tensor")))
+    return rows
 
 
 def _storage(index: Index, value: Value) -> str:
@@ -151,13 +151,13 @@ def _storage(index: Index, value: Value) -> str:
         for other in index.values.values()
         if other.storage == value.storage
         and index.home(other.id) != home
-        # Freed memory is used again: only a view makes the same storage mean the same numbers.
+        # Freed memory is reused: only views with the same storage share the same numbers.
         and (other.base is not None or value.base is not None)
     }
-    return f"shared with {_few(sorted(sharing))}" if sharing else "its own"
+    return f"shared with {_joined(sorted(sharing))}" if sharing else "its own"
 
 
-def _few(names: list[str]) -> str:
+def _joined(names: list[str]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -171,24 +171,24 @@ def _version(page: Page, value: Value) -> str:
 
 
 def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
-    found = [("op", op.op)]
+    rows = [("op", op.op)]
     for place, arg in enumerate(op.args[:MOST_ARGUMENTS]):
         name = arg.keyword or f"input {place}"
         if arg.value is not None and arg.value in index.values:
             shape = index.values[arg.value].shape
             note = f" · {texts.shape(shape)}" if shape else ""
-            found.append((name, words.called(index, arg.value) + note))
+            rows.append((name, words.called(index, arg.value) + note))
         elif arg.text and arg.text != "None":
-            found.append((name, arg.text if len(arg.text) < 60 else arg.text[:59] + "…"))
+            rows.append((name, arg.text if len(arg.text) < 60 else arg.text[:59] + "…"))
     if len(op.args) > MOST_ARGUMENTS:
-        found.append(("and more", texts.count(len(op.args) - MOST_ARGUMENTS, "input")))
+        rows.append(("and more", texts.count(len(op.args) - MOST_ARGUMENTS, "input")))
     if op.scope:
-        found.append(("module", op.scope))
+        rows.append(("module", op.scope))
     if op.inplace:
-        found.append(("in place", "yes: it overwrote its input"))
+        rows.append(("in place", "yes: it overwrote its input"))
     if not op.grad_mode:
-        found.append(("gradients", "off (no_grad)"))
-    return found
+        rows.append(("gradients", "off (no_grad)"))
+    return rows
 
 
 def _module_facts(page: Page) -> list[tuple[str, str]]:
@@ -201,18 +201,18 @@ def _module_facts(page: Page) -> list[tuple[str, str]]:
         if other.parent in inside:
             inside.add(number)
     ops = sum(op.call in inside for op in tape.ops)
-    found = [("kind", call.kind), ("parameters", f"{call.parameters:,}")]
+    rows = [("kind", call.kind), ("parameters", f"{call.parameters:,}")]
     if call.about:
-        found.append(("set up as", call.about))
-    found.append(("ops inside", f"{ops:,}"))
-    found.append(("mode", "training" if call.training else "evaluation"))
+        rows.append(("set up as", call.about))
+    rows.append(("ops inside", f"{ops:,}"))
+    rows.append(("mode", "training" if call.training else "evaluation"))
     if call.parent is not None:
-        found.append(("inside", tape.calls[call.parent].name))
-    return found + _parameters(tape, call.name)
+        rows.append(("inside", tape.calls[call.parent].name))
+    return rows + _parameters(tape, call.name)
 
 
 def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:
-    """Return the shape of every parameter whose name begins with the module's."""
+    """Return name and shape of every parameter inside the module."""
     shapes = {
         value.name: texts.shape(value.shape)
         for value in tape.values

@@ -1,4 +1,4 @@
-"""A custom Function's backward held against finite differences, entry by entry."""
+"""Comparison of a custom Function's backward with finite differences, entry by entry."""
 
 import math
 
@@ -16,12 +16,12 @@ from widgets.panes.rows import Line, Rows
 from widgets.theme import Theme
 
 COLUMNS = 4
-"""Jacobians of more columns are told by their worst entry alone."""
+"""Jacobians with more columns are described by their worst entry only."""
 _ATOL, _RTOL = 1e-5, 1e-3
 
 
 class GradcheckBlock(QWidget):
-    """A button for torch's gradcheck, and how it came out."""
+    """A button for torch's gradcheck, and its result."""
 
     def __init__(self, pane: Pane) -> None:
         super().__init__(pane)
@@ -53,7 +53,7 @@ class GradcheckBlock(QWidget):
         self.rows.set_theme(theme)
 
     def show_check(self, page: Page, number: int) -> None:
-        """Offer the check of the custom Function that an op called, or show how it came out."""
+        """Offer the check of the custom Function that an op called, or show its result."""
         index = page.index
         assert index is not None
         self._op = number
@@ -78,7 +78,7 @@ class GradcheckBlock(QWidget):
 
 
 def custom_op(page: Page) -> int | None:
-    """Return the op on the page where it called a custom Function whose backward can be checked."""
+    """Return the page's op if it called a custom Function whose backward can be checked."""
     index, chosen = page.index, page.selection
     if index is None or (page.position == 0 and chosen is None):
         return None
@@ -101,12 +101,12 @@ def _current(index: Index, position: int) -> int | None:
 
 
 def is_custom(index: Index, op: Op) -> bool:
-    """Tell whether a Function of the program's own made the op: torch's own nodes are numbered."""
+    """Return whether a user-defined Function made the op; torch's own nodes are numbered."""
     return op.node is not None and index.nodes[op.node].name == f"{op.op}Backward"
 
 
 def said(done: Gradchecked) -> str:
-    """Return the outcome in words."""
+    """Return the result as text."""
     if not done.pairs:
         return (
             f"{done.function} passes gradcheck" if done.agrees else f"Not possible: {done.problem}"
@@ -122,9 +122,9 @@ def said(done: Gradchecked) -> str:
 
 
 def lines(index: Index, op: Op, pair: JacobianPair) -> list[Line]:
-    """Return the entry that is furthest apart: by backward and by differences."""
-    given = [i for i in op.inputs if index.values[i].requires_grad]
-    source = words.called(index, given[pair.input]) if pair.input < len(given) else "input"
+    """Return rows for the entry with the largest difference: by backward and by differences."""
+    inputs = [i for i in op.inputs if index.values[i].requires_grad]
+    source = words.called(index, inputs[pair.input]) if pair.input < len(inputs) else "input"
     out = words.called(index, op.outputs[pair.output]) if pair.output < len(op.outputs) else "out"
     name = f"∂{out}{_at(pair.of_output)}/∂{source}{_at(pair.of_input)}"
     numeric = texts.number(pair.by_differences)
@@ -141,7 +141,7 @@ def _at(place: tuple[int, ...]) -> str:
 
 
 def matrices(pair: JacobianPair) -> str:
-    """Return both Jacobians, a row for each element of the output; empty where they are big."""
+    """Return both Jacobians as text, a row per element of the output; empty if too wide."""
     if not pair.backward_rows or len(pair.backward_rows[0]) > COLUMNS:
         return ""
     cells = [
@@ -173,7 +173,7 @@ def _note(done: Gradchecked | None) -> str:
 
 
 def _factor(pairs: list[JacobianPair]) -> str:
-    """Return the factor that all entries that differ are apart by; empty where there is none."""
+    """Return the common factor of all entries that differ; empty if there is none."""
     ratios = [
         d / b if b else math.nan
         for pair in pairs

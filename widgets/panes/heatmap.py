@@ -29,15 +29,15 @@ from widgets.theme import Theme, contrast, faded, ui_font
 
 LARGEST_CELL, TALLEST = 34.0, 300.0
 CELLS_FROM = 6.0
-"""Cells of at least this size are drawn one by one, smaller ones as an image."""
+"""Cell size in pixels from which cells are drawn one by one; smaller ones as an image."""
 NUMBERS_FROM = 26.0
 SCALE_HEIGHT = 30.0
 FEW = 16
-"""Up to this many cells show all their numbers, however small."""
+"""Up to this many cells show all numbers, even those close to zero."""
 
 
 class HeatView(QWidget):
-    """Coloured cells with their scale below; resting shows a number, a click picks it."""
+    """Coloured cells with their colour scale; hovering shows a number, a click picks it."""
 
     element_picked = Signal(int, int)
     """Row and column."""
@@ -62,7 +62,7 @@ class HeatView(QWidget):
         scale: float,
         chosen: tuple[int, int] | None,
     ) -> None:
-        """Show a matrix; ``exact`` are the numbers to name (None for a sampled picture)."""
+        """Show a matrix; ``exact`` are the numbers for tooltips (None for a thumbnail)."""
         self.numbers, self.exact, self.scale, self.chosen = numbers, exact, scale, chosen
         rows, columns = numbers.shape
         self.setAccessibleName(f"Heatmap of {rows} by {columns} numbers")
@@ -70,7 +70,7 @@ class HeatView(QWidget):
         self._kept.refresh()
 
     def cell(self, width: float) -> tuple[float, float]:
-        """Return width and height of a cell when ``width`` pixels are there."""
+        """Return width and height of a cell in a view ``width`` pixels wide."""
         rows, columns = self.numbers.shape
         if not rows or not columns:
             return 0.0, 0.0
@@ -79,20 +79,20 @@ class HeatView(QWidget):
         return wide, high
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of cells and scale."""
+        """Return the height of cells and scale for ``width``."""
         rows: int = self.numbers.shape[0]
         return round(self.cell(width)[1] * rows + SCALE_HEIGHT)
 
     def hasHeightForWidth(self) -> bool:
-        """Say yes: cells keep their shape."""
+        """Return True: cells keep their aspect ratio."""
         return True
 
     def sizeHint(self) -> QSize:
-        """Return the size at the present width."""
+        """Return the size at the current width."""
         return QSize(200, self.heightForWidth(max(200, self.width())))
 
     def at(self, point: QPointF) -> tuple[int, int] | None:
-        """Return row and column under a point, or None beside the cells."""
+        """Return row and column under a point, or None outside the cells."""
         wide, high = self.cell(self.width())
         rows, columns = self.numbers.shape
         if not wide or not high or point.x() < 0 or point.y() < 0:
@@ -101,7 +101,7 @@ class HeatView(QWidget):
         return (row, column) if row < rows and column < columns else None
 
     def event(self, e: QEvent) -> bool:
-        """Name the number under the mouse."""
+        """Show the number under the mouse as a tooltip."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
             place = self.at(QPointF(e.pos()))
             if place is not None and self.exact is not None:
@@ -141,7 +141,7 @@ class HeatView(QWidget):
         self._paint_scale(painter, high * self.numbers.shape[0] + 6)
 
     def tells(self, x: float) -> bool:
-        """Tell whether a number is worth writing into its cell: pale cells say enough."""
+        """Return whether to draw a number into its cell: not for pale cells close to zero."""
         return not math.isfinite(x) or abs(x) >= 0.05 * self.scale or self.numbers.size <= FEW
 
     def fill(self, x: float) -> QColor:
@@ -151,7 +151,7 @@ class HeatView(QWidget):
         return self.theme.data_soft if math.isnan(x) else self.theme.line
 
     def hatch(self, x: float) -> QBrush:
-        """Return what is drawn over a cell: lines for infinities, crossed lines for NaN."""
+        """Return the hatching over a cell: lines for infinities, crossed lines for NaN."""
         if math.isfinite(x):
             return QBrush(Qt.BrushStyle.NoBrush)
         if math.isnan(x):
@@ -172,7 +172,7 @@ class HeatView(QWidget):
         font = ui_font(10, 600)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
-        told = wide >= NUMBERS_FROM and high >= 14
+        is_readable = wide >= NUMBERS_FROM and high >= 14
         for (row, column), number in np.ndenumerate(self.numbers):
             x = float(number)
             box = QRectF(column * wide, row * high, wide, high).adjusted(gap, gap, -gap, -gap)
@@ -181,7 +181,7 @@ class HeatView(QWidget):
             for brush in (fill,) if math.isfinite(x) else (fill, self.hatch(x)):
                 painter.setBrush(brush)
                 painter.drawRoundedRect(box, radius, radius)
-            text = short(x) if told and self.tells(x) else ""
+            text = short(x) if is_readable and self.tells(x) else ""
             if text and metrics.horizontalAdvance(text) < wide - 3:
                 painter.setPen(_ink(fill.rgb(), self.theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
@@ -212,14 +212,14 @@ class HeatView(QWidget):
 
 @lru_cache(maxsize=1024)
 def _ink(fill: int, theme: Theme) -> QColor:
-    """Return what can be read best on a cell of that colour."""
+    """Return the text colour with the better contrast on a cell."""
     ink = theme.ink if theme.dark else theme.surface
     other = theme.surface if theme.dark else theme.ink
     return max(ink, other, key=lambda c: contrast(c, QColor(fill)))
 
 
 def scale_of(numbers: NDArray[np.float64]) -> float:
-    """Return the symmetric scale: the largest size of a few numbers, of many a high quantile."""
+    """Return the symmetric scale: the largest magnitude, or a high quantile of many numbers."""
     sizes = np.abs(numbers[np.isfinite(numbers)])
     if sizes.size > 200:
         return heat.scale_of(numbers)
@@ -241,12 +241,12 @@ def short(x: float) -> str:
 
 
 def scale_text(limit: float) -> str:
-    """Return the end of a scale in three figures."""
+    """Return the end of a scale with three significant digits."""
     return f"{limit:.3g}".replace("-", words.MINUS)
 
 
 class HeatmapPane(Pane):
-    """The heatmap of the side looked at; of a big tensor the thumbnail that came along."""
+    """The heatmap of value or gradient; for a big tensor of its recorded thumbnail."""
 
     order = 10
     numbers_only = True
@@ -267,7 +267,7 @@ class HeatmapPane(Pane):
         self.view.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
-        """Show the slice looked at; scalars and empty tensors have none."""
+        """Show the chosen slice; hidden for scalars and empty tensors."""
         snapshot, array = page.snapshot(), page.array()
         if snapshot is None or snapshot.numel < 2:
             return False

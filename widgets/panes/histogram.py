@@ -1,4 +1,4 @@
-"""The histogram pane: how the numbers are spread, value blue and gradient pink, and statistics."""
+"""The histogram pane: distributions of value (blue) and gradient (pink), and statistics."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,12 @@ from widgets.theme import Theme
 
 BINS = 24
 LEAST = 8
-"""Tensors of fewer elements get no bars: their numbers stand in the table."""
+"""Tensors with fewer elements get no bars: the table shows their numbers."""
 HEIGHT = 56.0
 
 
 class Bars(QWidget):
-    """A histogram with the ends of its axis below."""
+    """A histogram with the limits of its axis below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,13 +33,13 @@ class Bars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return room for bars and axis."""
+        """Return the size of bars and axis."""
         return QSize(100, round(HEIGHT) + 20)
 
     def show_numbers(
         self, numbers: NDArray[np.float64], color: QColor, whole: bool = False
     ) -> None:
-        """Count the finite ones of ``numbers`` in `BINS` bins; ``whole`` ones each on its own."""
+        """Show the finite ``numbers`` in `BINS` bins; ``whole``: integers with a bin each."""
         self.color = color
         finite = numbers[np.isfinite(numbers)]
         self.counts, self.low, self.high = binned(finite, whole)
@@ -48,7 +48,7 @@ class Bars(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the bars, the base line and the ends."""
+        """Draw the bars, the base line and the limits."""
         painter = QPainter(self)
         try:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -70,7 +70,7 @@ class Bars(QWidget):
                 if self.high != self.low:
                     painter.drawText(below, Qt.AlignmentFlag.AlignRight, axis(self.high))
             else:
-                painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "nothing finite")
+                painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "no finite numbers")
         finally:
             painter.end()
 
@@ -78,7 +78,7 @@ class Bars(QWidget):
 def binned(
     finite: NDArray[np.float64], whole: bool = False
 ) -> tuple[NDArray[np.int64], float, float]:
-    """Return counts per bin, and the least and greatest number; no bins for no numbers."""
+    """Return counts per bin, minimum and maximum; no bins without numbers."""
     if not finite.size:
         return np.zeros(0, np.int64), 0.0, 0.0
     low, high = float(finite.min()), float(finite.max())
@@ -94,12 +94,12 @@ def binned(
 
 
 def axis(x: float) -> str:
-    """Return the end of an axis in three figures."""
+    """Return the limit of an axis with three significant digits."""
     return f"{x:.3g}".replace("-", words.MINUS)
 
 
 def statistics(snapshot: Snapshot) -> list[Line]:
-    """Return mean and deviation, extremes, norm, and the count of what is not finite."""
+    """Return mean and deviation, extremes, norm, and the counts of NaN and infinities."""
     array = snapshot.array()
     if array is None:
         numbers = (snapshot.mean, snapshot.std, snapshot.min, snapshot.max, snapshot.norm)
@@ -124,7 +124,7 @@ def statistics(snapshot: Snapshot) -> list[Line]:
 
 
 class HistogramPane(Pane):
-    """Histograms of value and gradient side by side, then statistics of the side looked at."""
+    """Histograms of value and gradient side by side, and statistics of the chosen side."""
 
     order = 40
     numbers_only = True
@@ -166,9 +166,9 @@ class HistogramPane(Pane):
             bars.update()
 
     def show_page(self, page: Page) -> bool:
-        """Show both histograms as far as they exist; scalars have none."""
-        looked = page.snapshot()
-        if looked is None or looked.numel < 2:
+        """Show the histograms that exist; hidden for scalars."""
+        current = page.snapshot()
+        if current is None or current.numel < 2:
             return False
         sampled = False
         for side, bars in self.bars.items():
@@ -182,11 +182,11 @@ class HistogramPane(Pane):
                 bars.show_numbers(numbers, color, whole)
         self._note.say("The histograms count a sample")
         self._note.setVisible(sampled)
-        self._rows.say(self._lines(page, looked))
+        self._rows.say(self._lines(page, current))
         return True
 
-    def _lines(self, page: Page, looked: Snapshot) -> list[Line]:
-        lines = statistics(looked)
+    def _lines(self, page: Page, current: Snapshot) -> list[Line]:
+        lines = statistics(current)
         if page.side == "gradient":
             pink = [line._replace(tone="fact-backward") for line in lines if line.tone == "fact"]
             return pink + [line for line in lines if line.tone != "fact"]
@@ -198,7 +198,7 @@ class HistogramPane(Pane):
 
 
 def spread(snapshot: Snapshot) -> tuple[NDArray[np.float64], bool]:
-    """Return the numbers to count, flat, and whether they are only a sample."""
+    """Return the numbers to count, as a 1-D array, and whether they are only a sample."""
     array = snapshot.array()
     if array is not None:
         return real(array).reshape(-1), False

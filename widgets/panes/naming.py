@@ -1,4 +1,4 @@
-"""What the inspector calls things: titles, subtitles, and why a number is not there."""
+"""Texts of the inspector: titles, subtitles, and reasons for missing numbers."""
 
 from engine.tape import Snapshot, Value
 from playback import short, symbols, words
@@ -11,7 +11,7 @@ Texts = tuple[str, str]
 
 
 def root_name(page: Page) -> str:
-    """Return what the latest backward pass began at, ``L`` where it has no name."""
+    """Return the name of the latest backward pass's root, ``L`` if it has none."""
     if page.tape is None or not page.tape.passes:
         return "L"
     index = page.index
@@ -39,16 +39,16 @@ def title(page: Page) -> Texts:
 
 
 def _event_title(page: Page) -> Texts:
-    found, index = page.explanation, page.index
-    if found is None or index is None:
+    explanation, index = page.explanation, page.index
+    if explanation is None or index is None:
         return "Inspector", "Step into the tape, or pick a card, a wire or a row"
-    if found.step:
-        return found.step, found.title
+    if explanation.step:
+        return explanation.step, explanation.title
     total = len(index.tape.events)
     if not page.position:
-        return f"Start · {texts.count(total, 'event')}", found.title
+        return f"Start · {texts.count(total, 'event')}", explanation.title
     phase = phases(index)[page.position - 1]
-    return f"{phase} · event {page.position:,} of {total:,}", found.title
+    return f"{phase} · event {page.position:,} of {total:,}", explanation.title
 
 
 def _wire_title(page: Page, index: Index, value: Value) -> Texts:
@@ -57,22 +57,25 @@ def _wire_title(page: Page, index: Index, value: Value) -> Texts:
     user = symbols.plain(index.op(op).op) if known and op is not None else "its user"
     share = page.number_of("gradient")
     if share is None:
-        return f"{words.called(index, value.id)} → {user}", "No gradient has come back along it"
-    return f"{words.called(index, value.id)} → {user}", "With the share of gradient that came back"
+        return f"{words.called(index, value.id)} → {user}", "No gradient has flowed back along it"
+    return (
+        f"{words.called(index, value.id)} → {user}",
+        "With the gradient that flowed back along it",
+    )
 
 
 def _about(index: Index, value: Value) -> str:
-    made = symbols.plain(index.op(value.op).op) if value.op is not None else ""
+    maker = symbols.plain(index.op(value.op).op) if value.op is not None else ""
     return {
         "parameter": "parameter, gets a gradient",
         "data": "input data",
         "constant": "constant, cut off from the graph",
-        "result": f"made by {made}" if made else "result",
+        "result": f"made by {maker}" if maker else "result",
     }[value.role]
 
 
 def absence(page: Page) -> str:
-    """Return why the side looked at has no number at this position."""
+    """Return the reason why the chosen side has no number at this position."""
     value, index = page.value, page.index
     assert value is not None
     assert index is not None
@@ -91,12 +94,12 @@ def absence(page: Page) -> str:
     if not started:
         return "No gradient yet: backward has not begun"
     if index.passes[max(started)][1] >= page.position:
-        return "Backward has not come here yet"
+        return "Backward has not reached this yet"
     return "None: no gradient reached it"
 
 
 def shares(page: Page) -> str:
-    """Return the sum being made, ``3 + 1 = 4``; empty where fewer than two shares meet."""
+    """Return the gradient sum, ``3 + 1 = 4``; empty with fewer than two contributions."""
     known, index = page.known, page.index
     if index is None or not known.shares or (len(known.shares) < 2 and not known.pending):
         return ""

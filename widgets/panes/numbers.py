@@ -1,4 +1,4 @@
-"""The numbers pane: the slice looked at as a table, and the way to fetch what did not travel."""
+"""The numbers pane: the chosen slice as a table, and a button to fetch a big tensor."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,11 @@ from widgets.theme import Theme
 Index = QModelIndex | QPersistentModelIndex
 SHOWN_ROWS = 6
 COPY_LIMIT = 10_000
-"""Cells that one copy takes at most."""
+"""Maximum number of cells copied at once."""
 
 
 class NumbersModel(QAbstractTableModel):
-    """A matrix as a table model; headers are the indices, texts as the interface writes them."""
+    """A matrix as a table model, with indices as headers and numbers in display format."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,15 +47,15 @@ class NumbersModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, columns - 1))
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return the rows of the matrix."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else self.matrix.shape[0]
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return the columns of the matrix."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else self.matrix.shape[1]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a number's text; as tooltip all its digits."""
+        """Return a number's text; with all digits for the tooltip."""
         if role == Qt.ItemDataRole.DisplayRole:
             return words.number(self.matrix[index.row(), index.column()].item())
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -81,7 +81,7 @@ class NumbersModel(QAbstractTableModel):
 
 
 class NumbersPane(Pane):
-    """All numbers of the slice looked at; for a big tensor a button that fetches them."""
+    """All numbers of the chosen slice; for a big tensor a button that fetches them."""
 
     order = 12
     numbers_only = True
@@ -116,7 +116,7 @@ class NumbersPane(Pane):
         self.column.addWidget(self.view)
 
     def show_page(self, page: Page) -> bool:
-        """Show the numbers of the side looked at; a scalar's stand in the head already."""
+        """Show the numbers of the chosen side; hidden for scalars, which the title shows."""
         snapshot, array = page.snapshot(), page.array()
         number = page.number_of(page.side)
         if snapshot is None or number is None or snapshot.numel < 2:
@@ -137,15 +137,15 @@ class NumbersPane(Pane):
 
     def _offer(self, page: Page, number: int, missing: bool) -> None:
         waiting = ("peek", number, 0) in page.waiting
-        gone = number in page.fetched and page.fetched[number] is None
+        is_lost = number in page.fetched and page.fetched[number] is None
         snapshot = page.snapshot()
         assert snapshot is not None
         self._note.setVisible(missing)
-        self.fetch.setVisible(missing and not gone)
+        self.fetch.setVisible(missing and not is_lost)
         self.fetch.setEnabled(not waiting)
         self.fetch.setText("Fetching…" if waiting else "Fetch all numbers")
-        if gone:
-            self._note.say("The numbers are gone: only this summary was kept")
+        if is_lost:
+            self._note.say("The numbers are no longer available, only this summary")
         else:
             self._note.say(f"Here is a summary of {words.count(snapshot.numel, 'number')}")
 
@@ -171,11 +171,11 @@ class NumbersPane(Pane):
         self.view.setFixedHeight(shown + across.sizeHint().height() + (2 if fits else 12))
 
     def resizeEvent(self, _event: QResizeEvent) -> None:
-        """Leave room for a horizontal scroll bar only where the table needs one."""
+        """Reserve space for a horizontal scroll bar only if the table needs it."""
         self._set_height()
 
     def _samples(self) -> list[str]:
-        """Return texts as wide as the table's: of some hundred numbers and of the extremes."""
+        """Return texts to measure column widths: of some hundred numbers and the extremes."""
         flat = self.model.matrix.reshape(-1)
         few = flat[:: max(1, flat.size // 200)][:400]
         texts = [words.number(x.item()) for x in few]

@@ -1,4 +1,4 @@
-"""The head of the inspector: what is looked at, value or gradient, and a scalar's number."""
+"""The head of the inspector: title, value or gradient, a scalar's number, the slice."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
@@ -10,11 +10,11 @@ from widgets.panes.page import Page, Side
 from widgets.panes.pane import Pane
 
 FEW = 4
-"""A dimension of at most this size gets a button per index, a bigger one a spin box."""
+"""Dimensions up to this size get a button per index, bigger ones a spin box."""
 
 
 class OverviewPane(Pane):
-    """Title and subtitle, the Value | Gradient toggle, one big number, and the slice chosen."""
+    """Title and subtitle, the Value | Gradient toggle, a big number, and the slice controls."""
 
     order = 0
 
@@ -52,11 +52,11 @@ class OverviewPane(Pane):
         return button
 
     def _selectable(self, *labels: Label) -> None:
-        for made in labels:
-            made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for label in labels:
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def show_page(self, page: Page) -> bool:
-        """Show title, side and number; a page without a value only has the title."""
+        """Show title, side and number; only the title for a page without a value."""
         self.heading.set_text(*naming.title(page))
         value = page.value
         literal = page.selection.literal if page.selection else ""
@@ -87,7 +87,7 @@ class OverviewPane(Pane):
 
 
 class SliceRows:
-    """One row of index buttons, or a spin box, per leading dimension of a tensor."""
+    """A row of index buttons, or a spin box, per leading dimension of a tensor."""
 
     def __init__(self, host: QWidget, pane: Pane) -> None:
         self._host = host

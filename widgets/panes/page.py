@@ -1,4 +1,4 @@
-"""What the inspector looks at: a selection on a tape at a position, and the numbers there."""
+"""Immutable state of the inspector: a selection at a position of a tape, and its numbers."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -18,19 +18,19 @@ Side = Literal["value", "gradient"]
 
 
 class Selection(Struct, frozen=True):
-    """What the user picked. Which fields are set depends on the kind, `select` sets them all."""
+    """The user's selection; the kind determines which fields are set (see `select`)."""
 
     kind: Literal["value", "op", "wire", "module", "parameter"]
     value: int | None = None
-    """Value id whose numbers are shown: of an op its (first) result."""
+    """Id of the value whose numbers are shown: for an op its (first) result."""
     op: int | None = None
-    """Index in `Tape.ops`; for a wire the op that uses the value, where there is one."""
+    """Index in `Tape.ops`; for a wire the op that uses the value, if any."""
     call: int | None = None
     """Index in `Tape.calls`, for a module."""
     edges: tuple[tuple[int, int], ...] = ()
-    """For a wire: the (backward node, slot) pairs whose gradients come back along it."""
+    """For a wire: the (backward node, slot) pairs whose gradients flow back along it."""
     literal: str = ""
-    """For a constant that is a plain Python number: how it is written."""
+    """For a constant that is a plain Python number: its source text."""
 
 
 def select(picture: Picture, key: str) -> Selection | None:
@@ -40,7 +40,7 @@ def select(picture: Picture, key: str) -> Selection | None:
             if card.kind == "module":
                 return Selection("module", card.value, call=card.call)
             if card.failed and card.op is None:
-                # The page about the latest event tells of it.
+                # The page about the latest event describes it.
                 return None
             if card.op is not None:
                 return Selection("op", card.value, card.op)
@@ -60,7 +60,7 @@ def select(picture: Picture, key: str) -> Selection | None:
 
 
 class Versions:
-    """The versions of every tensor through time, so that a leaf shows its newest numbers."""
+    """The versions of every tensor over time, so that a leaf shows its newest numbers."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -80,21 +80,22 @@ class Versions:
         return index_of(tape).kept("versions", cls)
 
     def until(self, value: int, position: int) -> list[int]:
-        """Return the ids of the tensor's versions that exist at ``position``, oldest first."""
+        """Return the ids of the tensor's versions existing at ``position``, oldest first."""
         versions = self._versions.get(self._index.home(value), [])
-        return [made for at, made in versions if at < position]
+        return [version for at, version in versions if at < position]
 
     def known(self, value: int) -> bool:
-        """Tell whether an event made this value; values from outside the tape always exist."""
-        return any(made == value for _, made in self._versions.get(self._index.home(value), []))
+        """Return whether an event produced this value; values from outside the tape have none."""
+        versions = self._versions.get(self._index.home(value), [])
+        return any(version == value for _, version in versions)
 
 
 @dataclass(frozen=True)
 class Page:
-    """One look at a tape. All that panes show is read from here; a page never changes.
+    """Immutable view state of the inspector, the only input of the panes.
 
-    ``side`` is what is looked at, ``slices`` the index chosen for every leading dimension,
-    ``element`` the flat index chosen for a check, ``fetched`` all numbers of big snapshots.
+    ``side`` selects value or gradient, ``slices`` the index for every leading dimension,
+    ``element`` the flat index for a check; ``fetched`` has the full snapshots of big tensors.
     """
 
     tape: Tape | None = None
@@ -109,14 +110,14 @@ class Page:
     checked: dict[tuple[int, int], Checked] = field(default_factory=dict)
     gradchecked: dict[int, Gradchecked] = field(default_factory=dict)
     waiting: frozenset[tuple[str, int, int]] = frozenset()
-    """Asked for and not come: ``("check", value, index)``, ``("gradcheck", op, 0)``,
+    """Requested and not yet answered: ``("check", value, index)``, ``("gradcheck", op, 0)``,
     ``("peek", snapshot, 0)``."""
     versions: Versions | None = None
     serial: int = 0
-    """Counts the tapes shown, so that numbers of different ones are never taken for the same."""
+    """Number of tapes shown so far, so that keys of different tapes never compare equal."""
 
     def numbers_key(self) -> tuple[object, ...]:
-        """Return what all numbers of the page follow from; equal keys, equal numbers."""
+        """Return a key of everything that determines the page's numbers."""
         numbers = (self.number_of("value"), self.number_of("gradient"))
         asked = (len(self.fetched), self.waiting)
         return (self.serial, *numbers, self.side, self.slices, self.element, *asked)
@@ -128,7 +129,7 @@ class Page:
 
     @property
     def value(self) -> Value | None:
-        """The value looked at: of a leaf the version that it has at this position."""
+        """The selected value; for a leaf its version at this position."""
         index, chosen = self.index, self.selection
         if index is None or chosen is None or chosen.value is None:
             return None
@@ -140,7 +141,7 @@ class Page:
 
     @property
     def op(self) -> Op | None:
-        """The op looked at: the selected one, or the one that the selected value came from."""
+        """The selected op, or the op that produced the selected value."""
         if self.tape is None or self.selection is None:
             return None
         chosen = self.selection.op
@@ -151,7 +152,7 @@ class Page:
 
     @property
     def call(self) -> Call | None:
-        """The module call looked at."""
+        """The selected module call."""
         if self.tape is None or self.selection is None or self.selection.call is None:
             return None
         chosen = self.selection.call
@@ -159,7 +160,7 @@ class Page:
 
     @property
     def reached(self) -> bool:
-        """Whether the value exists at this position."""
+        """True if the value exists at this position."""
         value = self.value
         if value is None or self.versions is None:
             return False
@@ -168,7 +169,7 @@ class Page:
 
     @property
     def known(self) -> Known:
-        """What is known of the value's gradient; for a wire, of the share that came along it."""
+        """Known state of the value's gradient; for a wire, of the contribution along it."""
         index, value, chosen = self.index, self.value, self.selection
         if index is None or value is None or chosen is None:
             return Known()
@@ -183,26 +184,26 @@ class Page:
         return Known()
 
     def number_of(self, side: Side) -> int | None:
-        """Return the number of the snapshot on that side, None where there is none yet."""
+        """Return the index of the snapshot of that side, None if there is none yet."""
         if side == "gradient":
             return self.known.snapshot
         value = self.value
         return value.snapshot if value is not None and self.reached else None
 
     def snapshot(self, side: Side | None = None) -> Snapshot | None:
-        """Return the snapshot of a side (the one looked at), with all numbers where fetched."""
+        """Return the snapshot of a side (default: the chosen side), with fetched numbers if any."""
         number = self.number_of(side or self.side)
         if number is None or self.tape is None:
             return None
         return self.fetched.get(number) or self.tape.snapshots[number]
 
     def array(self, side: Side | None = None) -> NDArray[np.generic] | None:
-        """Return all numbers of a side, None where they did not travel or do not exist yet."""
+        """Return all numbers of a side, None if they were not sent or do not exist yet."""
         snapshot = self.snapshot(side)
         return None if snapshot is None else snapshot.array()
 
     def slice_at(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the index chosen for each dimension but the last two, inside ``shape``."""
+        """Return the chosen index of each dimension but the last two, clamped to ``shape``."""
         chosen = (*self.slices, *([0] * len(shape)))
         return tuple(
             max(0, min(at, size - 1))
@@ -210,7 +211,7 @@ class Page:
         )
 
     def offset(self, shape: tuple[int, ...]) -> int:
-        """Return the flat index of the first element of the slice looked at."""
+        """Return the flat index of the first element of the chosen slice."""
         flat = 0
         for at, size in zip(self.slice_at(shape), shape, strict=False):
             flat = flat * size + at
@@ -218,7 +219,7 @@ class Page:
 
 
 def matrix(array: NDArray[np.generic], slices: tuple[int, ...]) -> NDArray[np.generic]:
-    """Return a tensor as a matrix: scalars and vectors as one row, of more dims the slice."""
+    """Return a tensor as a matrix: scalars and vectors as one row, else the chosen slice."""
     if array.ndim > 2:
         if 0 in array.shape:
             return np.zeros((0, 0), array.dtype)
@@ -227,7 +228,7 @@ def matrix(array: NDArray[np.generic], slices: tuple[int, ...]) -> NDArray[np.ge
 
 
 def real(array: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return the numbers as float64: of complex ones the size, of booleans 0 and 1."""
+    """Return the numbers as float64: complex numbers by magnitude, booleans as 0 and 1."""
     with np.errstate(invalid="ignore", over="ignore"):
         plain = np.abs(array) if np.iscomplexobj(array) else array
         return np.asarray(plain, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What every inspector pane is: a widget that shows a page, or says that it has nothing to show."""
+"""Base class of the inspector's panes: widgets that show a page, or are hidden."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -11,27 +11,27 @@ class Pane(QWidget):
     """A section of the inspector. Subclasses override `show_page` and `set_theme`."""
 
     order = 50
-    """Panes stand in this order, small ones first."""
+    """Sort key of the panes, smallest first."""
 
     ruled = False
-    """Whether a hairline sets it off from the panes above."""
+    """True if a hairline separates it from the panes above."""
     numbers_only = False
-    """Whether it shows nothing but numbers: it is then left alone until these change."""
+    """True if it only depends on numbers: it is only updated when they change."""
 
     check_asked = Signal(int, int)
-    """Compare with finite differences: value id, flat index."""
+    """Request a comparison with finite differences: value id, flat index."""
     gradcheck_asked = Signal(int)
-    """Compare a custom Function's backward with finite differences: an op's index."""
+    """Request a comparison of a custom Function's backward: index of the op."""
     peek_asked = Signal(int)
-    """Fetch all numbers of a snapshot."""
+    """Request all numbers of a snapshot."""
     line_asked = Signal(int)
     """Go to a source line."""
     side_asked = Signal(str)
-    """Look at ``value`` or ``gradient``."""
+    """Show ``value`` or ``gradient``."""
     lab_asked = Signal(int)
     """Show the op with this index in the shape lab, with its Jacobian."""
     slice_asked = Signal(int, int)
-    """Look at this index of that dimension."""
+    """Choose a slice: dimension, index."""
     element_asked = Signal(int)
     """Choose the element with this flat index."""
 
@@ -45,18 +45,18 @@ class Pane(QWidget):
         self._shown = False
 
     def set_theme(self, theme: Theme) -> None:
-        """Use ``theme``'s colours; labels follow the inspector's style sheet by themselves."""
+        """Use ``theme``'s colours; labels get theirs from the inspector's style sheet."""
         self.theme = theme
         self._seen = None
         self.update()
 
     def refresh(self, page: Page) -> bool:
-        """Show ``page`` if it differs for this pane; return whether there is something to show."""
+        """Show ``page`` if it changed for this pane; return whether there is anything to show."""
         seen = page.numbers_key()
         if not self.numbers_only or seen != self._seen:
             self._seen, self._shown = seen, self.show_page(page)
         return self._shown
 
     def show_page(self, page: Page) -> bool:
-        """Show ``page``; return False where there is nothing to show, and be hidden."""
+        """Show ``page``; return False to be hidden, if there is nothing to show."""
         raise NotImplementedError

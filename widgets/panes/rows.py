@@ -1,4 +1,4 @@
-"""Rows of a label, quiet words and a number, drawn so that they fit a panel of any width."""
+"""Rows of label, text and number that adapt to panels of any width."""
 
 from typing import Literal, NamedTuple
 
@@ -20,11 +20,11 @@ from widgets.theme import Theme
 Tone = Literal["plain", "backward", "forward", "fact", "fact-backward", "warning"]
 PAD, GAP = 10.0, 14.0
 _RUN = 14
-"""Words longer than this may break anywhere."""
+"""Words longer than this may wrap anywhere."""
 
 
 class Line(NamedTuple):
-    """What a row says: the name, how it comes about, the number; and its tone."""
+    """Content of a row: the label, an explanation, the number; and its tone."""
 
     label: str
     text: str = ""
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the texts of a row stand."""
+    """Rectangles of the texts of a row, and its height."""
 
     label: QRectF
     text: QRectF
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Row(QWidget):
-    """One line; where it is too narrow the number or the words move below the label."""
+    """Widget of a row; if it is too narrow, number or text wrap below the label."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class Row(QWidget):
         self.setSizePolicy(policy)
 
     def say(self, line: Line, label_room: float = 0.0) -> None:
-        """Show ``line``; labels of neighbours are given the same room, so that texts align."""
+        """Show ``line``; neighbours share ``label_room`` pixels for labels, so that texts align."""
         if (line, label_room) == (self._line, self.label_room):
             return
         self._line, self.label_room = line, label_room
@@ -67,11 +67,11 @@ class Row(QWidget):
         self.update()
 
     def line(self) -> Line:
-        """Return what the row says."""
+        """Return the content of the row."""
         return self._line
 
     def fonts(self) -> tuple[QFont, QFont, QFont]:
-        """Return the fonts of label, words and number."""
+        """Return the fonts of label, text and number."""
         font = self.theme.font
         if self._line.tone.startswith("fact"):
             return font(13), font(13), font(13, 600)
@@ -79,11 +79,11 @@ class Row(QWidget):
         return font(14, heavy), font(13), font(14, 700)
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height that ``width`` pixels need."""
+        """Return the height for ``width`` pixels."""
         return round(self.place(width).height)
 
     def hasHeightForWidth(self) -> bool:
-        """Say yes: a narrow row is a tall one."""
+        """Return True: a narrow row is taller."""
         return True
 
     def sizeHint(self) -> QSize:
@@ -95,45 +95,47 @@ class Row(QWidget):
         return QSize(60, 20)
 
     def place(self, width: float) -> Place:
-        """Return where the three texts stand, and the height, when ``width`` pixels are there."""
+        """Return the layout of the three texts in ``width`` pixels."""
         known = (self._line, self.label_room, self.theme)
         if known != self._placed_for:
             self._placed_for = known
             self._placed.clear()
-        # A layout asks for the heights of all rows again and again.
+        # A layout asks for the heights of all rows repeatedly.
         if width not in self._placed:
-            self._placed[width] = self._place(width)
+            self._placed[width] = self._geometry(width)
         return self._placed[width]
 
-    def _place(self, width: float) -> Place:
+    def _geometry(self, width: float) -> Place:
         fact = self._line.tone.startswith("fact")
         pad = 0.0 if fact else PAD
         above = 3.0 if fact else 6.0
         label_font, text_font, number_font = self.fonts()
         room = max(40.0, width - 2 * pad)
-        label = _size(label_font, self._line.label, room)
-        number = _size(number_font, self._line.number, room)
+        label = _text_rect(label_font, self._line.label, room)
+        number = _text_rect(number_font, self._line.number, room)
         start = max(label.width(), self.label_room) + GAP if self._line.label else 0.0
-        text = _size(text_font, self._line.text, room)
+        text = _text_rect(text_font, self._line.text, room)
         end = number.width() + GAP if self._line.number else 0.0
         if self._line.text and start + text.width() + end > room:
-            narrow = _size(text_font, self._line.text, max(1.0, room - start - end))
+            narrow = _text_rect(text_font, self._line.text, max(1.0, room - start - end))
             if room - start - end > 70 and narrow.height() < 3 * text.height():
                 text = narrow
             else:
-                return self._below(label, text, number, pad, above, room)
+                return self._wrapped_geometry(label, text, number, pad, above, room)
         if not self._line.text and start + number.width() > room:
-            return self._below(label, text, number, pad, above, room)
+            return self._wrapped_geometry(label, text, number, pad, above, room)
         height = max(label.height(), text.height(), number.height())
-        number.moveTopLeft(QPointF(pad + room - number.width(), above + _mid(height, number)))
-        text.moveTopLeft(QPointF(pad + start, above + _mid(height, text)))
-        label.moveTopLeft(QPointF(pad, above + _mid(height, label)))
+        number.moveTopLeft(
+            QPointF(pad + room - number.width(), above + _centre_offset(height, number))
+        )
+        text.moveTopLeft(QPointF(pad + start, above + _centre_offset(height, text)))
+        label.moveTopLeft(QPointF(pad, above + _centre_offset(height, label)))
         return Place(label, text, number, height + 2 * above)
 
-    def _below(
+    def _wrapped_geometry(
         self, label: QRectF, text: QRectF, number: QRectF, pad: float, above: float, room: float
     ) -> Place:
-        """Put what does not fit beside the label on lines of its own."""
+        """Return a layout with text and number on separate lines below the label if needed."""
         y = above
         label.moveTopLeft(QPointF(pad, y))
         beside = bool(self._line.text) and label.width() + GAP + number.width() <= room
@@ -183,7 +185,7 @@ class Row(QWidget):
             painter.end()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy what the row says."""
+        """Open the menu that copies the row."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
@@ -199,7 +201,7 @@ class Row(QWidget):
 
 
 class Rows(QWidget):
-    """A column of `Row`s that are kept and filled anew."""
+    """A column of reusable `Row` widgets."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 4) -> None:
         super().__init__(parent)
@@ -218,7 +220,7 @@ class Rows(QWidget):
             row.update()
 
     def say(self, lines: list[Line]) -> None:
-        """Show these lines; their words begin at one x unless a label is very long."""
+        """Show these lines; their texts are aligned unless a label is very long."""
         while len(self._rows) < len(lines):
             row = Row(self)
             row.theme = self._theme
@@ -241,15 +243,15 @@ class Rows(QWidget):
         return [row.line() for row in self._rows if not row.isHidden()]
 
 
-def _size(font: QFont, text: str, room: float) -> QRectF:
-    """Return the rectangle of ``text``, wrapped to ``room`` pixels, at the origin."""
+def _text_rect(font: QFont, text: str, width: float) -> QRectF:
+    """Return the rectangle at the origin of ``text`` wrapped to ``width`` pixels."""
     if not text:
         return QRectF()
     metrics = QFontMetricsF(font)
-    page = QRectF(0, 0, room, 100_000)
+    page = QRectF(0, 0, width, 100_000)
     box = metrics.boundingRect(page, Qt.TextFlag.TextWordWrap, breakable(text, _RUN))
-    return QRectF(0, 0, min(room, box.width() + 1), max(box.height(), metrics.height()))
+    return QRectF(0, 0, min(width, box.width() + 1), max(box.height(), metrics.height()))
 
 
-def _mid(height: float, box: QRectF) -> float:
+def _centre_offset(height: float, box: QRectF) -> float:
     return (height - box.height()) / 2 if box.height() < height / 1.6 else 0.0

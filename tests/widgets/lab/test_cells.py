@@ -57,7 +57,7 @@ def test_moving_over_the_cells_paints_none_of_the_others(canvas, monkeypatch):
     canvas.look_at(Cell("a", 0))
     canvas.grab()
     made = []
-    monkeypatch.setattr(CellSheets, "_sheet", lambda *_, **__: made.append(1))
+    monkeypatch.setattr(CellSheets, "_painted_cells", lambda *_, **__: made.append(1))
     canvas.look_at(Cell("a", 1))
     canvas.grab()
     assert not made
@@ -74,17 +74,17 @@ def test_cells_of_two_big_cards_are_painted_in_two_turns(canvas, qtbot):
     canvas.resize(700, canvas.minimumHeight())
     first, second = canvas.cards
     canvas.grab()
-    assert len(canvas._sheets._kept) == 1
+    assert len(canvas._sheets._sheets) == 1
     with qtbot.waitExposed(canvas):
         canvas.show()
-    qtbot.waitUntil(lambda: len(canvas._sheets._kept) == 2)
+    qtbot.waitUntil(lambda: len(canvas._sheets._sheets) == 2)
     assert min(len(seen(first)), len(seen(second))) > 50
 
 
 def test_cells_of_small_cards_are_painted_at_once(canvas):
     canvas.show_probed(probe(Probe(1, "a = torch.randn(8, 8)\nb = torch.randn(8, 8)\na @ b")))
     canvas.grab()
-    assert len(canvas._sheets._kept) == 3
+    assert len(canvas._sheets._sheets) == 3
 
 
 @pytest.mark.parametrize("shape", ["2, 3", "6", "()", "4, 3, 2", "14, 3, 5", "0, 3", "2, 0, 2"])

@@ -57,7 +57,7 @@ def test_resting_on_a_cell_says_where_it_comes_from(lab):
     QTest.mouseMove(lab.canvas, middle(lab, "a", 0))
     assert lab.looked.said() == "a[0, 0] = 1.0000 reaches result[0, :]"
     lab.canvas.look_at(None)
-    assert "Rest on a cell" in lab.looked.said()
+    assert "Hover over a cell" in lab.looked.said()
 
 
 def test_cells_are_walked_with_the_keys(lab):
@@ -176,11 +176,11 @@ def test_without_numbers_only_shapes_are_left(lab):
 
 
 def test_an_error_is_underlined_where_it_is(lab):
-    lab._set("a = torch.ones(2, 3)\n𝛼 = a @ a\nb = a")
+    lab._set_source("a = torch.ones(2, 3)\n𝛼 = a @ a\nb = a")
     (mark,) = lab.editor.extraSelections()
     assert mark.cursor.selectedText() == "a @ a"
     assert lab.problem.said().startswith("Line 2: ")
     assert ". " in lab.problem.said()
-    lab._set("a = torch.ones(2, 3)\na")
+    lab._set_source("a = torch.ones(2, 3)\na")
     assert not lab.editor.extraSelections()
     assert not lab.problem.isVisible()

@@ -115,10 +115,10 @@ def test_what_a_node_keeps_is_told_with_its_size_and_until_when():
     node = next(node for node in taped(source).nodes if node.id == y.node)
     for position, words in ((node.freed - 1, "until"), (node.freed, "freed at")):
         told = known(page(source, "y", position, "op"))
-        assert told["held for backward"] == f"200 B, {words} event {node.freed}"
-        assert told["keeps result"] == "y · 50 · 200 B"
+        assert told["saved for backward"] == f"200 B, {words} event {node.freed}"
+        assert told["saved result"] == "y · 50 · 200 B"
     told = known(page(source.rpartition("\n")[0], "y", None, "op"))
-    assert told["held for backward"] == "200 B, to the end"
+    assert told["saved for backward"] == "200 B, to the end"
 
 
 def test_of_many_inputs_some_are_told_and_the_others_counted():

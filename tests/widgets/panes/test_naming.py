@@ -28,7 +28,7 @@ def test_a_wire_is_called_by_its_ends():
     z = named(tape, "z")
     wire = next(w for w in picture.wires if w.value == z.id)
     looked = Page(tape, 3, select(picture, wire.key), versions=Versions.of(tape))
-    assert naming.title(looked) == ("z → add", "No gradient has come back along it")
+    assert naming.title(looked) == ("z → add", "No gradient has flowed back along it")
 
 
 def test_a_module_is_called_by_its_path():
@@ -49,7 +49,7 @@ def test_what_is_missing_is_said_and_never_a_zero():
         ("n", 1): "Not computed yet, so no gradient either",
         ("x", None): "No gradient: it does not require one",
         ("b", backward - 1): "No gradient yet: backward has not begun",
-        ("b", backward): "Backward has not come here yet",
+        ("b", backward): "Backward has not reached this yet",
     }
     for (name, position), words in cases.items():
         assert naming.absence(page(NEURON, name, position, side="gradient")) == words

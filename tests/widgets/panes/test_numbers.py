@@ -87,7 +87,7 @@ def test_fetched_numbers_are_shown_and_gone_ones_told(pane):
     assert pane.fetch.isHidden()
     pane.show_page(page(ODD, "big", fetched={number: None}))
     assert pane.fetch.isHidden()
-    assert any("gone" in label.said() for label in pane.findChildren(Label))
+    assert any("no longer available" in label.said() for label in pane.findChildren(Label))
 
 
 def test_copying_gives_all_digits(pane, qapp):

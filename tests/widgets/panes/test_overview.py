@@ -34,7 +34,7 @@ def test_what_is_not_there_yet_shows_no_number(pane):
     assert "Not computed yet" in said(pane)
     assert not any(text.startswith("0") for text in said(pane))
     pane.show_page(page(NEURON, "b", happened(taped(NEURON), "backward"), side="gradient"))
-    assert "Backward has not come here yet" in said(pane)
+    assert "Backward has not reached this yet" in said(pane)
 
 
 @pytest.mark.parametrize(("name", "text"), [("tiny", "1.00e−30"), ("flag", "True")])
