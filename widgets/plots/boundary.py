@@ -63,7 +63,7 @@ class Boundary(Plot):
     """(class, its new name), as typed over its name below the plane."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("What the network says", "", parent)
+        super().__init__("Model output", "", parent)
         self.editable = False
         self.brush = 1
         """Class of the points that the mouse draws; the right button draws the other one."""

@@ -52,7 +52,7 @@ class Surface(Plot):
         self._domain, self._names = domain, names
         self._grid = np.asarray(grid, np.float64)
         self._image = None
-        self.set_caption(f"across {names[0]}, up {names[1]} · the stronger, the lower")
+        self.set_caption(f"across {names[0]}, up {names[1]} · stronger colour is a lower loss")
         self.refresh()
 
     def show_path(self, path: Grid) -> None:

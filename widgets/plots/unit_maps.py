@@ -37,9 +37,9 @@ LARGE = 150.0
 """Pixels of the map under the mouse."""
 OFF = 0.3
 """Opacity of an input that the model is not given."""
-ABOUT = "what each unit says · lines are weights, dashed where negative · squares are biases"
-OF_PICTURES = "what each filter makes of the picture chosen at the left · click another there"
-NO_UNITS = "Units are shown for models on one or two features, or on pictures"
+ABOUT = "output of each unit · lines are weights, dashed if negative · squares are biases"
+OF_PICTURES = "output of each filter for the image chosen at the left · click another to choose it"
+NO_UNITS = "Units are shown for models on one or two features, or on images"
 WHEEL = 40.0
 """Pixels that one notch of the wheel moves the units by, where not all have room."""
 FLOW = 2.0

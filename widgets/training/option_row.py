@@ -185,7 +185,7 @@ class OptionRow(QWidget):
         for choice in self.option.choices:
             box.addItem(choice or "none", choice)
         if self.option.each:
-            box.setPlaceholderText("one for each")
+            box.setPlaceholderText("per layer")
         box.activated.connect(lambda index: self._tell(box.itemData(index)))
 
         def show(value: object) -> None:

@@ -55,7 +55,7 @@ class RunTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        words = "double click drives one on, right click renames or forgets; the tick shows curves"
+        words = "double click continues, right click renames or forgets; the tick shows curves"
         self.heading = Heading("Runs", words)
         self.table = _Table(0, len(COLUMNS))
         self.table.setHorizontalHeaderLabels(list(COLUMNS))
@@ -142,7 +142,7 @@ class RunTable(QWidget):
         While it is trained most of it stays, and whatever is set has its cell looked at again.
         """
         changed = set[int]()
-        gone = "" if line.alive else "\nIts curves are kept; it cannot go on"
+        gone = "" if line.alive else "\nOnly its curves are kept; it cannot continue"
         for column, word in enumerate(_words(line)):
             item = self.table.item(row, column)
             if item is None:
@@ -175,7 +175,7 @@ class RunTable(QWidget):
         """Return what can be done with the run in a row; gone once it is closed."""
         line, menu = self._lines[row], QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        drive = menu.addAction("Drive on" if line.alive else "Take its set-up")
+        drive = menu.addAction("Continue" if line.alive else "Use its set-up")
         drive.triggered.connect(lambda: self.picked.emit(line.run_id))
         menu.addAction("Rename\tF2").triggered.connect(lambda: self.table.rename(row))
         forget = menu.addAction("Forget\tDel")

@@ -224,7 +224,7 @@ class Weights(QWidget):
 
     def _refuse(self, typed: str) -> None:
         short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
-        self.refused.emit(f"“{short}” is no number for a weight; it stays as it is")
+        self.refused.emit(f"“{short}” is not a valid weight; the old value stays")
 
     def _tell(self, index: int, number: float) -> None:
         one = self._chosen()
