@@ -47,7 +47,7 @@ class Ways:
 
 
 class TrainKeeping(QObject):
-    """Saves the training of one window, and offers what other windows left."""
+    """Saves the training of entry window, and offers what other windows left."""
 
     def __init__(
         self,
@@ -162,13 +162,13 @@ class TrainKeeping(QObject):
 
     def _sort_found(self, found: list[Found[KeptRoom]]) -> None:
         self._found, self._claimed = found, []
-        for one in found:
-            if one.kept is None:
-                self._ways.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
-            elif one.kept.closed:
-                self._closed.append(one)
+        for entry in found:
+            if entry.kept is None:
+                self._ways.notices.tell(Notice(f"spoilt {entry.slot.path}", entry.trouble))
+            elif entry.kept.closed:
+                self._closed.append(entry)
             else:
-                self._offer_one(one)
+                self._offer_entry(entry)
         for old in self._closed[MOST_CLOSED:]:
             old.slot.drop()
         self._closed = self._closed[:MOST_CLOSED]
@@ -179,39 +179,39 @@ class TrainKeeping(QObject):
         """Offer the sessions of windows that were closed, once."""
         self._is_entered = self._reader.is_busy
         closed, self._closed = self._closed, []
-        for one in closed:
-            self._offer_one(one)
+        for entry in closed:
+            self._offer_entry(entry)
 
-    def _offer_one(self, one: Found[KeptRoom]) -> None:
-        assert one.kept is not None
-        self._ways.notices.tell(self._notice(one, f"Training {_describe(one.kept)}"))
+    def _offer_entry(self, entry: Found[KeptRoom]) -> None:
+        assert entry.kept is not None
+        self._ways.notices.tell(self._notice(entry, f"Training {_describe(entry.kept)}"))
 
-    def _notice(self, one: Found[KeptRoom], words: str) -> Notice:
+    def _notice(self, entry: Found[KeptRoom], words: str) -> Notice:
         choices = (
-            ("Continue", lambda: self._open(one)),
-            ("Discard", lambda: self._discard(one)),
+            ("Continue", lambda: self._open(entry)),
+            ("Discard", lambda: self._discard(entry)),
         )
-        return Notice(f"found {one.slot.path}", words, choices)
+        return Notice(f"found {entry.slot.path}", words, choices)
 
-    def _discard(self, one: Found[KeptRoom]) -> None:
+    def _discard(self, entry: Found[KeptRoom]) -> None:
         """Drop the session when the window ends; until then a wrong click can be undone."""
-        assert one.kept is not None
-        self._discarded.append(one)
-        choices = (("Restore", lambda: self._bring_back(one)),)
-        words = f"Discarded: training {_describe(one.kept)}"
-        self._ways.notices.tell_first(Notice(f"discarded {one.slot.path}", words, choices))
+        assert entry.kept is not None
+        self._discarded.append(entry)
+        choices = (("Restore", lambda: self._bring_back(entry)),)
+        words = f"Discarded: training {_describe(entry.kept)}"
+        self._ways.notices.tell_first(Notice(f"discarded {entry.slot.path}", words, choices))
 
-    def _bring_back(self, one: Found[KeptRoom]) -> None:
-        self._discarded.remove(one)
-        self._offer_one(one)
+    def _bring_back(self, entry: Found[KeptRoom]) -> None:
+        self._discarded.remove(entry)
+        self._offer_entry(entry)
 
-    def _open(self, one: Found[KeptRoom]) -> None:
-        """Restore a session once the current one, which it replaces, is on the disk.
+    def _open(self, entry: Found[KeptRoom]) -> None:
+        """Restore a session once the current entry, which it replaces, is on the disk.
 
         The current one is offered next time.
         """
-        assert one.kept is not None
-        kept, left = one.kept, None
+        assert entry.kept is not None
+        kept, left = entry.kept, None
         if self._is_worth_saving():
             left = replace(self.look(), closed=True)
 
@@ -220,19 +220,19 @@ class TrainKeeping(QObject):
                 self._sessions.leave(left)
             return made_of(kept)
 
-        self._opening.ask(make, lambda made: self._restore(one, made))
+        self._opening.ask(make, lambda made: self._restore(entry, made))
 
-    def _restore(self, one: Found[KeptRoom], made: Callable[[], Fetched]) -> None:
+    def _restore(self, entry: Found[KeptRoom], made: Callable[[], Fetched]) -> None:
         try:
             found = made()
         except OSError as error:
             words = f"The current runs cannot be saved: {atomic.why(error)}"
-            self._ways.notices.tell_first(self._notice(one, words))
+            self._ways.notices.tell_first(self._notice(entry, words))
             return
         self._saving.open(found)
         self._ways.enter()
         if self._saver is not None:
-            self._restored.append((1 + self._saver.is_writing, one.slot))
+            self._restored.append((1 + self._saver.is_writing, entry.slot))
             self._saver.looked(0)
 
     def _note_written(self, trouble: str) -> None:
@@ -249,13 +249,13 @@ class TrainKeeping(QObject):
         """Leave the session to the next window if it is worth it, and release all files."""
         self._reader.close()
         self._opening.close()
-        for one in self._discarded:
-            one.slot.drop()
+        for entry in self._discarded:
+            entry.slot.drop()
         for unread in self._claimed:
             unread.release()
-        for one in self._found:
+        for entry in self._found:
             # Offers without an answer are for the next window.
-            one.slot.release()
+            entry.slot.release()
         saver, slot = self._saver, self._slot
         self._saver = self._slot = None
         if saver is None or slot is None:
@@ -273,7 +273,7 @@ class TrainKeeping(QObject):
 
 def _size(row: KeptRun) -> int:
     curves = (*row.curves.values(), *row.ahead.values())
-    return len(row.data) + sum(len(one.steps) + len(one.numbers) for one in curves)
+    return len(row.data) + sum(len(curve.steps) + len(curve.numbers) for curve in curves)
 
 
 def _describe(saved: KeptRoom) -> str:

@@ -83,8 +83,8 @@ class KeptRoom(Struct, frozen=True, tag="training"):
         """Return the source of every program that its runs would execute; empty for none."""
         setups = [self.setup, *(run.setup for run in self.runs)]
         setups += [setup for run in self.runs for setup in _executed(run.data) or ()]
-        found = [str(one.model.options.get("source", "")) for one in setups]
-        own = [s for s, one in zip(found, setups, strict=True) if one.model.name == "own"]
+        found = [str(setup.model.options.get("source", "")) for setup in setups]
+        own = [s for s, setup in zip(found, setups, strict=True) if setup.model.name == "own"]
         return "\n\n\n".join(dict.fromkeys(filter(None, own)))
 
 

@@ -181,7 +181,7 @@ class OwnData(QObject):
         options = self._session.setup.data.options
         inputs = options.get("inputs") or options.get("columns") or ()
         target = options.get("target") or ""
-        names = [str(one) for one in inputs] if isinstance(inputs, list) else []
+        names = [str(name) for name in inputs] if isinstance(inputs, list) else []
         chosen = {*names, str(target)} - {""}
         rereads, self._rereads = self._rereads, False
         if looked.problem is None and not (chosen and chosen <= set(looked.columns)):
@@ -244,7 +244,7 @@ class OwnData(QObject):
     def _name_class(self, kind: int, name: str) -> None:
         """Name a class of points; an empty name restores its number."""
         setup = self._session.setup
-        names = [one.strip() for one in str(setup.data.options.get("names", "")).split(",")]
+        names = [name.strip() for name in str(setup.data.options.get("names", "")).split(",")]
         names += [""] * (kind + 1 - len(names))
         # A comma would split the name in two.
         names[kind] = " ".join(name.replace(",", " ").split())

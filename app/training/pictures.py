@@ -103,13 +103,13 @@ def ground_of(
     upward = grid[:, ::-1]
     if len(grid) > 1:
         return Ground((x0, y0, x1, y1), np.moveaxis(upward, 0, -1))
-    said = upward[0].astype(np.float32)
+    output = upward[0].astype(np.float32)
     if is_regression:
         known = points.targets if points.targets is not None else np.empty(0)
-        return Ground((x0, y0, x1, y1), said, shading.shading_of(known))
+        return Ground((x0, y0, x1, y1), output, shading.shading_of(known))
     if not of_logits:
-        return Ground((x0, y0, x1, y1), said)
-    return Ground((x0, y0, x1, y1), np.tanh(said / 2), logits=said)
+        return Ground((x0, y0, x1, y1), output)
+    return Ground((x0, y0, x1, y1), np.tanh(output / 2), logits=output)
 
 
 def right_of(view: View) -> str:

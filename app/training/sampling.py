@@ -25,7 +25,7 @@ FIRST = 8000
 READ = 1 << 20
 
 Ends = NDArray[np.intp]
-Told = Callable[[float], None]
+Report = Callable[[float], None]
 """Callback that takes the share of the file that has been read."""
 
 
@@ -47,7 +47,7 @@ def size_of(path: str) -> int:
     return found.st_size
 
 
-def given(path: str, limit: int, told: Told, is_over: Callable[[], bool]) -> GiveFile:
+def given(path: str, limit: int, report: Report, is_over: Callable[[], bool]) -> GiveFile:
     """Return the contents of a file, or why it cannot be read.
 
     Of a long file every k-th line below the header is taken, so that ``limit`` are left: the same
@@ -61,7 +61,7 @@ def given(path: str, limit: int, told: Told, is_over: Callable[[], bool]) -> Giv
         if size <= WHOLE:
             return GiveFile(0, path, Path(path).read_bytes())
         with Path(path).open("rb") as file:
-            return _long(path, file, size, limit, lambda done: _report(done, told, is_over))
+            return _long(path, file, size, limit, lambda done: _report(done, report, is_over))
     except FileNotFoundError:
         return GiveFile(0, path, problem="there is no such file")
     except (OSError, ValueError) as error:
@@ -74,20 +74,20 @@ def whole(path: str, rows: int) -> GiveFile:
     return given(path, rows, lambda _share: None, lambda: False)
 
 
-def _report(done: float, told: Told, is_over: Callable[[], bool]) -> None:
+def _report(done: float, report: Report, is_over: Callable[[], bool]) -> None:
     if is_over():
         raise Stopped
-    told(done)
+    report(done)
 
 
-def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveFile:
+def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> GiveFile:
     ends, last = 0, b""
     for done, chunk in _chunks(file):
         if b"\0" in chunk[:READ]:
             raise ValueError("it is not text")
         ends += chunk.count(b"\n")
         last = chunk
-        told(0.5 * done / size)
+        report(0.5 * done / size)
     lines = ends + (not last.endswith(b"\n"))
     every = max(1, math.ceil((ends - 1) / limit))
     if every == 1 and size > MOST:
@@ -102,7 +102,7 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveF
         kept += part
         if len(kept) > MOST:
             raise ValueError(f"{limit:,} of its rows have more than {MOST >> 20} MB")
-        told(0.5 + 0.5 * done / size)
+        report(0.5 + 0.5 * done / size)
     return GiveFile(0, path, bytes(kept), sample=sample)
 
 

@@ -98,7 +98,7 @@ class Saving(QObject):
             return
         session, found = self._session, self._found
         held = [found.get(run.run_id) or noted(session, run, run.step, b"") for run in runs]
-        saved = joined(session.setup, runs, current, [one.row for one in held])
+        saved = joined(session.setup, runs, current, [snapshot.row for snapshot in held])
         without = f", but without the state of {'; '.join(self._without)}" if self._without else ""
         then, what = self._then, shape(session)
 
@@ -108,7 +108,7 @@ class Saving(QObject):
             self.said.emit(f"Saved {path.name}{without}")
 
         self._writing.write(path, lambda: kept.pieces(filled(saved, held)), wrote)
-        if sum(len(one.row.data) for one in held) > INLINE:
+        if sum(len(snapshot.row.data) for snapshot in held) > INLINE:
             self.said.emit(f"Saving {path.name}…")
 
     def fetch(self, path: Path, then: Callable[[Fetched], None]) -> None:
@@ -237,13 +237,13 @@ def noted(session: TrainSession, run: Run, step: int, data: bytes) -> Noted:
 
 def kept_run(session: TrainSession, run: Run, step: int, data: bytes, most: int = 0) -> KeptRun:
     """Return a run at ``step`` to save, its curves with at most about ``most`` numbers."""
-    one = noted(session, run, step, data)
-    return _with_curves(one.row, one, most)
+    snapshot = noted(session, run, step, data)
+    return _with_curves(snapshot.row, snapshot, most)
 
 
 def filled(saved: KeptRoom, noted: Sequence[Noted]) -> KeptRoom:
     """Return the session with the curves of its runs. Thread-safe."""
-    runs = (_with_curves(row, one) for row, one in zip(saved.runs, noted, strict=True))
+    runs = (_with_curves(row, snapshot) for row, snapshot in zip(saved.runs, noted, strict=True))
     return replace(saved, runs=tuple(runs))
 
 

@@ -209,8 +209,8 @@ class Boundary(Plot):
         words = [f"({text.number(x, 2)}, {text.number(y, 2)})"]
         colors = [self.theme.ink]
         if self._ground is not None:
-            for said, color in _said(self._ground, x, y, self._points, self.theme):
-                words.append(said)
+            for output, color in _said(self._ground, x, y, self._points, self.theme):
+                words.append(output)
                 colors.append(color)
         bubble(painter, room, self._mouse, words, colors, self.theme)
 
@@ -286,8 +286,8 @@ def sure(ground: Ground) -> Ground:
     grid = ground.grid
     if grid.ndim == 2:
         middle, reach = ground.shading.middle, ground.shading.reach
-        said = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
-        return Ground(ground.domain, said, ground.shading)
+        output = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
+        return Ground(ground.domain, output, ground.shading)
     chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
     return Ground(ground.domain, chosen.astype(np.float32))
 
@@ -317,14 +317,15 @@ def _said(
     rows, columns = ground.grid.shape[:2]
     row = min(rows - 1, max(0, int((y - bottom) / (top - bottom) * rows)))
     column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
-    said = ground.grid[row, column]
+    output = ground.grid[row, column]
     if ground.grid.ndim == 2 and ground.logits is None:
-        above, output = float(said) - ground.shading.middle, text.number(float(said), 3)
-        side = _called(int(said > 0), points.names)
+        above = float(output) - ground.shading.middle
+        side = _called(int(output > 0), points.names)
         # For a loss without probabilities the sign of the output decides.
-        words = f"output {output}" + (f": {side}" if points.kinds is not None else "")
+        words = f"output {text.number(float(output), 3)}"
+        words += f": {side}" if points.kinds is not None else ""
         return [(words, heat.color(above, ground.shading.reach, theme.dark))]
-    chances = [(1 - said) / 2, (1 + said) / 2] if ground.grid.ndim == 2 else list(said)
+    chances = [(1 - output) / 2, (1 + output) / 2] if ground.grid.ndim == 2 else list(output)
     return [
         (f"{_called(k, points.names)}  {text.number(float(p), 3)}", class_color(k, theme.dark))
         for k, p in enumerate(chances)

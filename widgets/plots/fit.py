@@ -153,8 +153,8 @@ class Fit(Plot):
         x = across.number((self._mouse.x() - frame.left()) / frame.width())
         words, colors = [f"{self._names[0]}  {text.number(x, 3)}"], [self.theme.ink]
         if self._curve[0].size:
-            said = float(np.interp(x, *self._curve))
-            words.append(f"fit  {text.number(said, 3)}")
+            output = float(np.interp(x, *self._curve))
+            words.append(f"fit  {text.number(output, 3)}")
             colors.append(self.theme.forward)
         near = self._near(self._mouse, y)
         if near is not None:

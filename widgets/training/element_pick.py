@@ -72,23 +72,23 @@ class ElementPick(QWidget):
 
     def _show(self, at: tuple[int, ...]) -> None:
         self._at = at
-        one = self._parameter()
+        parameter = self._parameter()
         self.index.setText(", ".join(map(str, at)))
         self.index.setEnabled(bool(at))
-        size = " × ".join(map(str, one.shape)) if one is not None else ""
+        size = " × ".join(map(str, parameter.shape)) if parameter is not None else ""
         self.index.setToolTip(f"Row by row, from 0, in {size}" if size else "")
 
     def _choose(self) -> None:
-        one = self._parameter()
-        if one is not None:
-            self._show((0,) * len(one.shape))
+        parameter = self._parameter()
+        if parameter is not None:
+            self._show((0,) * len(parameter.shape))
             self.chosen.emit()
 
     def _read(self) -> None:
-        one = self._parameter()
+        parameter = self._parameter()
         words = self.index.text().replace("[", " ").replace("]", " ").replace(",", " ").split()
         at = tuple(int(word) for word in words if word.isascii() and word.isdigit())
-        if one is None or len(at) != len(words) or not fits(at, one.shape):
+        if parameter is None or len(at) != len(words) or not fits(at, parameter.shape):
             self._show(self._at)
         elif at != self._at:
             self._show(at)

@@ -148,14 +148,14 @@ class RunTable(QWidget):
             if item is None:
                 item = _cell(column)
                 self.table.setItem(row, column, item)
-            font, told = item.font(), tip(f"{word}{gone}".strip())
+            font, tooltip = item.font(), tip(f"{word}{gone}".strip())
             if item.text() != word or font.bold() != line.current:
                 changed.add(column)
                 font.setBold(line.current)
                 item.setText(word)
                 item.setFont(font)
-            if item.toolTip() != told:
-                item.setToolTip(told)
+            if item.toolTip() != tooltip:
+                item.setToolTip(tooltip)
         first = self.table.item(row, 0)
         assert first is not None
         if first.data(COLOR) != line.color.rgba():
