@@ -1,1 +1,1 @@
-"""The training room: what it knows, and how that reaches the widgets and the engine."""
+"""The training page: its state, and the traffic between widgets and engine."""

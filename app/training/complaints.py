@@ -1,4 +1,4 @@
-"""What is wrong with a set-up: told at the setting, and above the columns where it is not seen."""
+"""Errors of a set-up: shown at the setting, and above the columns while that is out of sight."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -12,64 +12,64 @@ from widgets.once import once
 
 
 class Complaints(QObject):
-    """Puts the complaint of a session into its place in the training room."""
+    """Shows the error of a session at the right place of the training page."""
 
     changed = Signal()
-    """What is to be told above the columns is something else now."""
+    """The message above the columns changed."""
 
     def __init__(
-        self, session: TrainSession, room: TrainingRoom, own: OwnData, parent: QObject | None = None
+        self, session: TrainSession, page: TrainingRoom, own: OwnData, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._room, self._own = session, room, own
+        self._session, self._page, self._own = session, page, own
         self._note: QWidget | None = None
-        """Where it stands in the form."""
+        """The label in the form that shows the error."""
         self.above = ""
-        """What is to be told above the columns: it has no setting, or that is out of sight."""
-        # Where things stand is known once they have been laid out.
-        self._looking = once(self, self._look)
-        scrolls = room.sheet.verticalScrollBar()
-        scrolls.valueChanged.connect(lambda _: self._looking.start())
-        scrolls.rangeChanged.connect(lambda *_: self._looking.start())
-        room.there.clicked.connect(self._go)
+        """The message above the columns: its setting does not exist, or is out of sight."""
+        # Positions are known only after the layout has run.
+        self._check_timer = once(self, self._check_visible)
+        scrolls = page.sheet.verticalScrollBar()
+        scrolls.valueChanged.connect(lambda _: self._check_timer.start())
+        scrolls.rangeChanged.connect(lambda *_: self._check_timer.start())
+        page.there.clicked.connect(self._reveal)
 
     def tell(self, place: str, why: str) -> None:
-        """Tell ``why`` at its ``place`` in the set-up; an empty text takes it away."""
-        room, own = self._room, self._own
+        """Show ``why`` at the setting ``place``; an empty text removes it."""
+        page, own = self._page, self._own
         asked = own.asked(place) if why else None
-        stands = room.form.knows(place) and not own.has_told(place) and asked is None
-        self._note = room.form.complain(place, why if stands else "")
-        # Columns have no setting of their own but the target's.
-        room.form.ask("data.path" if place == "data.path" else "data.target", asked or "")
+        stands = page.form.knows(place) and not own.has_told(place) and asked is None
+        self._note = page.form.complain(place, why if stands else "")
+        # Columns have no setting except the target's.
+        page.form.ask("data.path" if place == "data.path" else "data.target", asked or "")
         run = self._session.run
         if why and run is not None and run.begun is None:
-            # What is seen is of the run before: this one has nothing to show.
-            pictures.clear(room)
-        self._say(why if why and not room.form.knows(place) else "")
-        self._looking.start()
+            # The views still show the run before: this run has nothing to show.
+            pictures.clear(page)
+        self._set_above(why if why and not page.form.knows(place) else "")
+        self._check_timer.start()
 
     def look(self) -> None:
-        """See anew what is in sight: the room is shown."""
-        self._looking.start()
+        """Check again what is in sight: the page is shown."""
+        self._check_timer.start()
 
-    def _look(self) -> None:
+    def _check_visible(self) -> None:
         note, why = self._note, self._session.complaint[1]
         if note is not None and not isValid(note):
-            # Another part was picked, which lacks that setting.
+            # Another part was picked, without that setting.
             self._note = None
-            self._say(why)
+            self._set_above(why)
             return
         if note is None or not note.isVisible():
             return
         words = "" if note.visibleRegion().boundingRect().height() else why
         if words != self.above:
-            self._say(words)
+            self._set_above(words)
 
-    def _say(self, words: str) -> None:
+    def _set_above(self, words: str) -> None:
         self.above = words
-        self._room.there.setVisible(bool(words) and self._note is not None)
+        self._page.there.setVisible(bool(words) and self._note is not None)
         self.changed.emit()
 
-    def _go(self) -> None:
+    def _reveal(self) -> None:
         if self._note is not None:
-            self._room.sheet.ensureWidgetVisible(self._note, 0, 60)
+            self._page.sheet.ensureWidgetVisible(self._note, 0, 60)

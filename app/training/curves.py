@@ -1,4 +1,4 @@
-"""Which curves stand in which plot, in which colour, and when they are drawn anew."""
+"""The curves of each plot over steps, their colours, and when they are redrawn."""
 
 import math
 
@@ -14,47 +14,47 @@ from widgets.plots.lines import Curve, Lines
 from widgets.theme import Theme
 
 CURVES_MS = 60
-"""Curves are drawn anew so often at most: thick smooth lines are dear."""
+"""Least time between two redraws of the curves: thick antialiased lines are expensive."""
 
 RIGHT = "right run"
-"""What goes along with a run that makes mistakes."""
+"""Label of the correct run that is trained in parallel with a run with mistakes."""
 
 
 class RunCurves(QObject):
-    """Keeps the plots over steps in step with the runs there are."""
+    """Keeps the plots over steps up to date with the runs."""
 
     def __init__(
-        self, session: TrainSession, room: TrainingRoom, parent: QObject | None = None
+        self, session: TrainSession, page: TrainingRoom, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._room = session, room
+        self._session, self._page = session, page
         self.theme = Theme.load("light")
         self._listed: tuple[object, ...] = ()
         self._redraw = once(self, self._draw, CURVES_MS)
         session.viewed.connect(self._take_view)
 
     def grow(self) -> None:
-        """Draw what has grown, soon."""
+        """Schedule a redraw of curves that have grown."""
         if self._key() != self._listed:
             self.list()
         if not self._redraw.isActive():
             self._redraw.start()
 
     def rest(self) -> None:
-        """Draw nothing, for nobody looks."""
+        """Stop redrawing: the page is hidden."""
         self._redraw.stop()
 
     def list(self) -> None:
-        """Give each plot its curves."""
+        """Set the curves of each plot."""
         self._listed = self._key()
-        session, room, theme = self._session, self._room, self.theme
+        session, page, theme = self._session, self._page, self.theme
         losses: list[Curve] = []
-        for one in session.runs:
-            if one.run_id != session.look.run_id and one.run_id not in session.look.hidden:
-                color = run_color(one.color, theme.dark)
-                dashes = run_dashes(one.color)
-                curve, label = one.whole("loss"), self._label(one)
-                name = label or one.name
+        for earlier in session.runs:
+            if earlier.run_id != session.look.run_id and earlier.run_id not in session.look.hidden:
+                color = run_color(earlier.color, theme.dark)
+                dashes = run_dashes(earlier.color)
+                curve, label = earlier.whole("loss"), self._label(earlier)
+                name = label or earlier.name
                 losses.append(Curve(name, curve, color, dashes, shade=True, width=1.4, label=label))
         run = session.run
         if run is not None:
@@ -62,24 +62,24 @@ class RunCurves(QObject):
             val = run.curve("val")
             losses.append(Curve("validation", val, theme.data, dashes=(5, 3), width=1.8))
             losses += self._right_validation(run)
-            room.rate.set_curves([Curve("learning rate", run.curve("lr"), theme.parameter)])
-            self._list_flow(room.flow, run, "grad:")
-            self._list_flow(room.ratios, run, "ratio:")
-        room.loss.set_curves(losses)
+            page.rate.set_curves([Curve("learning rate", run.curve("lr"), theme.parameter)])
+            self._list_flow(page.flow, run, "grad:")
+            self._list_flow(page.ratios, run, "ratio:")
+        page.loss.set_curves(losses)
 
     def say_loss(self, run: Run) -> None:
-        """Say in numbers how well a run does now, and how fast it learns."""
+        """Write the current losses and learning rate of a run into the captions."""
         loss, val = run.curve("loss").latest, run.curve("val").latest
         words = [] if math.isnan(loss) else [f"batch {text.number(loss)}"]
         scores = run.views.get("scores")
         if run.setup.batch and scores is not None and "train_loss" in scores.facts:
-            # A batch of a few examples jumps about.
+            # The loss of a small batch is noisy.
             words.append(f"all {text.number(scores.facts['train_loss'])}")
         if not math.isnan(val):
             words.append(f"validation {text.number(val)} (dashed)")
-        self._room.loss.set_caption(" · ".join(words))
+        self._page.loss.set_caption(" · ".join(words))
         rate = run.curve("lr").latest
-        self._room.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
+        self._page.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
 
     def _take_view(self, kind: str) -> None:
         run = self._session.run
@@ -87,11 +87,11 @@ class RunCurves(QObject):
             self.say_loss(run)
 
     def _label(self, run: Run) -> str:
-        """Return what is written at the end of a run's curve, nothing at most of them."""
+        """Return the text at the end of a run's curve, empty for most runs."""
         return RIGHT if run.run_id == self._session.right_id else ""
 
     def _right_validation(self, run: Run) -> tuple[Curve, ...]:
-        """Return how the right run validates, where that is all a mistake changes."""
+        """Return the validation curve of the correct run, where a mistake changes only that."""
         right = self._session.find(self._session.right_id)
         if right is None or "validate_in_train_mode" not in run.setup.mistakes:
             return ()
@@ -100,7 +100,7 @@ class RunCurves(QObject):
         return (Curve(name, right.curve("val"), color, dashes=(5, 3), width=1.8),)
 
     def _draw(self) -> None:
-        for plot in self._room.plots():
+        for plot in self._page.plots():
             plot.refresh()
 
     def _key(self) -> tuple[object, ...]:

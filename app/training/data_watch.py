@@ -1,4 +1,4 @@
-"""The file that a run learns from: another program may write to it, or take it away."""
+"""Watch on the data file of a run, which other programs may write, replace or remove."""
 
 from pathlib import Path
 
@@ -9,66 +9,66 @@ from app.training.files import Stamp, stamp
 from widgets.once import once
 
 REST_MS = 300
-"""What writes a file does so in several goes."""
+"""Delay before a check: programs write a file in several steps."""
 
 
 class DataWatch(QObject):
-    """Tells when a file is not as it was when it was read; it changes nothing by itself."""
+    """Reports when a file differs from what was read; it changes nothing by itself."""
 
     changed = Signal(bool)
-    """Whether it is otherwise now than when it was read."""
+    """True if the file now differs from what was read."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._path = ""
         self._read: Stamp = ("", 0, 0)
-        self._told = False
+        self._differs = False
         self._files = QFileSystemWatcher(self)
         self._rest = once(self, self.check, REST_MS)
-        self._files.fileChanged.connect(self._plan)
-        self._files.directoryChanged.connect(self._plan)
-        # Not every disk tells of changes.
+        self._files.fileChanged.connect(self._schedule)
+        self._files.directoryChanged.connect(self._schedule)
+        # Not every file system sends change notifications.
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
-            app.applicationStateChanged.connect(self._come_back)
+            app.applicationStateChanged.connect(self._on_activated)
 
     def follow(self, path: str) -> None:
-        """Watch this file, which is read now, or none."""
+        """Watch this file, which is read now; an empty path stops watching."""
         self._path, self._read = path, stamp(path)
-        self._hold()
-        self._tell(False)
+        self._rewatch()
+        self._report(False)
 
     @property
     def is_gone(self) -> bool:
-        """Whether there is no such file any more."""
+        """True while the watched file does not exist."""
         return bool(self._path) and stamp(self._path)[1:] == (0, 0)
 
     def check(self) -> None:
-        """Look whether it is still what was read."""
-        self._hold()
-        self._tell(bool(self._path) and stamp(self._path) != self._read)
+        """Compare the file with what was read, and report a difference."""
+        self._rewatch()
+        self._report(bool(self._path) and stamp(self._path) != self._read)
 
-    def _plan(self) -> None:
+    def _schedule(self) -> None:
         if not self._rest.isActive():
             self._rest.start()
 
-    def _come_back(self, state: Qt.ApplicationState) -> None:
+    def _on_activated(self, state: Qt.ApplicationState) -> None:
         if state == Qt.ApplicationState.ApplicationActive and self._path:
             self.check()
 
-    def _hold(self) -> None:
-        """Watch the file, and its folder while it is not there: programs replace what they save."""
+    def _rewatch(self) -> None:
+        """Watch the file, or its folder while it is missing: programs replace what they save."""
         if old := [*self._files.files(), *self._files.directories()]:
             self._files.removePaths(old)
         place = Path(self._path).absolute()
-        held = next((one for one in (place, place.parent) if _exists(one)), None)
-        if self._path and held is not None:
-            self._files.addPath(str(held))
+        watched = next((path for path in (place, place.parent) if _exists(path)), None)
+        if self._path and watched is not None:
+            self._files.addPath(str(watched))
 
-    def _tell(self, told: bool) -> None:
-        if told or self._told:
-            self._told = told
-            self.changed.emit(told)
+    def _report(self, differs: bool) -> None:
+        if differs or self._differs:
+            self._differs = differs
+            self.changed.emit(differs)
 
 
 def _exists(place: Path) -> bool:

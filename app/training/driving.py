@@ -1,4 +1,4 @@
-"""What one asks of the training room: another setup, to train on, to go back, to branch off."""
+"""User actions on runs: change the setup, continue, rewind, fork."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,13 +13,13 @@ from engine.setup import Setup
 from widgets.once import once
 
 REST_MS = 60
-"""A slider that is dragged is told to the engine so often at most."""
+"""Least time between two setups sent while a slider is dragged."""
 FASTEST = 4000.0
-"""Steps per second above which there is no limit any more."""
+"""Steps per second from which on the speed is unlimited."""
 
 
 class Driving(Runs):
-    """The runs, and every order that is given to the engine about them."""
+    """The runs, and every request about them that is sent to the engine."""
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(link, parent)
@@ -31,13 +31,13 @@ class Driving(Runs):
 
     @property
     def plays(self) -> bool:
-        """Whether the run goes on by itself, or will as soon as it has begun."""
+        """True while the run trains, or will train as soon as it has begun."""
         return self._plays and (self.run is None or self.run.alive)
 
     def take_over(
         self, setup: Setup, runs: Sequence[Run], current: int, hidden: frozenset[int]
     ) -> None:
-        """Put other runs in place of those there are, standing still."""
+        """Replace all runs by others, paused."""
         self._plays = False
         self._rest.stop()
         if self.catalogue is None:
@@ -48,15 +48,15 @@ class Driving(Runs):
     # The setup
 
     def open(self) -> None:
-        """Begin the first run, training at once."""
+        """Begin the first run and train it."""
         if not self.runs:
             self.begin(play=True)
 
     def change(self, setup: Setup) -> None:
-        """Go on with another setup; undoable."""
+        """Continue with another setup; undoable."""
         if setup == self.setup:
             return
-        # A drag is one change: what was before it is what undo leads back to.
+        # A drag is a single change: undo restores the setup before it.
         self._remember(merge=self._drags)
         self._drags = True
         self._set_setup(setup)
@@ -72,14 +72,14 @@ class Driving(Runs):
         if run is None or not run.alive or (run.begun is None and run.branch is None):
             self.begin(play=self._plays)
         elif run.setup.mistakes != self.setup.mistakes:
-            # From the beginning, so that both runs have the same weights and data.
+            # From step 0, so that both runs have the same weights and data.
             self.begin(play=True)
         else:
             self.complained.emit("", "")
             self._link.send(say.Alter(run.run_id, self.setup))
 
     def reread(self) -> None:
-        """Begin anew with what the file holds now; a run stays as it is where that is refused."""
+        """Restart with the current contents of the file; if refused, the run is unchanged."""
         run = self.run
         if run is None or not run.alive or run.begun is None:
             self.begin(play=self._plays)
@@ -89,7 +89,7 @@ class Driving(Runs):
     # Driving
 
     def begin(self, play: bool = False, keep: bool = False) -> None:
-        """Make a run of the setup as it stands; the one before keeps its curves.
+        """Begin a run of the current setup; the run before keeps its curves.
 
         ``keep``: however short they are.
         """
@@ -98,7 +98,7 @@ class Driving(Runs):
         if self.run is not None:
             self._lay_aside(self.run, keep)
         run = Run(self._link.next_id(), self.setup, "", self._next_color())
-        run.name = self._told(run)
+        run.name = self._name_of(run)
         self.runs.append(run)
         self._plays = play
         self.look = replace(self.look, run_id=run.run_id)
@@ -110,7 +110,7 @@ class Driving(Runs):
         self.runs_changed.emit()
 
     def play(self, until: Sequence[say.Until] = ()) -> None:
-        """Train on; ``until`` tells when to pause."""
+        """Train on until a condition of ``until`` pauses the run."""
         self.until = tuple(until)
         run = self.run
         if run is None or not run.alive:
@@ -121,7 +121,7 @@ class Driving(Runs):
         self.stated.emit(run)
 
     def pause(self) -> None:
-        """Stand still after this step."""
+        """Pause after the current step."""
         self._plays = False
         run = self.run
         if run is not None and run.alive:
@@ -131,27 +131,27 @@ class Driving(Runs):
             self.stated.emit(run)
 
     def toggle(self) -> None:
-        """Train if it stands still, else pause."""
+        """Train if paused, else pause."""
         if self.plays:
             self.pause()
         else:
             self.play()
 
     def advance(self, steps: int = 1) -> None:
-        """Make so many steps and pause."""
+        """Make ``steps`` steps and pause."""
         self._ask(lambda run: say.Advance(run.run_id, steps))
 
     def next_event(self) -> None:
-        """Make the next line inside the step happen."""
+        """Execute the next line of the step."""
         self._ask(lambda run: say.StepEvent(run.run_id))
 
     def rewind(self, step: int) -> None:
-        """Go back to a step, everything as it was then."""
+        """Restore an earlier step with its complete state, or advance to a later one."""
         run = self.run
         if run is not None and step > run.step:
             self.advance(step - run.step)
         elif run is not None and (step < run.step or run.happened):
-            self._ask(lambda one: say.Rewind(one.run_id, step))
+            self._ask(lambda run: say.Rewind(run.run_id, step))
 
     def back(self) -> None:
         """Go one step back."""
@@ -159,12 +159,12 @@ class Driving(Runs):
             self.rewind(max(0, self.run.step - 1))
 
     def to_furthest(self) -> None:
-        """Go on to the furthest step that was reached."""
+        """Advance to the furthest step that was reached."""
         if self.run is not None:
             self.rewind(self.run.furthest)
 
     def reset(self, weights: bool = False, data: bool = False) -> None:
-        """Go back to step 0 with the same weights and data, or new ones of either."""
+        """Go back to step 0 with the same weights and data, or with new weights or data."""
         plays = self._plays
         if (run := self.run) is None or not run.alive:
             self.begin()
@@ -173,12 +173,12 @@ class Driving(Runs):
         self._plays = plays
 
     def fork(self) -> None:
-        """Branch off here: a run of its own from this step, while the other one stays."""
+        """Fork the run at this step; the source run stays."""
         source = self.run
         if source is None or not source.alive:
             return
         if source.begun is None and source.branch is None:
-            return  # There is no step yet to branch off from.
+            return  # There is no step yet to fork from.
         self.pause()
         run = Run(self._link.next_id(), self.setup, "", self._next_color(), stood=source.step)
         run.name = distinct(branched(source.name, source.step), self.runs)
@@ -190,7 +190,7 @@ class Driving(Runs):
         self.runs_changed.emit()
 
     def set_rate(self, rate: float) -> None:
-        """Make at most so many steps a second; 0 is as fast as it goes."""
+        """Limit the steps per second; 0 is unlimited."""
         if rate != self.look.rate:
             self.look = replace(self.look, rate=rate)
             run = self.run
@@ -198,13 +198,13 @@ class Driving(Runs):
                 self._link.send(say.Play(run.run_id, rate, self.until))
 
     def hasten(self, factor: float) -> None:
-        """Train so many times faster; from the fastest there is only slower."""
+        """Multiply the speed by ``factor``; an unlimited speed can only be reduced."""
         rate = self.look.rate or (FASTEST if factor < 1 else 0.0)
         faster = rate * factor
         self.set_rate(0.0 if faster >= FASTEST else max(1.0, faster))
 
     def watch(self, wishes: Sequence[say.Wish]) -> None:
-        """Want these views from now on."""
+        """Request these views from now on."""
         if tuple(wishes) != self._wishes:
             self._wishes = tuple(wishes)
             self._send_wishes()
@@ -215,7 +215,7 @@ class Driving(Runs):
             self._link.send(say.Watch(run.run_id, self._wishes))
 
     def _ask(self, message: Callable[[Run], say.TrainRequest]) -> None:
-        """Stop playing and send what ``message`` makes of the run."""
+        """Stop playing and send the request that ``message`` returns for the run."""
         run = self.run
         self._plays = False
         if run is None or not run.alive:
@@ -226,7 +226,7 @@ class Driving(Runs):
                 self._patience.start(patience_ms(run))
 
     def select(self, run_id: int) -> None:
-        """Drive another run from now on; one whose engine is gone gives its setup only."""
+        """Make another run the current one; of a run whose engine is gone only take its setup."""
         run = self.find(run_id)
         if run is None or run_id == self.look.run_id:
             return

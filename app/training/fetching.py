@@ -1,4 +1,4 @@
-"""A session file is read beside the interface, for it may be long."""
+"""Reading of session files in a worker thread, as they may be long."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from app.training.state import new_curve
 from widgets.plots.series import Series
 
 INLINE = 1 << 18
-"""A file of so many bytes at most is read while one waits."""
+"""Largest file in bytes that is read in the GUI thread."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What is in a session file. ``programs``: its modules.
+    """The contents of a session file. ``programs``: the source of its modules.
 
-    ``curves``: of each run, by name; ``ahead``: what they were before it went back.
+    ``curves``: of each run, by name; ``ahead``: the losses past the step it was rewound to.
     """
 
     room: KeptRoom
@@ -31,15 +31,15 @@ class Fetched:
 
 
 def fetched(path: Path) -> Fetched:
-    """Return what is in a session file. Any thread may ask. Raises `Refused`."""
+    """Return the contents of a session file. Thread-safe. Raises `Refused`."""
     return made_of(kept.read(path))
 
 
-def made_of(room: KeptRoom) -> Fetched:
-    """Return a room with its curves to be drawn. Any thread may ask."""
-    curves = tuple(_filled(run.curves) for run in room.runs)
-    ahead = tuple(_filled(run.ahead) for run in room.runs)
-    return Fetched(room, curves, ahead, room.programs())
+def made_of(saved: KeptRoom) -> Fetched:
+    """Return a saved session with its curves decoded. Thread-safe."""
+    curves = tuple(_filled(run.curves) for run in saved.runs)
+    ahead = tuple(_filled(run.ahead) for run in saved.runs)
+    return Fetched(saved, curves, ahead, saved.programs())
 
 
 def _filled(curves: dict[str, kept.KeptCurve]) -> dict[str, Series]:
@@ -50,28 +50,28 @@ def _filled(curves: dict[str, kept.KeptCurve]) -> dict[str, Series]:
 
 
 class Fetching(QObject):
-    """Reads one file at a time; a later one is read in place of the one before."""
+    """Reads one file at a time; a later request replaces an earlier one."""
 
     said = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._beside = Beside(self)
+        self._worker = Beside(self)
 
     def fetch(self, path: Path, then: Callable[[Fetched], None]) -> None:
-        """Call ``then`` with what is in the file: at once, or when it is read.
+        """Call ``then`` with the contents of the file: at once, or when it is read.
 
         Raises:
-            Refused: a short file cannot be read, or is no session. Of a long one that is said.
+            Refused: a short file cannot be read, or is no session. `said` reports it of a long one.
         """
-        self._beside.forget()
+        self._worker.forget()
         if _size(path) <= INLINE:
             then(fetched(path))
             return
-        self._beside.ask(lambda: fetched(path), lambda found: self._take(path, found, then))
+        self._worker.ask(lambda: fetched(path), lambda found: self._on_read(path, found, then))
         self.said.emit(f"Reading {path.name}…")
 
-    def _take(
+    def _on_read(
         self, path: Path, found: Callable[[], Fetched], then: Callable[[Fetched], None]
     ) -> None:
         try:
@@ -82,13 +82,13 @@ class Fetching(QObject):
             self.said.emit(f"{path.name} takes more memory than there is")
 
     def close(self) -> None:
-        """Want nothing more, and wait for the worker."""
-        self._beside.close()
+        """Cancel, and wait for the worker."""
+        self._worker.close()
 
 
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
     except (OSError, ValueError):
-        # To be refused with the words that fit.
+        # Let the reader refuse it with the right message.
         return 0

@@ -1,4 +1,4 @@
-"""Messages of the engine into the curves of a run."""
+"""Reducer of the engine's messages into the curves of a run."""
 
 from collections.abc import Mapping
 
@@ -9,11 +9,11 @@ from engine.training import Series
 from widgets.plots import series
 
 COMPARED = ("loss", "val")
-"""The curves by which runs are compared."""
+"""The curves that are retained past a rewind, to compare runs by."""
 
 
 def take_series(run: Run, message: Series) -> None:
-    """Add a stretch of every curve; ``after`` takes back what a rewind forgot."""
+    """Append to every curve; ``after`` drops the steps that a rewind took back."""
     if message.after is not None:
         _remember(run, message.after)
         for curve in run.series.values():
@@ -22,18 +22,18 @@ def take_series(run: Run, message: Series) -> None:
     names = run.begun.series if run.begun is not None else ()
     for column, name in enumerate(names[: values.shape[1] if values.ndim == 2 else 0]):
         numbers = values[:, column]
-        # A loss that is NaN is news; that of step 0, where no batch has been seen, is none.
-        told = steps > 0 if name == "loss" else ~np.isnan(numbers)
-        if told.any():
+        # A NaN loss is kept: it is a result. At step 0 there is none, as no batch was seen.
+        known = steps > 0 if name == "loss" else ~np.isnan(numbers)
+        if known.any():
             if name == "loss":
-                _compare(run, steps[told], numbers[told])
-            run.curve(name).extend(steps[told], numbers[told])
+                _compare(run, steps[known], numbers[known])
+            run.curve(name).extend(steps[known], numbers[known])
     if steps.size:
         run.furthest = max(run.furthest, int(steps[-1]))
 
 
 def _remember(run: Run, step: int) -> None:
-    """Set aside the curves past a step that the run goes back to, where it was never further."""
+    """Retain the curves past a rewind, unless those of a run that went further are retained."""
     loss = run.series.get("loss")
     if loss is None or not len(loss) or loss.last <= step:
         return
@@ -43,12 +43,12 @@ def _remember(run: Run, step: int) -> None:
 
 
 def _compare(run: Run, steps: np.ndarray, losses: np.ndarray) -> None:
-    """Forget what was set aside once the run has come as far, or goes otherwise than before."""
+    """Drop the retained curves once the run has come as far, or differs from them."""
     before = run.ahead.get("loss")
     if before is None:
         return
     start, stop = before.index(steps[0]), before.index(steps[-1] + 1)
-    # Of one that comes out of a file there may be every second step only, or every fourth.
+    # A curve from a file may be thinned to every second step, or every fourth.
     _, old, new = np.intersect1d(before.steps(start, stop), steps, return_indices=True)
     was, now = before.numbers(start, stop)[old], losses[new].astype(np.float32)
     if steps[-1] >= before.last or not np.array_equal(was, now, equal_nan=True):
@@ -56,12 +56,12 @@ def _compare(run: Run, steps: np.ndarray, losses: np.ndarray) -> None:
 
 
 def ahead_of_step(ahead: Mapping[str, series.Series], step: int) -> dict[str, series.Series]:
-    """Return curves that were set aside of a run, if they go on past the step it stands at."""
+    """Return the retained curves of a run, if they go past the current ``step``."""
     held = {name: ahead[name] for name in COMPARED if name in ahead}
     return held if "loss" in held and held["loss"].last > step else {}
 
 
 def after_rewind(run: Run, source: Run) -> None:
-    """Give a run that branched off the curves of its source up to that step."""
+    """Copy the curves of ``source`` up to its current step into a fork."""
     for name, curve in source.series.items():
         run.series[name] = curve.upto(curve.index(source.step + 1))

@@ -1,8 +1,8 @@
-"""The training room is not lost with its window: it is on the disk, and offered to go on with.
+"""Recovery of training: saved while the window lives, and offered to later windows.
 
-Set-up, runs, curves and what the engine goes on with are saved every few seconds while something
-happens, as `app.autosave` does. A window that died leaves a file that the next one tells of; one
-that was closed leaves it too, and is told of where the training room is next entered.
+Set-up, runs, curves and engine states are saved every few seconds while something changes, as
+`app.autosave` does. The file of a window that died is offered by the next window; that of a window
+that was closed is offered when the training page is next entered.
 """
 
 import time
@@ -29,16 +29,16 @@ from app.training.state import START, Run, branch
 from playback import text
 
 MOST_NUMBERS = 1 << 16
-"""A longer curve is kept thinned: it is written again and again."""
+"""Longer curves are thinned, as they are written again and again."""
 LONG = 20_000
-"""So many steps are worth to be kept even of the set-up that the room opens with."""
+"""Steps from which on a run is saved even if it has the default set-up."""
 MOST_CLOSED = 3
-"""Of windows that were closed so many rooms are kept."""
+"""Most sessions of closed windows that are retained."""
 
 
 @dataclass(frozen=True)
 class Ways:
-    """Where the room is kept, where that is told of, and what shows it or saves it elsewhere."""
+    """The folder for recovery, the notification bar, and callbacks that show or save the page."""
 
     where: Path | None
     notices: Notices
@@ -47,7 +47,7 @@ class Ways:
 
 
 class TrainKeeping(QObject):
-    """Keeps the training room of one window, and offers what others left."""
+    """Saves the training of entry window, and offers what other windows left."""
 
     def __init__(
         self,
@@ -63,58 +63,58 @@ class TrainKeeping(QObject):
         self._slot = self._sessions.begin()
         self._saver = Autosave(self._slot, self.look, self) if self._slot else None
         self._rows: dict[int, tuple[object, KeptRun]] = {}
-        self._elsewhere: object = None
-        """What was in the session file that the user saved last."""
+        self._saved_shape: object = None
+        """The `shape` of the session file that the user saved last."""
         self._found: list[Found[KeptRoom]] = []
         self._closed: list[Found[KeptRoom]] = []
         self._discarded: list[Found[KeptRoom]] = []
         self._pause_ms = 0
-        self._beside = Beside(self)
-        """Reads what others left, where it is long."""
+        self._reader = Beside(self)
+        """Reads long files that other windows left."""
         self._opening = Beside(self)
-        """Leaves this room for another one."""
+        """Saves the current runs before others replace them."""
         self._claimed: list[Slot[KeptRoom]] = []
-        self._enters = False
-        """Whether the training room was entered while that is read."""
-        self._taken: list[tuple[int, Slot[KeptRoom]]] = []
-        """What was gone on with, until so many saves are done: then it is as safe as it was."""
+        self._is_entered = False
+        """True if the training page was entered while those files are read."""
+        self._restored: list[tuple[int, Slot[KeptRoom]]] = []
+        """Restored sessions with the saves left until their old file is not needed any more."""
         if self._saver is not None:
-            session.setup_changed.connect(self._edited)
-            session.runs_changed.connect(self._edited)
-            session.stated.connect(self._moved)
-            # Until then a run that is left is a curve that cannot go on.
-            revival.first_kept.connect(self._edited)
+            session.setup_changed.connect(self._on_edited)
+            session.runs_changed.connect(self._on_edited)
+            session.stated.connect(self._on_state_changed)
+            # Before that, a saved run is a curve that cannot be continued.
+            revival.first_kept.connect(self._on_edited)
             saving.saved.connect(self._note_saved)
-            self._saver.failed.connect(self._lament)
+            self._saver.failed.connect(self._on_save_failed)
             self._saver.written.connect(self._note_written)
             self._saver.mended.connect(lambda: ways.notices.drop("training is kept"))
 
-    # Keeping
+    # Saving
 
-    def _edited(self) -> None:
-        if self._saver is not None and self._is_worth():
+    def _on_edited(self) -> None:
+        if self._saver is not None and self._is_worth_saving():
             self._saver.looked(max(GAP_MS, self._pause_ms))
 
-    def _moved(self, _run: Run) -> None:
-        if self._saver is not None and self._is_worth():
+    def _on_state_changed(self, _run: Run) -> None:
+        if self._saver is not None and self._is_worth_saving():
             self._saver.looked(max(SOON_MS, self._pause_ms))
 
-    def _is_worth(self) -> bool:
-        """Return whether there is more than what the room begins with by itself."""
+    def _is_worth_saving(self) -> bool:
+        """Return whether there is more to save than what the page begins with by itself."""
         session, runs = self._session, self._session.runs
-        if session.run is None or shape(session) == self._elsewhere:
+        if session.run is None or shape(session) == self._saved_shape:
             return False
         seeds = {"weight_seed": START.weight_seed, "data_seed": START.data_seed}
         was_changed = replace(session.setup, **seeds) != START
         return was_changed or len(runs) > 1 or any(run.furthest >= LONG for run in runs)
 
     def _note_saved(self, what: object) -> None:
-        self._elsewhere = what
+        self._saved_shape = what
 
     def look(self) -> KeptRoom:
-        """Return the room as it is now, with the runs that are still to be brought back.
+        """Return a snapshot of the session, with the runs that are still being restored.
 
-        Of a run that was not asked for yet there are only its curves; a fork is made again.
+        A run without a known engine state has only its curves; a fork of that kind is forked again.
         """
         found = {run.run_id: self._row(run) for run in self._session.runs if self._is_known(run)}
         self._rows = {number: row for number, row in self._rows.items() if number in found}
@@ -144,75 +144,75 @@ class TrainKeeping(QObject):
         self._rows[run.run_id] = (stamp, row)
         return row
 
-    def _lament(self, why: str) -> None:
-        words = f"Your training is not being kept: {why}. Save it where there is room."
+    def _on_save_failed(self, why: str) -> None:
+        words = f"Your training is not being saved: {why}. Save it to another disk."
         choices = (("Save training session…", self._ways.save),)
         self._ways.notices.tell(Notice("training is kept", words, choices))
 
-    # Going on
+    # Restoring
 
     def offer(self) -> None:
-        """Tell of the rooms of windows that did not end by themselves: soon, where they are big."""
+        """Offer the sessions of windows that died: at once, or when long files have been read."""
         self._claimed = claimed = self._sessions.claimed()
         if sum(slot.size for slot in claimed) <= INLINE:
-            self._tell_of(self._sessions.read(claimed))
+            self._sort_found(self._sessions.read(claimed))
         else:
             make = partial(self._sessions.read, claimed)
-            self._beside.ask(make, lambda found: self._tell_of(found()))
+            self._reader.ask(make, lambda found: self._sort_found(found()))
 
-    def _tell_of(self, found: list[Found[KeptRoom]]) -> None:
+    def _sort_found(self, found: list[Found[KeptRoom]]) -> None:
         self._found, self._claimed = found, []
-        for one in found:
-            if one.kept is None:
-                self._ways.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
-            elif one.kept.closed:
-                self._closed.append(one)
+        for entry in found:
+            if entry.kept is None:
+                self._ways.notices.tell(Notice(f"spoilt {entry.slot.path}", entry.trouble))
+            elif entry.kept.closed:
+                self._closed.append(entry)
             else:
-                self._tell(one)
+                self._offer_entry(entry)
         for old in self._closed[MOST_CLOSED:]:
             old.slot.drop()
         self._closed = self._closed[:MOST_CLOSED]
-        if self._enters:
+        if self._is_entered:
             self.offer_closed()
 
     def offer_closed(self) -> None:
-        """Tell of the rooms of windows that were closed, once."""
-        self._enters = self._beside.is_busy
+        """Offer the sessions of windows that were closed, once."""
+        self._is_entered = self._reader.is_busy
         closed, self._closed = self._closed, []
-        for one in closed:
-            self._tell(one)
+        for entry in closed:
+            self._offer_entry(entry)
 
-    def _tell(self, one: Found[KeptRoom]) -> None:
-        assert one.kept is not None
-        self._ways.notices.tell(self._notice(one, f"Training {_words(one.kept)}"))
+    def _offer_entry(self, entry: Found[KeptRoom]) -> None:
+        assert entry.kept is not None
+        self._ways.notices.tell(self._notice(entry, f"Training {_describe(entry.kept)}"))
 
-    def _notice(self, one: Found[KeptRoom], words: str) -> Notice:
+    def _notice(self, entry: Found[KeptRoom], words: str) -> Notice:
         choices = (
-            ("Go on with it", lambda: self._open(one)),
-            ("Discard", lambda: self._discard(one)),
+            ("Continue", lambda: self._open(entry)),
+            ("Discard", lambda: self._discard(entry)),
         )
-        return Notice(f"found {one.slot.path}", words, choices)
+        return Notice(f"found {entry.slot.path}", words, choices)
 
-    def _discard(self, one: Found[KeptRoom]) -> None:
-        """Let it go when the window ends: until then a slip of the mouse can be mended."""
-        assert one.kept is not None
-        self._discarded.append(one)
-        choices = (("Bring it back", lambda: self._bring_back(one)),)
-        words = f"Discarded: training {_words(one.kept)}"
-        self._ways.notices.tell_first(Notice(f"discarded {one.slot.path}", words, choices))
+    def _discard(self, entry: Found[KeptRoom]) -> None:
+        """Drop the session when the window ends; until then a wrong click can be undone."""
+        assert entry.kept is not None
+        self._discarded.append(entry)
+        choices = (("Restore", lambda: self._bring_back(entry)),)
+        words = f"Discarded: training {_describe(entry.kept)}"
+        self._ways.notices.tell_first(Notice(f"discarded {entry.slot.path}", words, choices))
 
-    def _bring_back(self, one: Found[KeptRoom]) -> None:
-        self._discarded.remove(one)
-        self._tell(one)
+    def _bring_back(self, entry: Found[KeptRoom]) -> None:
+        self._discarded.remove(entry)
+        self._offer_entry(entry)
 
-    def _open(self, one: Found[KeptRoom]) -> None:
-        """Go on with a room once the one that it takes the place of is on the disk.
+    def _open(self, entry: Found[KeptRoom]) -> None:
+        """Restore a session once the current entry, which it replaces, is on the disk.
 
-        That one is told of next time.
+        The current one is offered next time.
         """
-        assert one.kept is not None
-        kept, left = one.kept, None
-        if self._is_worth():
+        assert entry.kept is not None
+        kept, left = entry.kept, None
+        if self._is_worth_saving():
             left = replace(self.look(), closed=True)
 
         def make() -> Fetched:
@@ -220,25 +220,25 @@ class TrainKeeping(QObject):
                 self._sessions.leave(left)
             return made_of(kept)
 
-        self._opening.ask(make, lambda made: self._go_on(one, made))
+        self._opening.ask(make, lambda made: self._restore(entry, made))
 
-    def _go_on(self, one: Found[KeptRoom], made: Callable[[], Fetched]) -> None:
+    def _restore(self, entry: Found[KeptRoom], made: Callable[[], Fetched]) -> None:
         try:
             found = made()
         except OSError as error:
-            words = f"The runs there cannot be kept: {atomic.why(error)}"
-            self._ways.notices.tell_first(self._notice(one, words))
+            words = f"The current runs cannot be saved: {atomic.why(error)}"
+            self._ways.notices.tell_first(self._notice(entry, words))
             return
         self._saving.open(found)
         self._ways.enter()
         if self._saver is not None:
-            self._taken.append((1 + self._saver.is_writing, one.slot))
+            self._restored.append((1 + self._saver.is_writing, entry.slot))
             self._saver.looked(0)
 
     def _note_written(self, trouble: str) -> None:
         if not trouble:
-            left = [(count - 1, slot) for count, slot in self._taken]
-            self._taken = [pair for pair in left if pair[0] > 0]
+            left = [(count - 1, slot) for count, slot in self._restored]
+            self._restored = [pair for pair in left if pair[0] > 0]
             for count, taken in left:
                 if count <= 0:
                     taken.drop()
@@ -246,40 +246,40 @@ class TrainKeeping(QObject):
     # The end
 
     def close(self) -> None:
-        """Leave the room to the next window, where there is something in it, and let go."""
-        self._beside.close()
+        """Leave the session to the next window if it is worth it, and release all files."""
+        self._reader.close()
         self._opening.close()
-        for one in self._discarded:
-            one.slot.drop()
+        for entry in self._discarded:
+            entry.slot.drop()
         for unread in self._claimed:
             unread.release()
-        for one in self._found:
-            # What nobody answered to is for the next window.
-            one.slot.release()
+        for entry in self._found:
+            # Offers without an answer are for the next window.
+            entry.slot.release()
         saver, slot = self._saver, self._slot
         self._saver = self._slot = None
         if saver is None or slot is None:
             return
         saver.close()
-        if not self._is_worth():
+        if not self._is_worth_saving():
             slot.drop()
             return
-        # What cannot be written now was told of before.
+        # A failure to write was reported before.
         if not saver.write(replace(self.look(), closed=True)):
-            for _, before in self._taken:
+            for _, before in self._restored:
                 before.drop()
         slot.release()
 
 
 def _size(row: KeptRun) -> int:
     curves = (*row.curves.values(), *row.ahead.values())
-    return len(row.data) + sum(len(one.steps) + len(one.numbers) for one in curves)
+    return len(row.data) + sum(len(curve.steps) + len(curve.numbers) for curve in curves)
 
 
-def _words(room: KeptRoom) -> str:
-    at, run = time.localtime(room.when), room.runs[room.current]
+def _describe(saved: KeptRoom) -> str:
+    at, run = time.localtime(saved.when), saved.runs[saved.current]
     is_today = at[:3] == time.localtime()[:3]
     when = time.strftime("%H:%M" if is_today else "%d %b, %H:%M", at)
-    others = len(room.runs) - 1
+    others = len(saved.runs) - 1
     more = f" and {text.count(others, 'other run')}" if others else ""
     return f"as of {when}: {run.name} after {text.count(run.step, 'step')}{more}"

@@ -1,4 +1,4 @@
-"""What is in a session file of the training room: MessagePack in an `app.envelope`."""
+"""Format of a training session file: MessagePack in an `app.envelope`."""
 
 import errno
 import os
@@ -20,20 +20,20 @@ from engine.setup import BadSetup, Setup, check
 from widgets.plots.series import Series
 
 LIMIT = 256 << 20
-"""No file of more bytes is read or written."""
+"""Largest file in bytes that is read or written."""
 MOST_NUMBERS = 1 << 20
-"""A longer curve is kept thinned."""
+"""Longer curves are thinned."""
 MOST_RUNS = 1000
 MOST_CURVES = 5000
-"""So many curves of all runs together are in one file."""
+"""Most curves of all runs together."""
 MOST_PARTS = 100_000
-"""Numbers, texts and lists of which the setup of a run may consist: points drawn by hand, say."""
+"""Most MessagePack values in the setup of a run, such as points drawn by hand."""
 MOST_IN_ROOM = 2_000_000
 MOST_IN_DATA = 8_000_000
-"""As many may be in what the engine goes on with. A run of 20,000 steps has 15,000."""
+"""Most values in the engine state of a run. A run of 20,000 steps has 15,000."""
 
 COPIED = 1 << 20
-"""Bytes that are copied in one go."""
+"""Bytes that are copied while the GIL is held."""
 
 
 class KeptCurve(Struct, frozen=True):
@@ -44,11 +44,11 @@ class KeptCurve(Struct, frozen=True):
 
 
 class KeptRun(Struct, frozen=True):
-    """A run as the window knows it; ``data`` is what the engine goes on with, empty for none.
+    """A run as the window knows it; ``data`` is its engine state, empty for none.
 
-    ``parent``: the place of the run it was forked from in `KeptRoom.runs`, or -1. ``anew``: a fork
-    of which nothing else is known yet; it is made again, from ``parent_step`` on. ``ahead``: losses
-    as they were before it went back, past ``step``.
+    ``parent``: the index of the run it was forked from in `KeptRoom.runs`, or -1. ``anew``: a fork
+    without an engine state, which is forked again at ``parent_step``. ``ahead``: losses past
+    ``step``, from before the run was rewound.
     """
 
     name: str
@@ -67,9 +67,9 @@ class KeptRun(Struct, frozen=True):
 
 
 class KeptRoom(Struct, frozen=True, tag="training"):
-    """The training room: its set-up and its runs, of which ``current`` is driven.
+    """A training session: its set-up and its runs, of which ``current`` is the current one.
 
-    ``when``: seconds since 1970. ``closed``: its window was closed, and did not die.
+    ``when``: seconds since 1970. ``closed``: its window was closed and did not crash.
     """
 
     setup: Setup
@@ -80,11 +80,11 @@ class KeptRoom(Struct, frozen=True, tag="training"):
     closed: bool = False
 
     def programs(self) -> str:
-        """Return the text of every program that its runs would execute; empty for none."""
+        """Return the source of every program that its runs would execute; empty for none."""
         setups = [self.setup, *(run.setup for run in self.runs)]
         setups += [setup for run in self.runs for setup in _executed(run.data) or ()]
-        found = [str(one.model.options.get("source", "")) for one in setups]
-        own = [s for s, one in zip(found, setups, strict=True) if one.model.name == "own"]
+        found = [str(setup.model.options.get("source", "")) for setup in setups]
+        own = [s for s, setup in zip(found, setups, strict=True) if setup.model.name == "own"]
         return "\n\n\n".join(dict.fromkeys(filter(None, own)))
 
 
@@ -100,13 +100,13 @@ class _Room(Struct, tag="training"):
 
 
 class _Curve(Struct):
-    """A `KeptCurve` that lies in the file's bytes still."""
+    """A `KeptCurve` as views into the file's bytes."""
 
     steps: memoryview
     numbers: memoryview
 
     def taken(self) -> KeptCurve:
-        """Return a copy. Raises ValueError where it is no curve that could have been saved."""
+        """Return a copy. Raises ValueError if it is longer than any saved curve."""
         if max(len(self.steps) // 8, len(self.numbers) // 4) > MOST_NUMBERS + 1:
             raise ValueError("a curve that is too long")
         return KeptCurve(bytes(self.steps), bytes(self.numbers))
@@ -118,7 +118,7 @@ class _Curves(Struct):
 
 
 class _Run(Struct):
-    """A `KeptRun` without its curves; ``data`` lies in the file's bytes still."""
+    """A `KeptRun` without its curves; ``data`` is a view into the file's bytes."""
 
     name: str
     color: int
@@ -134,13 +134,13 @@ class _Run(Struct):
 
 
 class _Bytes(Struct, frozen=True):
-    """Of what the engine goes on with, the setups that it makes live."""
+    """The setups in the engine state of a run, which the engine would execute."""
 
     setups: tuple[Setup, ...] = ()
 
 
 def _executed(data: bytes) -> tuple[Setup, ...] | None:
-    """Return the setups in the bytes of a run; None where they cannot be told."""
+    """Return the setups in the engine state of a run; None if it cannot be decoded."""
     if not data:
         return ()
     try:
@@ -151,7 +151,7 @@ def _executed(data: bytes) -> tuple[Setup, ...] | None:
 
 
 def kept_curve(curve: Series, most: int = 0) -> KeptCurve:
-    """Return a curve to be kept with at most about ``most`` numbers, else `MOST_NUMBERS`."""
+    """Return a curve to save, with at most about ``most`` numbers (0: `MOST_NUMBERS`)."""
     size, every = len(curve), 1
     while size // every > (most or MOST_NUMBERS):
         every *= 2
@@ -160,36 +160,36 @@ def kept_curve(curve: Series, most: int = 0) -> KeptCurve:
 
 
 def put_curve(curve: Series, kept: KeptCurve) -> None:
-    """Fill an empty curve with what was kept."""
+    """Fill an empty curve with a saved one."""
     curve.extend(np.frombuffer(kept.steps, "<i8"), np.frombuffer(kept.numbers, "<f4"))
 
 
-def pieces(room: KeptRoom) -> list[bytes]:
-    """Return a session file in pieces, of which the long ones are not copied.
+def pieces(saved: KeptRoom) -> list[bytes]:
+    """Return a session file as a list of buffers; long ones are not copied.
 
     Raises:
         Refused: there would be too many bytes, runs or curves.
     """
-    curves = _count(room)
-    if len(room.runs) > MOST_RUNS or curves > MOST_CURVES:
-        much = f"{len(room.runs):,} runs with {curves:,} curves"
+    curves = _count(saved)
+    if len(saved.runs) > MOST_RUNS or curves > MOST_CURVES:
+        much = f"{len(saved.runs):,} runs with {curves:,} curves"
         raise Refused(f"The session has {much} and was not saved; forget some runs")
-    found = envelope.wrapped(packing.packed(room))
+    found = envelope.wrapped(packing.packed(saved))
     if sum(map(len, found)) > LIMIT:
         raise Refused(f"The session has more than {LIMIT >> 20} MB and was not saved")
     return found
 
 
-def encode(room: KeptRoom) -> bytes:
-    """Return the bytes of a session file. Raises `Refused` where they would be too many."""
-    return b"".join(pieces(room))
+def encode(saved: KeptRoom) -> bytes:
+    """Return the bytes of a session file. Raises `Refused` if they would be too many."""
+    return b"".join(pieces(saved))
 
 
 def decode(data: bytes) -> KeptRoom:
-    """Return what a session file holds.
+    """Return the contents of a session file.
 
     Raises:
-        Damaged: it is no session file, or not as it was written.
+        Damaged: it is no session file, or was altered.
         Newer: a later version wrote it.
     """
     payload = envelope.unwrap(data)
@@ -200,7 +200,7 @@ def decode(data: bytes) -> KeptRoom:
 
 
 def _decoded(payload: memoryview) -> KeptRoom:
-    """Return the room, decoded run by run: between two others have their turn."""
+    """Return the session, decoded run by run, so that the GIL is released in between."""
     parts.skip(payload, 0, MOST_IN_ROOM)
     found = msgspec.msgpack.decode(payload, type=_Room)
     if len(found.runs) > MOST_RUNS:
@@ -220,21 +220,21 @@ def _taken(curves: dict[str, _Curve]) -> dict[str, KeptCurve]:
     return {name: curve.taken() for name, curve in curves.items()}
 
 
-def _count(room: KeptRoom) -> int:
-    return sum(len(run.curves) + len(run.ahead) for run in room.runs)
+def _count(saved: KeptRoom) -> int:
+    return sum(len(run.curves) + len(run.ahead) for run in saved.runs)
 
 
 def _copied(view: memoryview) -> bytes:
-    """Return these bytes; copied in one go they would hold the interface up for as long."""
-    # What joins bytes, and nothing else, lets others have Python meanwhile.
+    """Return a copy in chunks: a single copy would block the GUI for as long."""
+    # bytes.join releases the GIL, other ways of copying do not.
     return b"".join([bytes(view[at : at + COPIED]) for at in range(0, len(view), COPIED)])
 
 
 def read(path: Path) -> KeptRoom:
-    """Return what the session file ``path`` holds.
+    """Return the contents of the session file ``path``.
 
     Raises:
-        Refused: it cannot be read, is not as it was written, or a later version wrote it.
+        Refused: it cannot be read, was altered, or a later version wrote it.
     """
     try:
         with documents.opened(path) as file:
@@ -244,11 +244,11 @@ def read(path: Path) -> KeptRoom:
     except Newer as error:
         raise Refused(f"{path.name} was saved by a newer Gradscribe: {error}") from error
     except Damaged as error:
-        raise Refused(f"{path.name} is no whole session file: {error}") from error
+        raise Refused(f"{path.name} is not a complete session file: {error}") from error
 
 
 def _whole(file: BinaryIO) -> KeptRoom:
-    # A plain file tells how long it is; what else there is has no end.
+    # A regular file reports its size; a device or pipe may have no end.
     is_long = os.fstat(file.fileno()).st_size > LIMIT
     data = b"" if is_long else file.read(LIMIT + 1)
     if is_long or len(data) > LIMIT:
@@ -264,38 +264,38 @@ def _read_left(path: Path) -> KeptRoom:
         raise Damaged(str(error)) from error
 
 
-def _encode(room: KeptRoom) -> list[bytes]:
+def _encode(saved: KeptRoom) -> list[bytes]:
     try:
-        return pieces(room)
+        return pieces(saved)
     except Refused as refusal:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG)) from refusal
 
 
 LEFT = Form(".training", _encode, _read_left)
-"""How the room of each window is kept, to go on with where the window did not end by itself."""
+"""Format of the recovery files, one for each window."""
 
 
-def _sound(room: KeptRoom) -> KeptRoom:
-    """Return it, if all of it fits together. Raises ValueError, `BadSetup`."""
-    if not 0 <= room.current < len(room.runs):
+def _sound(saved: KeptRoom) -> KeptRoom:
+    """Return the session if it is consistent. Raises ValueError, `BadSetup`."""
+    if not 0 <= saved.current < len(saved.runs):
         raise ValueError("no such run")
-    if not abs(room.when) < LATEST:
+    if not abs(saved.when) < LATEST:
         raise ValueError("no such time")
-    check(room.setup)
-    if _count(room) > MOST_CURVES:
+    check(saved.setup)
+    if _count(saved) > MOST_CURVES:
         raise ValueError("too many curves")
-    for number, run in enumerate(room.runs):
+    for number, run in enumerate(saved.runs):
         check(run.setup)
         if run.parent >= number or min(run.step, run.furthest, run.color) < 0:
             raise ValueError("a run before its parent")
         for curve in (*run.curves.values(), *run.ahead.values()):
             _check_curve(curve)
-    # What cannot be read here must not reach an engine that can: it may bring a program.
+    # A state that cannot be decoded here must not reach the engine: it may contain a program.
     runs = tuple(
         msgspec.structs.replace(run, data=b"") if _executed(run.data) is None else run
-        for run in room.runs
+        for run in saved.runs
     )
-    return msgspec.structs.replace(room, runs=runs)
+    return msgspec.structs.replace(saved, runs=runs)
 
 
 def _check_curve(curve: KeptCurve) -> None:

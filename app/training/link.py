@@ -1,4 +1,4 @@
-"""The training room's own engine: typing in the program and training never wait for each other."""
+"""The engine process of training, apart from the program's: neither waits for the other."""
 
 from collections.abc import Callable
 
@@ -10,25 +10,25 @@ from engine import wire
 from engine.training import TrainRequest
 
 RESTARTS = 3
-"""An engine that dies so often before it is ready is not started again by itself."""
+"""An engine that dies more often before it is ready is reported as not starting."""
 
 
 class TrainLink(QObject):
     """One engine process, started when it is first needed, replaced when it dies.
 
-    ``lend`` gives an engine that is ready and that nobody needs just now, if there is one.
+    ``lend`` returns a ready engine that is not in use, or None.
     """
 
     ready = Signal(object)
-    """Carries `wire.Ready` each time an engine can take requests."""
+    """Carries `wire.Ready` each time an engine becomes ready for requests."""
     asked = Signal(object)
-    """Carries each request as the engine is given it."""
+    """Carries each request when it is sent to the engine."""
     received = Signal(object)
     """Carries every other message."""
     died = Signal(str)
-    """Says why; the next `send` starts another one."""
+    """Carries the reason; the next `send` starts another engine."""
     progressed = Signal(str, float)
-    """(path, share) of a file that is being read for it; 1 when that is over."""
+    """(path, share) of a data file that is being read; 1 when that is over."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class TrainLink(QObject):
         self._engine: EngineProcess | None = None
         self._waiting: list[TrainRequest] = []
         self.files = Reading(self)
-        self.files.passed.connect(self._pass)
+        self.files.passed.connect(self._forward)
         self.files.progressed.connect(self.progressed)
         self._last_id = 0
         self._failures = 0
@@ -56,7 +56,7 @@ class TrainLink(QObject):
 
     @property
     def is_ready(self) -> bool:
-        """Whether an engine takes requests now."""
+        """True while an engine accepts requests."""
         return self._engine is not None and self._engine.is_ready
 
     def start(self) -> None:
@@ -66,16 +66,16 @@ class TrainLink(QObject):
         lent = self._lend(self) if self._lend is not None else None
         engine = lent or EngineProcess(self)
         self._engine = engine
-        engine.received.connect(self._take)
-        engine.ended.connect(self._bury)
+        engine.received.connect(self._on_message)
+        engine.ended.connect(self._on_ended)
         engine.await_ready()
         if engine.ready is None:
             engine.start()
         else:
-            self._take(engine.ready)
+            self._on_message(engine.ready)
 
     def send(self, message: TrainRequest) -> None:
-        """Send a request, or keep it until the engine is ready."""
+        """Send a request, or queue it until the engine is ready."""
         self.start()
         if self._engine is not None and self._engine.is_ready:
             self.files.take(message)
@@ -83,8 +83,8 @@ class TrainLink(QObject):
             self._waiting.append(message)
 
     def kill(self, why: str) -> None:
-        """End an engine that does not answer."""
-        self._bury(why)
+        """End an engine that does not reply."""
+        self._on_ended(why)
 
     def close(self) -> None:
         """End the engine for good."""
@@ -95,25 +95,25 @@ class TrainLink(QObject):
             engine.close()
 
     def stop_reading(self) -> None:
-        """Leave the file alone that is being read for the engine."""
+        """Stop reading the data file that is being read for the engine."""
         self.files.stop()
 
-    def _pass(self, message: TrainRequest) -> None:
+    def _forward(self, message: TrainRequest) -> None:
         if self._engine is not None:
             self._engine.send(message)
             self.asked.emit(message)
 
-    def _take(self, message: object) -> None:
+    def _on_message(self, message: object) -> None:
         if isinstance(message, wire.Ready):
             self._failures = 0
             self.ready.emit(message)
             waiting, self._waiting = self._waiting, []
-            for one in waiting:
-                self.send(one)
+            for request in waiting:
+                self.send(request)
         else:
             self.received.emit(message)
 
-    def _bury(self, why: str) -> None:
+    def _on_ended(self, why: str) -> None:
         engine, self._engine = self._engine, None
         self._waiting.clear()
         self.files.forget()

@@ -1,4 +1,4 @@
-"""The computation graph of the step that is being made, with its numbers, kept up to date."""
+"""The computation graph of the current step with its values, kept up to date."""
 
 from bisect import bisect_right
 from itertools import accumulate
@@ -18,16 +18,16 @@ from widgets.paint.stage import Stage
 from widgets.training.step_graph import StepGraph
 
 LEAST_MS = 700
-"""While a run plays its graph is made anew so often at most."""
+"""Least time between two tapes while a run trains."""
 SHARE = 12
-"""What making one costs here is at most this part of the time."""
+"""Building a graph takes at most 1/SHARE of the time."""
 GLIDE_MS = 450
 _AT = ("op", "enter", "leave", "leaf", "backward", "zero_grad", "step")
-"""Events whose lines tell which statement runs; a backward node has the line of its op."""
+"""Kinds of events whose line is that of the running statement; a backward node has its op's."""
 
 
 class LiveGraph(QObject):
-    """Asks for tapes while its view is seen, and shows them where the run stands."""
+    """Requests tapes while its view is visible, and shows them at the run's position."""
 
     def __init__(
         self, session: TrainSession, view: StepGraph, parent: QObject | None = None
@@ -43,15 +43,15 @@ class LiveGraph(QObject):
         self._turn = 0
         self._seen = self._waits = False
         self._pace = once(self, self._ask)
-        session.drawn.connect(self._take)
-        session.begun.connect(self._begin)
-        session.stated.connect(self._follow)
-        session.happened.connect(self._move)
+        session.drawn.connect(self._on_tape)
+        session.begun.connect(self._on_begun)
+        session.stated.connect(self._on_state)
+        session.happened.connect(self._on_event)
         view.graph.toggled.connect(self._toggle)
         view.graph.picked.connect(lambda key: view.graph.select(key or None))
 
     def set_seen(self, seen: bool) -> None:
-        """Ask for tapes only while somebody looks."""
+        """Request tapes only while the view is visible."""
         if seen != self._seen:
             self._seen, self._waits = seen, False
             self._pace.stop()
@@ -72,26 +72,26 @@ class LiveGraph(QObject):
         self._session.ask_tape(live=True)
 
     def _shows(self, run: Run) -> bool:
-        """Whether what is shown is the step that the run makes next."""
+        """Return whether the tape shown is that of the run's next step."""
         message = self._message
         return message is not None and (message.run_id, message.step) == (run.run_id, run.step)
 
-    def _begin(self, run: Run) -> None:
-        """Forget the tape of a run that began anew."""
+    def _on_begun(self, run: Run) -> None:
+        """Drop the tape of a run that restarted."""
         if run is self._session.run:
             self._message, self._open_calls, self._waits = None, None, False
             self._ask()
 
-    def _follow(self, run: Run) -> None:
+    def _on_state(self, run: Run) -> None:
         if run is not self._session.run:
             return
         if not run.running:
             self._ask()
         elif not self._pace.isActive() and not self._waits:
             self._pace.start(LEAST_MS)
-        self._say()
+        self._update_caption()
 
-    def _take(self, message: StepTape) -> None:
+    def _on_tape(self, message: StepTape) -> None:
         self._waits = False
         run = self._session.run
         if run is None or message.run_id != run.run_id or not self._seen:
@@ -118,18 +118,18 @@ class LiveGraph(QObject):
         if self._message is not None:
             self._picture = stage.picture
             self._view.graph.set_stage(stage)
-            self._look(0)
+            self._update_look(0)
 
-    def _look(self, glide_ms: int) -> None:
+    def _update_look(self, glide_ms: int) -> None:
         message, picture = self._message, self._picture
         if message is None or picture is None or self.scenery.busy:
             return
         shown = look.look(message.tape, picture, self._scene, self._position())
         self._view.graph.set_look(shown, glide_ms)
-        self._say()
+        self._update_caption()
 
     def _position(self) -> int:
-        """Return how far along the tape the run is: all of it, but within a step that is open."""
+        """Return the run's position on the tape: its end, unless the run stands inside a step."""
         message, run = self._message, self._session.run
         if message is None:
             return 0
@@ -137,14 +137,14 @@ class LiveGraph(QObject):
         texts = [text for _, text in run.begun.lines] if run is not None and run.begun else []
         return reached(message.tape, texts, done) if done else len(message.tape.events)
 
-    def _move(self, happened: Happened | None) -> None:
+    def _on_event(self, happened: Happened | None) -> None:
         run = self._session.run
         if run is None or not self._seen:
             return
         if happened is None:
             self._ask()
         elif self._shows(run):
-            self._look(GLIDE_MS)
+            self._update_look(GLIDE_MS)
 
     def _toggle(self, key: str) -> None:
         """Open a folded module or fold an open one."""
@@ -153,7 +153,7 @@ class LiveGraph(QObject):
             self._open_calls = frozenset(now ^ {key})
             self._show()
 
-    def _say(self) -> None:
+    def _update_caption(self) -> None:
         message, run = self._message, self._session.run
         if message is None or run is None:
             return
@@ -163,7 +163,7 @@ class LiveGraph(QObject):
         elif run.running:
             words = f"step {message.step + 1:,}"
         else:
-            words = f"step {message.step + 1:,}, as it will be made · Line goes through it"
+            words = f"step {message.step + 1:,}, before it is made · Line steps through it"
         self._view.set_caption(words)
 
 

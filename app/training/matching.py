@@ -1,4 +1,4 @@
-"""The model that data one has just picked can be given to."""
+"""Choice of a model that accepts the data that was just picked."""
 
 from msgspec.structs import replace
 
@@ -11,13 +11,13 @@ _TAKES = {
     "numbers": ("1", "2", "3", "n", "image"),
     "any": None,
 }
-"""What a model may be given, by the word for it in the catalogue; None: everything."""
+"""The kinds of data that a model accepts, by its ``inputs`` in the catalogue; None: all."""
 
 
 def matched(before: Setup, after: Setup, catalogue: Catalogue) -> Setup:
-    """Return ``after``, where its data are other ones with a model that takes them.
+    """Return ``after``; if its data are different ones, with a model that accepts them.
 
-    The one that it has stays where it may do; else the usual one, else the first that takes them.
+    That is its own model if possible, else the default model, else the first that fits.
     """
     if after.data.name == before.data.name:
         return after

@@ -1,4 +1,4 @@
-"""What the doctor found in a training step, mended in the set-up: a run to see beside the other."""
+"""Fixes of the doctor's findings in a training step, applied to the set-up as a second run."""
 
 from collections.abc import Iterable
 
@@ -19,21 +19,21 @@ MISTAKES = {
     "train-in-evaluation": "validate_in_train_mode",
     "graph-in-evaluation": "validate_with_grad",
 }
-"""The mistake made on purpose that a finding tells of."""
+"""The deliberate mistake that causes a finding."""
 RATES = {"learning-rate-too-big": 0.1, "first-nan": 0.1, "learning-rate-too-small": 10.0}
-"""By how much another learning rate is tried."""
+"""The factor by which the learning rate is changed."""
 ACTIVATIONS = {
     "vanishing-gradient": {"sigmoid": "relu", "tanh": "relu"},
     "dead-relu": {"relu": "leaky_relu"},
 }
-"""Which activations give way to which."""
+"""The replacements of activations."""
 CLIP = 1.0
 
 
 def mended(setup: Setup, finding: str, catalogue: Catalogue) -> tuple[Setup, str] | None:
-    """Return a run's setup without what a finding tells of, and what was changed.
+    """Return a run's setup without the cause of a finding, and what was changed.
 
-    None where nothing in the setup is the cause.
+    None if nothing in the setup is the cause.
     """
     mistake = "huge_lr" if "huge_lr" in setup.mistakes and finding in RATES else ""
     mistake = mistake or MISTAKES.get(finding, "")
@@ -56,7 +56,7 @@ def _activated(
     setup: Setup, others: dict[str, str], catalogue: Catalogue
 ) -> tuple[Setup, str] | None:
     named = _option(setup.model, "model", "activation", catalogue)
-    names = [str(one) for one in named] if isinstance(named, list) else [str(named)]
+    names = [str(name) for name in named] if isinstance(named, list) else [str(named)]
     new = [others.get(name, name) for name in names]
     if new == names:
         return None
@@ -65,37 +65,37 @@ def _activated(
     given = next(name for name in names if name in others)
     words = f"activation {others[given]} instead of {given}"
     if others[given] == "relu" and _option(setup.model, "model", "init", catalogue) == "torch":
-        # Torch's own first weights are a third too small for many layers of ReLU.
+        # Torch's default initial weights are a third too small for many layers of ReLU.
         options["init"] = "kaiming"
         words += ", and weights that begin as large as it needs"
     return replace(setup, model=Part(setup.model.name, options)), words
 
 
 def _option(part: Part, kind: str, name: str, catalogue: Catalogue) -> object:
-    """Return an option of a part, its default where it is not given; None where it has none."""
+    """Return an option of a part, else its default; None if there is no such option."""
     return options_of(part, kind, catalogue).get(name)
 
 
 def mendable(session: TrainSession, run_id: int, findings: Iterable[Finding]) -> frozenset[str]:
-    """Return the ids of the findings that a run of another setup would not have."""
+    """Return the ids of the findings that a changed setup can fix."""
     run, catalogue = session.find(run_id), session.catalogue
     if run is None or catalogue is None:
         return frozenset()
-    return frozenset(one.id for one in findings if mended(run.setup, one.id, catalogue))
+    return frozenset(f.id for f in findings if mended(run.setup, f.id, catalogue))
 
 
 def train_mended(session: TrainSession, run_id: int, finding: str) -> str:
-    """Train the mended run from the beginning beside the one where something was found.
+    """Train the fixed run from step 0, to compare with the run of the finding.
 
-    Both have the same weights and data; no other curves are shown. Returns what is different, or
-    nothing where that run is gone.
+    Both have the same weights and data; no other curves are shown. Returns the difference, or an
+    empty text if the run is gone.
     """
     run, catalogue = session.find(run_id), session.catalogue
-    made = mended(run.setup, finding, catalogue) if run is not None and catalogue else None
-    if made is None:
+    fixed = mended(run.setup, finding, catalogue) if run is not None and catalogue else None
+    if fixed is None:
         return ""
-    session.change(made[0])
+    session.change(fixed[0])
     session.begin(play=True, keep=True)
-    for one in session.runs:
-        session.hide(one.run_id, one.run_id not in (run_id, session.look.run_id))
-    return f"{made[1][0].upper()}{made[1][1:]}; both runs are shown"
+    for other in session.runs:
+        session.hide(other.run_id, other.run_id not in (run_id, session.look.run_id))
+    return f"{fixed[1][0].upper()}{fixed[1][1:]}; both runs are shown"

@@ -1,4 +1,4 @@
-"""Mistakes made on purpose: what shows one best, and what it costs against the right run."""
+"""Deliberate mistakes: setups that show them, and their cost against a correct run."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -16,10 +16,10 @@ NO_VALIDATION = "nothing is validated here, so nothing differs"
 
 
 def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
-    """Return the setup, changed where its mistakes could not be made or would not show.
+    """Return the setup, changed if its mistakes were impossible or without effect.
 
-    (N, 1) against (N) is a mistake of regressions, softmax one before cross-entropy; train mode
-    differs by dropout and batch norm only.
+    (N, 1) against (N) needs a regression, softmax needs cross-entropy behind it; train mode
+    differs from eval mode only with dropout or batch norm.
     """
     tasks = {entry.name: entry.task for entry in catalogue.entries if entry.kind == "data"}
     is_regression = tasks.get(setup.data.name) == "regression"
@@ -38,7 +38,7 @@ def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
 
 
 def _numbers(setup: Setup, catalogue: Catalogue) -> Part:
-    """Return data of a regression; a module of one's own takes as many inputs as it did."""
+    """Return regression data; for a user's module with the number of inputs that it takes."""
     data = [entry for entry in catalogue.entries if entry.kind == "data"]
     inputs = next((entry.inputs for entry in data if entry.name == setup.data.name), "1")
     alike = (e.name for e in data if e.task == "regression" and e.inputs == inputs)
@@ -46,25 +46,25 @@ def _numbers(setup: Setup, catalogue: Catalogue) -> Part:
 
 
 class Switching:
-    """Mistakes switched on and off: what one brought along to be seen goes with it."""
+    """Switches mistakes on and off: setup changes that a mistake needs are undone with it."""
 
     def __init__(self) -> None:
         self._plain: Setup | None = None
-        """The setup before a mistake brought something along, and after that."""
+        """The setup before the changes that a mistake needs, and (``_brought``) after them."""
         self._brought: Setup | None = None
 
     def switched(self, before: Setup, setup: Setup, catalogue: Catalogue) -> tuple[Setup, str]:
-        """Return the setup that shows its mistakes, and in words what else had to change for that.
+        """Return the setup that shows its mistakes, and a description of the other changes.
 
-        ``before`` has other mistakes than ``setup``. What was changed by hand since a mistake
-        brought it along stays.
+        ``before`` has other mistakes than ``setup``. Needed changes that the user has edited
+        since stay.
         """
         plain = self._without(before, setup)
         self._plain, self._brought = plain, fitting(plain, catalogue)
         if self._brought == setup:
             return setup, ""
         away = set(setup.mistakes) < set(before.mistakes)
-        why = "What showed the mistake goes with it" if away else "To show the mistake"
+        why = "Undone with the mistake" if away else "To show the mistake"
         return self._brought, f"{why}: {difference(self._brought, setup, catalogue)}"
 
     def _without(self, before: Setup, setup: Setup) -> Setup:
@@ -82,7 +82,7 @@ class Switching:
 
 
 def told(setup: Setup, facts: Facts, problem: str = "") -> str:
-    """Return in one line what the mistakes of a run cost against the right one, in numbers."""
+    """Return a line with the cost of a run's mistakes against the correct run."""
     if not facts.get("right_step"):
         return problem
     if problem:
@@ -92,13 +92,13 @@ def told(setup: Setup, facts: Facts, problem: str = "") -> str:
     return f"Step {facts['step']:,.0f}: " + "; ".join(filter(None, words))
 
 
-def times(one: float, other: float) -> str:
-    """Return how many times ``other`` is in ``one``: ``12.3 times``, ``0.0512 times``."""
-    if one == other:
+def times(a: float, b: float) -> str:
+    """Return the ratio a / b with three digits: ``12.3 times``, ``0.0512 times``."""
+    if a == b:
         return "1.00 times"
-    if not other or not math.isfinite(one / other):
+    if not b or not math.isfinite(a / b):
         return "infinitely many times"
-    ratio = one / other
+    ratio = a / b
     digits = 2 - math.floor(math.log10(ratio)) if ratio > 0 else 0
     return f"{round(ratio, digits):,.{max(0, digits)}f} times"
 
@@ -110,7 +110,7 @@ def _losses(facts: Facts) -> str:
 
 
 def _harmless(facts: Facts, loss: str) -> str:
-    """Return a word where the run is no worse than the right one: it would not be believed."""
+    """Return a remark if the run is no worse than the correct one, which would surprise."""
     return " (no worse so far)" if facts[loss] <= facts[f"right_{loss}"] else ""
 
 
@@ -175,7 +175,7 @@ def _huge_lr(facts: Facts) -> str:
     rate, right = facts["lr"], facts["right_lr"]
     highest = text.number(facts["highest"])
     if not facts.get("peaks", True):
-        # A long run keeps every so many steps, and a peak may lie between them.
+        # A long run records only every n-th step, and a peak may lie in between.
         highest = f"at least {highest}"
     return f"lr {rate:g} in place of {right:g}, {_losses(facts)}, {highest} at its highest"
 

@@ -1,4 +1,4 @@
-"""A run's units and the weights between them, as the network that is drawn."""
+"""Adapter from a run's units and weights to the network plot."""
 
 import math
 
@@ -16,11 +16,11 @@ from widgets.training.general import FEATURES
 Floats = NDArray[np.float32]
 
 RAW = FEATURES[:2]
-"""What a model is given that has no features chosen."""
+"""The features of a model for which none are chosen."""
 
 
 def layers(run: Run) -> list[Layer]:
-    """Return the inputs and the layers of a run, as its views ``units`` and ``weights`` are now."""
+    """Return the inputs and layers of a run, from its latest views ``units`` and ``weights``."""
     begun, view = run.begun, run.views.get("units")
     if begun is not None and view is not None and "samples" in view.arrays:
         return _of_picture(begun, view, run.views.get("weights"))
@@ -47,15 +47,15 @@ def layers(run: Run) -> list[Layer]:
 
 
 def _of_picture(begun: Begun, view: View, weights: View | None) -> list[Layer]:
-    """Return the pictures one chooses from, and what the layers make of the one chosen."""
+    """Return the images to choose from, and the activations of all layers for the chosen one."""
     given = _pixels(view, "samples")
     if given is None:
         return []
     labels = view.arrays["labels"].array().reshape(-1) if "labels" in view.arrays else range(0)
     known, chosen = begun.classes, view.facts.get("chosen", 0.0)
     names = tuple(
-        known[int(one)] if one in range(len(known)) else f"example {one}"
-        for one in labels[: len(given)]
+        known[int(label)] if label in range(len(known)) else f"example {label}"
+        for label in labels[: len(given)]
     )
     on = tuple(place == chosen for place in range(len(names)))
     found = [Layer("pictures", given, names, on, crisp=True)]
@@ -77,7 +77,7 @@ def _of_picture(begun: Begun, view: View, weights: View | None) -> list[Layer]:
 
 
 def _pixels(view: View, key: str) -> Floats | None:
-    """Return maps (units, rows, columns) of a view, the lowest row first; None where none are."""
+    """Return maps (units, rows, columns) of a view, the lowest row first; None if missing."""
     array = view.arrays.get(key)
     if array is None or len(array.shape) != 3 or 0 in array.shape:
         return None
@@ -85,16 +85,16 @@ def _pixels(view: View, key: str) -> Floats | None:
 
 
 def _filters(begun: Begun, name: str, weights: View | None) -> Floats | None:
-    """Return the weights of a layer's filters (filters, inputs, rows, columns), if it has such."""
-    parameters = {one.name: one for one in begun.parameters}
-    one = parameters.get(f"{name}.weight" if name else "weight")
-    if weights is None or one is None or len(one.shape) != 4 or 0 in one.shape:
+    """Return the weights (filters, inputs, rows, columns) of a 2D convolution, else None."""
+    parameters = {parameter.name: parameter for parameter in begun.parameters}
+    weight = parameters.get(f"{name}.weight" if name else "weight")
+    if weights is None or weight is None or len(weight.shape) != 4 or 0 in weight.shape:
         return None
-    return _part(weights.arrays["flat"].array(), one)
+    return _part(weights.arrays["flat"].array(), weight)
 
 
 def _inputs(begun: Begun, view: View, grid: Floats) -> Layer:
-    """Return the inputs as maps: over a plane all features there are, some of them not used."""
+    """Return the inputs as maps; over a plane all features, with the unused ones off."""
     x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
     across = np.linspace(x0, x1, grid.shape[-1], dtype=np.float32)
     if grid.ndim == 2:
@@ -110,7 +110,7 @@ def _inputs(begun: Begun, view: View, grid: Floats) -> Layer:
 
 
 def _feature(name: str, x: Floats, y: Floats) -> Floats:
-    made: dict[str, Floats] = {
+    features: dict[str, Floats] = {
         "x1": x,
         "x2": y,
         "x1^2": x * x,
@@ -119,12 +119,12 @@ def _feature(name: str, x: Floats, y: Floats) -> Floats:
         "sin(x1)": np.sin(x),
         "sin(x2)": np.sin(y),
     }
-    return made[name]
+    return features[name]
 
 
 def _wires(begun: Begun, name: str, sources: tuple[int, ...], view: View | None) -> Wires | None:
-    """Return the weights of the linear layer of that name, if that takes the units ``sources``."""
-    parameters = {one.name: one for one in begun.parameters}
+    """Return the weights of the linear layer ``name`` if its inputs are the units ``sources``."""
+    parameters = {parameter.name: parameter for parameter in begun.parameters}
     weight = parameters.get(f"{name}.weight" if name else "weight")
     if view is None or weight is None or len(weight.shape) != 2:
         return None
@@ -144,22 +144,23 @@ def _wires(begun: Begun, name: str, sources: tuple[int, ...], view: View | None)
     )
 
 
-def _gradient(grads: Floats | None, one: Parameter) -> Floats | None:
-    """Return a parameter's gradient; None where it has none, as before the first backward pass."""
-    part = _part(grads, one) if grads is not None else None
+def _gradient(grads: Floats | None, parameter: Parameter) -> Floats | None:
+    """Return a parameter's gradient; None if it has none, as before the first backward pass."""
+    part = _part(grads, parameter) if grads is not None else None
     return None if part is None or np.isnan(part).all() else part
 
 
-def _part(flat: Floats, one: Parameter) -> Floats:
-    return flat[one.start : one.start + math.prod(one.shape)].reshape(one.shape)
+def _part(flat: Floats, parameter: Parameter) -> Floats:
+    end = parameter.start + math.prod(parameter.shape)
+    return flat[parameter.start : end].reshape(parameter.shape)
 
 
 def switched(setup: Setup, name: str) -> Setup:
-    """Return the setup with a feature given to the model, or not any more; one is left."""
+    """Return the setup with a feature toggled; the last feature cannot be removed."""
     before = setup.features or RAW
     chosen = set(before) ^ {name}
-    written = tuple(one for one in before if one not in FEATURES)
-    features = (*(one for one in FEATURES if one in chosen), *written)
+    written = tuple(feature for feature in before if feature not in FEATURES)
+    features = (*(feature for feature in FEATURES if feature in chosen), *written)
     if not features:
         return setup
     return replace(setup, features=() if features == RAW else features)

@@ -18,50 +18,50 @@ from widgets.plots.points import NONE
 
 Floats = NDArray[np.float64]
 FLAT = ("x", "y")
-"""What a point on a curve has."""
+"""The columns of points on a curve."""
 COLUMNS = ("data.inputs", "data.target")
-"""Where columns of a file stand in the setup."""
+"""The settings that name columns of a file."""
 MOST_CLASSES = 20
-"""A column of text with more different ones is hardly the target."""
+"""A column of text with more distinct values is hardly the target."""
 
 
 class OwnData(QObject):
-    """Takes what one chooses in a file's preview, and draws in a picture, into the setup."""
+    """Applies columns chosen in a file's preview, and points drawn in a plot, to the setup."""
 
     def __init__(
-        self, session: TrainSession, room: TrainingRoom, parent: QObject | None = None
+        self, session: TrainSession, page: TrainingRoom, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._room = session, room
+        self._session, self._page = session, page
         session.setup_changed.connect(self.show_setup)
-        # A set-up may be opened before the engine has told what can be drawn.
+        # A set-up may be opened before the engine has sent the catalogue.
         session.catalogue_changed.connect(self.show_setup)
         session.looked.connect(self._show_file)
         session.file_progressed.connect(self._show_progress)
         session.complained.connect(self._complain)
-        room.file.chosen.connect(self._choose_columns)
-        room.file.stopped.connect(session.stop_reading)
-        for view in (room.boundary, room.fit):
+        page.file.chosen.connect(self._choose_columns)
+        page.file.stopped.connect(session.stop_reading)
+        for view in (page.boundary, page.fit):
             view.drawn.connect(self._draw_point)
             view.moved.connect(self._move_point)
             view.removed.connect(self._remove_point)
-        room.boundary.named.connect(self._name_class)
+        page.boundary.named.connect(self._name_class)
         session.begun.connect(self._offer_classes)
         self.is_blank = False
-        """Whether all points were taken away, so that there is nothing to train on."""
+        """True while all points are removed, so that there is nothing to train on."""
         self._played = False
         self._drawn: Floats | None = None
         self._path = ""
         self._looked: FileLooked | None = None
         self._rereads = False
         self._chosen: tuple[list[object], str] = ([], "")
-        """Columns as they were chosen last, of those that the file has."""
+        """Columns of the current file that were chosen last."""
         self.watch = DataWatch(self)
         self.watch.changed.connect(self._show_change)
-        room.file.again.connect(self.read_again)
+        page.file.again.connect(self.read_again)
 
     def show_setup(self) -> None:
-        """Look into the file that the setup names, and let points be drawn where there are some."""
+        """Inspect the file of the setup, and enable drawing for data of points."""
         options = self._session.setup.data.options
         path = next((v for k, v in options.items() if k.endswith("path")), "")
         if isinstance(path, str) and path:
@@ -73,65 +73,63 @@ class OwnData(QObject):
                 looked, self._looked = self._looked, None
                 self._session.look_into(path, not looked.header)
         else:
-            self._room.file.hide()
+            self._page.file.hide()
             self.watch.follow("")
         self._path = str(path)
         drawable = self._points_option() is not None
-        self._room.set_drawable(drawable, self._session.setup.train < 1)
+        self._page.set_drawable(drawable, self._session.setup.train < 1)
         self._wipe(drawable and not self._points())
         self._echo()
 
     def _echo(self) -> None:
-        """Show points as they are drawn by now, which the engine tells of a while later.
+        """Show the points as drawn by now, before the engine replies with them.
 
-        Which point is moved or taken away is told by its place among those that are shown.
+        A point that is moved or removed is identified by its index among those shown.
         """
         before, self._drawn = self._drawn, self.drawn()
         if self._drawn is None or (before is not None and np.array_equal(self._drawn, before)):
             return
         if self._drawn.shape[1] == len(FLAT):
-            self._room.fit.show_points(*self._drawn.T)
+            self._page.fit.show_points(*self._drawn.T)
         else:
             begun = self._session.run.begun if self._session.run is not None else None
             names = pictures.called(begun.classes) if begun is not None else ()
             blank = dataclasses.replace(NONE, names=names)
-            self._room.boundary.show_points(pictures.redrawn(blank, self._drawn))
+            self._page.boundary.show_points(pictures.redrawn(blank, self._drawn))
 
     def drawn(self) -> Floats | None:
         """Return the points drawn by hand, (n, 2) on a curve or (n, 3) with their class.
 
-        None where the data are no such points.
+        None if the data are of another kind.
         """
         if self._points_option() is None:
             return None
         try:
             return np.array(self._points(), np.float64).reshape(-1, self._columns())
-        except (
-            TypeError,
-            ValueError,
-        ):  # A file may bring anything; the engine tells what is wrong.
+        except (TypeError, ValueError):
+            # A file may contain anything; the engine reports what is wrong.
             return None
 
     def _wipe(self, blank: bool) -> None:
-        """Stand still before an empty picture while there are no points, and go on after it."""
+        """Pause and clear the plots while there are no points, and resume afterwards."""
         if blank and not self.is_blank:
             self._played = self._session.plays
             self._session.pause()
-            self._room.boundary.show_points(NONE)
-            self._room.boundary.show_ground(None)
-            self._room.fit.show_points(np.empty(0), np.empty(0))
-            self._room.fit.show_curve(np.empty(0), np.empty(0))
+            self._page.boundary.show_points(NONE)
+            self._page.boundary.show_ground(None)
+            self._page.fit.show_points(np.empty(0), np.empty(0))
+            self._page.fit.show_curve(np.empty(0), np.empty(0))
         elif self.is_blank and not blank and self._played:
             self._session.play()
         self.is_blank = blank
 
     def _show_change(self, is_other: bool) -> None:
-        """Tell that the file is not what was read of it; nothing changes under a run by itself."""
-        words = "File is gone" if self.watch.is_gone else "File changed"
-        self._room.file.show_change(words if is_other else "", not self.watch.is_gone)
+        """Show that the file differs from what was read; a run never picks it up by itself."""
+        words = "File is missing" if self.watch.is_gone else "File changed"
+        self._page.file.show_change(words if is_other else "", not self.watch.is_gone)
 
     def read_again(self) -> None:
-        """Look into the file as it is now, and begin anew with it."""
+        """Inspect the current file, and restart with it."""
         self._rereads = True
         self.watch.follow(self._path)
         looked = self._looked
@@ -139,25 +137,25 @@ class OwnData(QObject):
 
     def _show_progress(self, path: str, share: float) -> None:
         if path == self._path:
-            self._room.file.show_progress(path, share)
+            self._page.file.show_progress(path, share)
 
     def _complain(self, place: str, why: str) -> None:
-        """Say it once: what is wrong with a file stands at its name."""
+        """Show an error of a file only once: at its path, not in the preview."""
         if why and place == "data.path":
-            self._room.file.problem.hide()
+            self._page.file.problem.hide()
 
     def has_told(self, place: str) -> bool:
-        """Whether what is wrong there stands below the data: a file that cannot be read.
+        """Return whether the preview shows the error of a setting already: an unreadable file.
 
-        Columns that were chosen in another file would only be missed in this one.
+        Columns that were chosen in another file would only be missing in this one.
         """
         is_bad = self._looked is not None and self._looked.problem is not None
         return is_bad and place in ("data", *COLUMNS)
 
     def asked(self, place: str) -> str | None:
-        """Return what is asked for in place of a complaint there; None: it is a mistake.
+        """Return a request to show in place of an error at a setting; None: it is an error.
 
-        What has not been chosen yet is none. Nothing is asked while the file is looked into, nor of
+        A missing choice is no error. The request is empty while the file is inspected, and for
         columns that were chosen since.
         """
         if place == "data.path":
@@ -173,8 +171,8 @@ class OwnData(QObject):
         return f"Choose {'the target' if inputs else 'an input'} column in the table below"
 
     def show_note(self, note: str) -> None:
-        """Show a word on the data of a run: that a file was sampled, say."""
-        self._room.file.show_note(note)
+        """Show a remark on the data of a run, such as that a file was sampled."""
+        self._page.file.show_note(note)
 
     def _show_file(self, looked: FileLooked) -> None:
         if looked.path != self._path:
@@ -183,7 +181,7 @@ class OwnData(QObject):
         options = self._session.setup.data.options
         inputs = options.get("inputs") or options.get("columns") or ()
         target = options.get("target") or ""
-        names = [str(one) for one in inputs] if isinstance(inputs, list) else []
+        names = [str(name) for name in inputs] if isinstance(inputs, list) else []
         chosen = {*names, str(target)} - {""}
         rereads, self._rereads = self._rereads, False
         if looked.problem is None and not (chosen and chosen <= set(looked.columns)):
@@ -191,10 +189,10 @@ class OwnData(QObject):
             self._choose_columns(names, target)
         elif looked.problem is None and rereads:
             self._session.reread()
-        self._room.file.show_file(looked, names, str(target))
+        self._page.file.show_file(looked, names, str(target))
         self._complain(*self._session.complaint)
         if self.has_told(self._session.complaint[0]):
-            self._room.form.complain("", "")
+            self._page.form.complain("", "")
 
     def _choose_columns(self, inputs: list[str], target: str) -> None:
         setup = self._session.setup
@@ -205,27 +203,29 @@ class OwnData(QObject):
         if looked is not None:
             options["header"] = looked.header
         if looked is not None and target in looked.columns and target != before:
-            # Text can only be learned as classes.
+            # Text can only be a target as classes.
             options["classes"] = not looked.numeric[looked.columns.index(target)]
         setup = replace(setup, data=Part(setup.data.name, options))
-        # Columns as they are drown each other, and a net's units in the flat of their curves.
+        # Raw columns dominate each other and saturate a network's units.
         self._session.change(setup if before else replace(setup, standardize=True))
 
     def _points_option(self) -> Option | None:
-        """Return the option of the data that is drawn by hand, or None."""
+        """Return the option of the data that holds points drawn by hand, or None."""
         catalogue, name = self._session.catalogue, self._session.setup.data.name
         for entry in catalogue.entries if catalogue is not None else ():
             if entry.kind == "data" and entry.name == name:
-                return next((one for one in entry.options if one.kind == "points"), None)
+                options = entry.options
+                return next((option for option in options if option.kind == "points"), None)
         return None
 
     def _points(self) -> list[list[object]]:
-        """Return the points that there are, those to begin with until one has drawn any."""
+        """Return the points of the setup, or the default points until any are drawn."""
         option = self._points_option()
         if option is None:
             return []
         given = self._session.setup.data.options.get(option.name, option.default)
-        return [[*one] for one in given if isinstance(one, list)] if isinstance(given, list) else []
+        points = given if isinstance(given, list) else []
+        return [[*point] for point in points if isinstance(point, list)]
 
     def _put_points(self, points: list[list[object]]) -> None:
         setup, option = self._session.setup, self._points_option()
@@ -239,20 +239,20 @@ class OwnData(QObject):
 
     def _offer_classes(self, run: Run) -> None:
         if run is self._session.run and run.begun is not None and self.drawn() is not None:
-            self._room.name_classes(pictures.called(run.begun.classes))
+            self._page.name_classes(pictures.called(run.begun.classes))
 
     def _name_class(self, kind: int, name: str) -> None:
-        """Call a class of points so; by its number again where the name is empty."""
+        """Name a class of points; an empty name restores its number."""
         setup = self._session.setup
-        names = [one.strip() for one in str(setup.data.options.get("names", "")).split(",")]
+        names = [name.strip() for name in str(setup.data.options.get("names", "")).split(",")]
         names += [""] * (kind + 1 - len(names))
-        # A comma would make two of it.
+        # A comma would split the name in two.
         names[kind] = " ".join(name.replace(",", " ").split())
         options = {**setup.data.options, "names": ", ".join(names).rstrip(", ")}
         self._session.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _columns(self) -> int:
-        """Return how many numbers a point has: points on a curve have no class."""
+        """Return the numbers per point: points on a curve have no class."""
         option = self._points_option()
         rows = option.default if option is not None else None
         first = rows[0] if isinstance(rows, list) and rows else None
@@ -270,10 +270,10 @@ class OwnData(QObject):
 
 
 def first_choice(looked: FileLooked) -> tuple[list[str], str]:
-    """Return inputs and target to begin with: the last column learned from those of numbers.
+    """Return default inputs and target: the last column is learned from the numeric ones.
 
-    A last column of text is one of classes where there are few. Without a column of numbers beside
-    the target there is nothing to begin with.
+    A last column of text is taken for classes if it has few values. Without a numeric column
+    besides the target there is no default.
     """
     pairs = zip(looked.columns, looked.numeric, strict=False)
     numbers = [name for name, numeric in pairs if numeric]

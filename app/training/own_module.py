@@ -1,4 +1,4 @@
-"""The user's own nn.Module: the one in the program, taken into the training room's set-up."""
+"""The user's own nn.Module, taken from the program into the training set-up."""
 
 import ast
 from functools import lru_cache
@@ -9,13 +9,13 @@ from engine.setup import Part, Plain, Setup
 from playback import quiet
 
 GUARDED = "guarded"
-"""The option of one's own module that holds it to the policy."""
+"""The option of a user's module that enforces the policy on it."""
 
 
 @lru_cache(maxsize=1)
 def has_module(source: str) -> bool:
-    """Whether a program defines a class that looks like an nn.Module."""
-    # Most need not be read as trees, which takes longest. Other letters may stand for these.
+    """Return whether a program defines a class that looks like an nn.Module."""
+    # Skips the slow parse for most programs. Identifiers that are not ASCII may normalize to these.
     if source.isascii() and not ("class" in source and "Module" in source):
         return False
     try:
@@ -27,7 +27,7 @@ def has_module(source: str) -> bool:
 
 
 def broken_line(source: str) -> int | None:
-    """Return the line at which a program is not Python; None where it can be read."""
+    """Return the line of a program's syntax error; None if it parses."""
     try:
         quiet.check(source)
     except SyntaxError as error:
@@ -40,7 +40,7 @@ def broken_line(source: str) -> int | None:
 def taken(setup: Setup, source: str, foreign: bool = False) -> Setup:
     """Return the setup with the program's module as its model.
 
-    ``foreign``: it came from elsewhere, and is held to what such programs may do.
+    ``foreign``: it came from elsewhere, and the policy for such programs applies.
     """
     options = setup.model.options if setup.model.name == "own" else {}
     options = {name: value for name, value in options.items() if name != GUARDED}
@@ -49,25 +49,25 @@ def taken(setup: Setup, source: str, foreign: bool = False) -> Setup:
 
 
 def held(setup: Setup) -> Setup:
-    """Return a setup from elsewhere with its module, if it has one, held to the policy."""
+    """Return a setup from elsewhere with the policy enforced on its module, if it has one."""
     if setup.model.name != "own":
         return setup
     return replace(setup, model=Part("own", {**setup.model.options, GUARDED: True}))
 
 
 def is_guarded(setup: Setup) -> bool:
-    """Whether a setup's model is a module that came from elsewhere and is held to the policy."""
+    """Return whether a setup's model is a module on which the policy is enforced."""
     return setup.model.name == "own" and bool(setup.model.options.get(GUARDED))
 
 
 def is_other(setup: Setup, source: str) -> bool:
-    """Whether a setup trains a module of one's own, and the program has another text with one."""
-    mine = setup.model.options.get("source", source)
-    return setup.model.name == "own" and mine != source and has_module(source)
+    """Return whether a setup trains a user's module, and the program has another version of it."""
+    trained = setup.model.options.get("source", source)
+    return setup.model.name == "own" and trained != source and has_module(source)
 
 
 def chosen(before: Setup, after: Setup, source: str, foreign: bool = False) -> Setup:
-    """Return ``after``, with the program's module where the model has just become one's own."""
+    """Return ``after``, with the program's module if the model was just switched to "own"."""
     is_new = after.model.name == "own" and before.model.name != "own"
     if is_new and "source" not in after.model.options and has_module(source):
         return taken(after, source, foreign)

@@ -1,16 +1,16 @@
-"""MessagePack looked over before it is read: how many parts it has, in Python, bit by bit.
+"""Bounds check on MessagePack before it is decoded: counts its values in pure Python.
 
-A decoder in C holds the interface up for as long as it works, wherever it is called from: seconds
-for a hundred megabytes of small parts. This lets it go on meanwhile, and says no.
+A decoder in C holds the GIL, and so blocks the GUI from any thread: for seconds with a hundred
+megabytes of small values. This check lets other threads run, and refuses such data.
 """
 
 LONGEST_TEXT = 1 << 20
-"""No text in a session has more bytes; what is raw may."""
+"""Most bytes of a text; binary data may have more."""
 
 _SIZES = [0] * 256
-"""By the first byte of a part: how many bytes it takes, 0 where the next ones tell."""
+"""The bytes that a value takes, by its first byte; 0 if the next bytes say."""
 _MORE = [-1] * 256
-"""How many parts more are to come after it; -1 for one that holds none."""
+"""The change of the number of values still to come; -1 for a value that contains no others."""
 for _byte in range(256):
     if _byte < 0x80 or _byte >= 0xE0 or _byte in (0xC0, 0xC2, 0xC3):
         _SIZES[_byte] = 1
@@ -37,15 +37,15 @@ _COUNTS = {
     0xDE: 2,
     0xDF: 4,
 }
-"""How many bytes tell how long a part is, or how many it holds."""
+"""The bytes of a value's length or element count."""
 
 
 class TooMany(ValueError):
-    """It has more parts than what is looked for, or is no MessagePack."""
+    """The data has more values than allowed, or is not MessagePack."""
 
 
 def skip(data: bytes | memoryview, at: int, most: int) -> tuple[int, int]:
-    """Return where the value that begins at ``at`` ends, and how many parts it has.
+    """Return the end of the value that begins at ``at``, and how many values it consists of.
 
     Raises:
         TooMany: it has more than ``most``, a text in it is too long, or it does not end.
@@ -70,7 +70,7 @@ def skip(data: bytes | memoryview, at: int, most: int) -> tuple[int, int]:
 
 
 def _long(data: bytes | memoryview, at: int, byte: int) -> tuple[int, int]:
-    """Return how many bytes to go on, and how many parts come then, of one that tells that."""
+    """Return the bytes to skip and the values that follow, for a value with a length field."""
     width = _COUNTS.get(byte)
     if width is None:
         raise TooMany("it is no MessagePack")
@@ -83,7 +83,7 @@ def _long(data: bytes | memoryview, at: int, byte: int) -> tuple[int, int]:
 
 
 def skip_field(data: bytes | memoryview, name: str, most: int, most_in_it: int) -> None:
-    """Look over a map, in which what stands under ``name`` has at most so many parts.
+    """Check a map: at most ``most`` values in all, and ``most_in_it`` under the key ``name``.
 
     Raises:
         TooMany: as `skip`.
@@ -101,7 +101,7 @@ def skip_field(data: bytes | memoryview, name: str, most: int, most_in_it: int) 
     for _ in range(count):
         begin = at
         at, named = skip(data, at, most)
-        # There is more than one way to write how long a name is.
+        # The length of a key can be encoded in several ways.
         is_it = at - begin < len(name) + 6 and bytes(data[begin:at]).endswith(name.encode())
         at, parts = skip(data, at, min(most - named, most_in_it if is_it else most))
         most -= named + parts

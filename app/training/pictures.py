@@ -1,4 +1,4 @@
-"""Views of a run into plots: arrays as the engine sends them, as the widgets want them."""
+"""Adapters from the views of a run, as the engine sends them, to the plots."""
 
 import math
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from widgets.plots.points import NONE, Points
 from widgets.training.weights import CHANGING
 
 SIDE = 100
-"""Points along each side of a boundary."""
+"""Grid points along each side of a decision boundary."""
 BINS = 24
-FORGETS = "This optimizer remembers nothing from step to step"
+FORGETS = "This optimizer has no state"
 Floats = NDArray[np.float64]
 
 
 def kind_of(run: Run) -> str:
-    """Return which picture tells most about a run: ``boundary``, ``fit`` or ``confusion``."""
+    """Return the most informative plot: ``boundary``, ``fit``, ``residuals`` or ``confusion``."""
     begun, data = run.begun, run.data
     if begun is None or data is None:
         return "boundary"
@@ -53,7 +53,7 @@ def points_of(data: DataShown, names: Sequence[str], is_regression: bool) -> Poi
 
 
 def redrawn(points: Points, drawn: Floats | None) -> Points:
-    """Return the points as they are drawn by now: (n, 3) with their class, None where none are."""
+    """Return the points, replaced by those ``drawn`` by now: (n, 3) with their class, or None."""
     if drawn is None or drawn.shape[1] != 3:
         return points
     x, y, kinds = drawn.T
@@ -64,7 +64,7 @@ def redrawn(points: Points, drawn: Floats | None) -> Points:
 
 
 def called(names: Sequence[str]) -> tuple[str, ...]:
-    """Return what classes are called: those with a name by it, the others class 0 and so on."""
+    """Return the display names of classes: a number becomes ``class 0`` and so on."""
     return tuple(f"class {name}" if name.isdecimal() else name for name in names)
 
 
@@ -74,7 +74,7 @@ def legend_of(
     targets: Floats | None = None,
     target: Sequence[str] = (),
 ) -> str:
-    """Return what the colours of the plane say; ``target``: what the ``targets`` are called."""
+    """Return the legend of the plane's colours; ``target``: the name of the ``targets``."""
     if targets is not None:
         return shading.legend_of(shading.shading_of(targets), "".join(target[:1]))
     if task != "binary" or len(names) < 2:
@@ -84,7 +84,7 @@ def legend_of(
 
 
 def axes_of(names: Sequence[str]) -> list[str]:
-    """Return a word on what is measured along either side, where columns of a file are."""
+    """Return a remark on the axes, if they are columns of a file."""
     if len(names) != 2 or tuple(names) == ("x1", "x2"):
         return []
     across, up = (text.shortened(name, shading.LONGEST_NAME) for name in names)
@@ -94,22 +94,22 @@ def axes_of(names: Sequence[str]) -> list[str]:
 def ground_of(
     view: View, is_regression: bool, points: Points, of_logits: bool = True
 ) -> Ground | None:
-    """Return what a ``boundary`` view says on the plane; one output between -1 and 1.
+    """Return the ground of a ``boundary`` view; a single output is mapped to -1 to 1.
 
-    Where outputs are no logits they are held against targets of -1 and 1, and stay as they are.
+    Outputs that are not logits are compared with targets of -1 and 1, and stay as they are.
     """
     grid = view.arrays["grid"].array()
     x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
     upward = grid[:, ::-1]
     if len(grid) > 1:
         return Ground((x0, y0, x1, y1), np.moveaxis(upward, 0, -1))
-    said = upward[0].astype(np.float32)
+    output = upward[0].astype(np.float32)
     if is_regression:
         known = points.targets if points.targets is not None else np.empty(0)
-        return Ground((x0, y0, x1, y1), said, shading.shading_of(known))
+        return Ground((x0, y0, x1, y1), output, shading.shading_of(known))
     if not of_logits:
-        return Ground((x0, y0, x1, y1), said)
-    return Ground((x0, y0, x1, y1), np.tanh(said / 2), logits=said)
+        return Ground((x0, y0, x1, y1), output)
+    return Ground((x0, y0, x1, y1), np.tanh(output / 2), logits=output)
 
 
 def right_of(view: View) -> str:
@@ -131,7 +131,7 @@ def spreads_of(run: Run, view: View, kind: Kind) -> list[Spread]:
     if kind == "activation":
         names = [unit.name for unit in run.begun.units]
     else:
-        names = [one.name for one in run.begun.parameters]
+        names = [parameter.name for parameter in run.begun.parameters]
     return [
         Spread(name, kind, row.astype(np.intp), float(low), float(high))
         for name, row, (low, high) in zip(names, counts, edges, strict=False)
@@ -139,19 +139,19 @@ def spreads_of(run: Run, view: View, kind: Kind) -> list[Spread]:
 
 
 def states_of(run: Run, view: View) -> list[Spread]:
-    """Return histograms of what the optimizer remembers, per kind of state and parameter."""
+    """Return histograms of the optimizer's state, per kind of state and parameter."""
     found = []
     for name, flat in view.arrays.items():
         numbers = flat.array()
-        for one in run.begun.parameters if run.begun is not None else ():
-            part = numbers[one.start : one.start + math.prod(one.shape)]
+        for parameter in run.begun.parameters if run.begun is not None else ():
+            part = numbers[parameter.start : parameter.start + math.prod(parameter.shape)]
             if part.size:
-                found.append(spread_of(f"{name} {one.name}", part))
+                found.append(spread_of(f"{name} {parameter.name}", part))
     return found
 
 
 def spread_of(name: str, numbers: NDArray[np.float32]) -> Spread:
-    """Return the histogram of finite numbers."""
+    """Return the histogram of the finite ones of ``numbers``."""
     finite = numbers[np.isfinite(numbers)].astype(np.float64)
     if not finite.size:
         return Spread(name, "weight", np.zeros(0, np.intp), math.nan, math.nan)
@@ -161,8 +161,8 @@ def spread_of(name: str, numbers: NDArray[np.float32]) -> Spread:
     return Spread(name, "weight", np.histogram(finite, BINS, (low, high))[0], low, high)
 
 
-def show_view(room: TrainingRoom, run: Run, view: View) -> None:
-    """Show one view in the plot that it belongs to."""
+def show_view(page: TrainingRoom, run: Run, view: View) -> None:
+    """Show a view in its plot."""
     begun = run.begun
     is_regression = begun is not None and begun.task in ("regression", "any")
     match view.kind:
@@ -170,80 +170,80 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             points = points_of(run.data, (), is_regression) if run.data is not None else NONE
             loss = begun.setup.loss if begun is not None else None
             of_logits = loss is None or loss.name == "bce"
-            room.boundary.show_ground(ground_of(view, is_regression, points, of_logits))
+            page.boundary.show_ground(ground_of(view, is_regression, points, of_logits))
         case "fit" | "residuals" if view.kind != kind_of(run):
-            pass  # Asked for before it was known what the data are.
+            pass  # Requested before the data were known.
         case "fit":
             x, y = view.arrays["x"].array(), view.arrays["y"].array()
-            room.fit.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])
+            page.fit.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])
         case "residuals":
-            show_residuals(room, view)
+            show_residuals(page, view)
         case "confusion":
             train = view.arrays["train"].array() + view.arrays["val"].array()
-            room.confusion.show_counts(train, begun.classes if begun is not None else ())
+            page.confusion.show_counts(train, begun.classes if begun is not None else ())
         case "scores":
-            room.boundary.show_note(right_of(view))
+            page.boundary.show_note(right_of(view))
         case "gradients":
-            names = [one.name for one in begun.parameters] if begun is not None else []
+            names = [p.name for p in begun.parameters] if begun is not None else []
             norms = view.arrays["norms"].array().tolist()
             held = view.arrays["held"].array().tolist()
             pairs = zip(norms, held, strict=True)
-            room.gradients.show_norms(names, [norm if has else None for norm, has in pairs])
+            page.gradients.show_norms(names, [norm if has else None for norm, has in pairs])
         case "units":
-            show_network(room, run)
+            show_network(page, run)
         case "histograms":
             shown: Kind = "weight"
-            room.histograms.show_spreads(spreads_of(run, view, shown))
+            page.histograms.show_spreads(spreads_of(run, view, shown))
         case "optimizer":
-            room.optimizer.nothing = NOTHING if view.arrays or not view.step else FORGETS
-            room.optimizer.show_spreads(states_of(run, view))
+            page.optimizer.nothing = NOTHING if view.arrays or not view.step else FORGETS
+            page.optimizer.show_spreads(states_of(run, view))
         case "weights":
             grads = view.arrays["grads"].array() if "grads" in view.arrays else None
-            room.weights.show_flat(view.arrays["flat"].array(), grads)
-            if room.units.isVisible():
-                show_network(room, run)
+            page.weights.show_flat(view.arrays["flat"].array(), grads)
+            if page.units.isVisible():
+                show_network(page, run)
         case "surface":
-            show_surface(room, view)
+            show_surface(page, view)
 
 
-def clear(room: TrainingRoom) -> None:
-    """Show of no run anything: the one that is driven has not begun."""
+def clear(page: TrainingRoom) -> None:
+    """Clear all plots: the current run has not begun."""
     nothing = np.empty(0)
-    room.boundary.show_points(NONE)
-    room.boundary.show_ground(None)
-    room.boundary.show_note("")
-    room.fit.show_points(nothing, nothing)
-    room.fit.show_curve(nothing, nothing)
-    room.confusion.show_counts(np.zeros((0, 0), np.intp))
-    room.gradients.show_norms((), ())
-    room.surface.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
-    room.surface.set_caption("")
-    room.units.show_layers((), "Nothing yet")
-    for spreads in (room.histograms, room.optimizer):
+    page.boundary.show_points(NONE)
+    page.boundary.show_ground(None)
+    page.boundary.show_note("")
+    page.fit.show_points(nothing, nothing)
+    page.fit.show_curve(nothing, nothing)
+    page.confusion.show_counts(np.zeros((0, 0), np.intp))
+    page.gradients.show_norms((), ())
+    page.surface.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
+    page.surface.set_caption("")
+    page.units.show_layers((), "Nothing yet")
+    for spreads in (page.histograms, page.optimizer):
         spreads.show_spreads(())
-    room.weights.set_parameters(())
+    page.weights.set_parameters(())
 
 
-def show_network(room: TrainingRoom, run: Run) -> None:
-    """Show units with the weights between them, not before both are known: what is seen is whole.
+def show_network(page: TrainingRoom, run: Run) -> None:
+    """Show units and weights once both are known, so that the plot is never partial.
 
-    Of a model that is too big there are no weights.
+    A model that is too big has no weights to show.
     """
     if "units" in run.views and ("weights" in run.views or size_of(run) > MOST_NUMBERS):
-        room.units.show_layers(network.layers(run))
+        page.units.show_layers(network.layers(run))
 
 
-def tell_left_out(room: TrainingRoom, run: Run) -> None:
-    """Say where a picture stands that a model has too many parameters for."""
+def tell_left_out(page: TrainingRoom, run: Run) -> None:
+    """Write into the captions of plots that a model has too many parameters for."""
     size = size_of(run)
     words = f"{size:,} parameters are too many to show"
-    room.surface.set_caption(words if size > MOST_SURFACE else "")
-    room.optimizer.set_caption(words if size > MOST_NUMBERS else REMEMBERED)
-    room.weights.heading.set_text("Weights", words if size > MOST_NUMBERS else CHANGING)
+    page.surface.set_caption(words if size > MOST_SURFACE else "")
+    page.optimizer.set_caption(words if size > MOST_NUMBERS else REMEMBERED)
+    page.weights.heading.set_text("Weights", words if size > MOST_NUMBERS else CHANGING)
 
 
-def show_curve_data(room: TrainingRoom, data: DataShown, drawn: Floats | None = None) -> None:
-    """Show data of one input, or (n, 2) points as they are ``drawn`` by now."""
+def show_curve_data(page: TrainingRoom, data: DataShown, drawn: Floats | None = None) -> None:
+    """Show data of one input, or (n, 2) points ``drawn`` by now."""
     x = data.x.array().reshape(-1).astype(np.float64)
     y = data.y.array().reshape(len(x), -1)[:, 0].astype(np.float64)
     names = (*data.x_names[:1], *data.y_names[:1])
@@ -254,33 +254,33 @@ def show_curve_data(room: TrainingRoom, data: DataShown, drawn: Floats | None = 
         is_other = not np.allclose([x, y], drawn.T, atol=1e-5)
     if drawn is not None and is_other:
         (x, y), held_back = drawn.T, np.zeros(len(drawn), np.bool_)
-    room.fit.show_points(x, y, held_back, pair)
-    room.fit.set_caption("")
+    page.fit.show_points(x, y, held_back, pair)
+    page.fit.set_caption("")
 
 
-def show_residuals(room: TrainingRoom, view: View) -> None:
-    """Show what the model says over what it should say; where both agree is a line."""
+def show_residuals(page: TrainingRoom, view: View) -> None:
+    """Show outputs over targets, with the line on which both agree."""
     target = view.arrays["target"].array().reshape(-1).astype(np.float64)
     output = view.arrays["output"].array().reshape(-1).astype(np.float64)
     held_back = ~view.arrays["train"].array().reshape(-1).astype(np.bool_)
-    room.fit.show_points(target, output, held_back, ("target", "output"))
+    page.fit.show_points(target, output, held_back, ("target", "output"))
     ends = np.array([target.min(), target.max()]) if target.size else np.zeros(2)
-    room.fit.show_curve(ends, ends)
-    room.fit.set_caption("across the target, up the output; on the line they agree")
+    page.fit.show_curve(ends, ends)
+    page.fit.set_caption("across the target, up the output; on the line they agree")
 
 
-def show_surface(room: TrainingRoom, view: View) -> None:
-    """Show the loss over two directions and the path; parameters with their own numbers."""
+def show_surface(page: TrainingRoom, view: View) -> None:
+    """Show the loss over two directions, with the path; the axes are in the parameters' units."""
     a, b = (
         view.arrays[name].array().astype(np.float64) + view.facts.get(f"center_{name}", 0.0)
         for name in ("a", "b")
     )
-    chosen = room.directions.currentData()
+    chosen = page.directions.currentData()
     names = {
-        "parameters": (room.across.title(), room.up.title()),
+        "parameters": (page.across.title(), page.up.title()),
         "pca": ("the path's main direction", "its second"),
     }.get(chosen, ("a random direction", "another"))
     box = (float(a[0]), float(b[0]), float(a[-1]), float(b[-1]))
     center = [view.facts.get("center_a", 0.0), view.facts.get("center_b", 0.0)]
-    room.surface.show_grid(box, view.arrays["grid"].array().astype(np.float64), names)
-    room.surface.show_path(view.arrays["path"].array().astype(np.float64) + center)
+    page.surface.show_grid(box, view.arrays["grid"].array().astype(np.float64), names)
+    page.surface.show_path(view.arrays["path"].array().astype(np.float64) + center)

@@ -1,4 +1,4 @@
-"""Files on their way to an engine: a long one is read beside the interface."""
+"""Delivery of data files to an engine: long ones are read in a worker thread."""
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
@@ -8,53 +8,54 @@ from engine import training as say
 from engine.training import TrainRequest
 
 INLINE = 1 << 20
-"""A file of so many bytes at most is read while one waits."""
+"""Largest file in bytes that is read in the GUI thread."""
 STOPPED = "reading it was stopped"
 
 
 class _Job(QRunnable):
-    """One file to be read on the worker thread."""
+    """Reads one file on the worker thread."""
 
     def __init__(self, reading: "Reading", turn: int, need: Need) -> None:
         super().__init__()
         self.reading, self.turn, self.need = reading, turn, need
-        self._told = -1
+        self._percent = -1
 
     def run(self) -> None:
-        """Read it, and tell how far it is; no more once it is not wanted."""
+        """Read the file and report the progress, until it is not wanted any more."""
         file = say.GiveFile(0, self.need.path, problem="it could not be read")
         try:
-            file = sampling.given(self.need.path, self.need.rows or ROWS, self._tell, self._over)
+            rows = self.need.rows or ROWS
+            file = sampling.given(self.need.path, rows, self._report, self._is_over)
         except sampling.Stopped:
             file = say.GiveFile(0, self.need.path, problem=STOPPED)
         finally:
             self.reading.finished.emit(self.turn, file)
 
-    def _tell(self, share: float) -> None:
-        if int(100 * share) != self._told:
-            self._told = int(100 * share)
+    def _report(self, share: float) -> None:
+        if int(100 * share) != self._percent:
+            self._percent = int(100 * share)
             self.reading.moved.emit(self.turn, share)
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         return self.turn != self.reading.turn or self.reading.stopping
 
 
 class Reading(QObject):
-    """Puts the files that requests need before them. Requests that need none go on meanwhile."""
+    """Sends the file that a request needs ahead of it. Requests that need none are not delayed."""
 
     passed = Signal(object)
     """A message for the engine."""
     progressed = Signal(str, float)
-    """(path, share of it that is read); 1 when it is over."""
+    """(path, share that is read); 1 when it is over."""
     moved = Signal(int, float)
     finished = Signal(int, object)
-    """From the worker thread: the turn, and how far it is or the `GiveFile`."""
+    """From the worker thread: the turn, with the share (`moved`) or the `GiveFile`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.turn = 0
         self.stopping = False
-        """Whether the file that is read is not wanted any more."""
+        """True if the file that is being read is not wanted any more."""
         self._given = Given()
         self._need: Need | None = None
         self._stamp: Stamp = ("", 0, 0)
@@ -65,7 +66,7 @@ class Reading(QObject):
         self.finished.connect(self._finish)
 
     def take(self, message: TrainRequest) -> None:
-        """Hand a request on once the engine has what it needs."""
+        """Pass a request on once the engine has the file that it needs."""
         need = needed(message)
         self._supersede(message, need)
         if self._need is not None and self._is_behind(message, need):
@@ -80,23 +81,23 @@ class Reading(QObject):
             self.passed.emit(message)
 
     def _supersede(self, message: TrainRequest, need: Need | None) -> None:
-        """Forget what waits and is asked otherwise now, and a file that nobody waits for then."""
+        """Drop queued requests that ``message`` replaces, and stop a file without requests."""
         if not isinstance(message, say.Alter | say.LookIntoFile | say.Drop):
             return
         gone = (say.Alter, say.Train, say.Resume) if isinstance(message, say.Drop) else message
         kinds = gone if isinstance(gone, tuple) else (type(gone),)
         self._held = [
-            one
-            for one in self._held
-            if not (isinstance(one, kinds) and one.run_id == message.run_id)
+            queued
+            for queued in self._held
+            if not (isinstance(queued, kinds) and queued.run_id == message.run_id)
         ]
-        paths = {one.path for one in (*map(needed, self._held), need) if one is not None}
+        paths = {wanted.path for wanted in (*map(needed, self._held), need) if wanted is not None}
         if self._need is not None and self._need.path not in paths:
             self.stop()
 
     def _is_behind(self, message: TrainRequest, need: Need | None) -> bool:
-        """Whether it must wait for the file that is read, or for a run that does."""
-        coming = {one.run_id for one in self._held if isinstance(one, say.Train | say.Resume)}
+        """Return whether a request must wait for the file being read, or for a run that does."""
+        coming = {m.run_id for m in self._held if isinstance(m, say.Train | say.Resume)}
         is_about_it = need is not None and self._need is not None and need.path == self._need.path
         return is_about_it or message.run_id in coming
 
@@ -119,11 +120,11 @@ class Reading(QObject):
         self._pool.start(_Job(self, self.turn, need))
 
     def stop(self) -> None:
-        """Read no further; whoever waits for the file is told so."""
+        """Stop reading; requests that wait for the file get an error."""
         self.stopping = True
 
     def forget(self) -> None:
-        """Forget what the engine was given and what was asked of it: it is gone."""
+        """Drop all files sent and requests queued: the engine is gone."""
         self.turn += 1
         self._given = Given()
         self._held = []
@@ -153,7 +154,7 @@ class Reading(QObject):
             self._given.note(need.path, self._stamp, rows)
         self.progressed.emit(need.path, 1.0)
         self.passed.emit(file)
-        # What waited for it goes on even where it has changed since: it may do so without end.
+        # Pass queued requests on even if the file changed again: it may change without end.
         held, self._held = self._held, []
         waits = set[int]()
         for message in held:
@@ -167,5 +168,5 @@ class Reading(QObject):
 
 
 def _suits(wanted: Need, read: Need, file: say.GiveFile) -> bool:
-    """Whether the lines that were read are those that are wanted."""
+    """Return whether the rows that were read are those that are wanted."""
     return file.sample is None or not wanted.rows or wanted.rows == (read.rows or ROWS)

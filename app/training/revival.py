@@ -1,4 +1,4 @@
-"""Runs outlive their engine: what it told last of them goes to the one that comes after it."""
+"""Restoring of runs after the engine died: their last known states go to the next engine."""
 
 from collections.abc import Iterator
 
@@ -12,26 +12,26 @@ from playback import text
 from widgets.once import once
 
 PLAYING_MS = 1000
-"""While a run plays, its engine is asked for it so often at most."""
+"""Least time between two states requested of a run that trains."""
 STANDING_MS = 60
 BYTES_A_MS = 4000
-"""The more bytes a run has the less often it is asked for: this many in a millisecond."""
+"""Bytes of a state per millisecond of pause: large runs are requested less often."""
 UNFIT_MS = 10_000
-"""A run that cannot be kept now is asked for again after so long."""
+"""Pause after a state that could not be saved."""
 TRIES = 2
-"""So often a run is brought back while its engines die over it."""
+"""Most attempts to restore a run while engines die over it."""
 
 
 class Revival(QObject):
-    """Keeps what `say.Resume` takes of each run, and sends it when an engine died.
+    """Stores the state of each run, and sends it as `say.Resume` after an engine died.
 
-    A run whose engines die while it is being brought back is left alone after `TRIES`: it would do
-    so again. A fork that the engine had not made yet, or not told of, is made again.
+    A run is given up after `TRIES` engines died while restoring it. A fork that the engine had not
+    made or reported yet is forked again.
     """
 
     said = Signal(str)
     first_kept = Signal()
-    """A run of which nothing was kept before can go on in another engine now."""
+    """The first state of a run is stored: it could continue in another engine now."""
 
     def __init__(
         self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
@@ -40,11 +40,11 @@ class Revival(QObject):
         self._session, self._link = session, link
         self._kept: dict[int, say.RunKept] = {}
         self._alive: list[int] = []
-        """The runs that the engine held when it was last heard of."""
+        """The runs that lived in the engine at its last message."""
         self._has: dict[int, tuple[int, int]] = {}
-        """The step and the number of changes at which each was asked for."""
+        """The step and the number of changes at which the state of each run was requested."""
         self._coming: dict[int, say.Resume] = {}
-        """Runs that are being brought back, and what was sent for each."""
+        """Runs that are being restored, and the message sent for each."""
         self._forked: set[int] = set()
         self._tries: dict[int, int] = {}
         self._changes = 0
@@ -53,64 +53,64 @@ class Revival(QObject):
         self._since.start()
         self._pause_ms = 0
         self._timer = once(self, self._ask)
-        # After the session, which has then taken what is told.
-        link.received.connect(self._take)
-        link.died.connect(self._mourn)
-        session.touched.connect(self._touch)
+        # Connected after the session, which has handled a message before this does.
+        link.received.connect(self._on_message)
+        link.died.connect(self._on_engine_died)
+        session.touched.connect(self._on_touched)
 
     def kept(self, run_id: int) -> say.RunKept | None:
-        """Return what is kept of a run; of one that is being brought back what was sent for it."""
+        """Return the stored state of a run; while it is restored, the state that was sent."""
         held, sent = self._kept.get(run_id), self._coming.get(run_id)
         run = self._session.find(run_id) if held is None and sent is not None else None
         return say.RunKept(run_id, run.stood, sent.data) if run is not None and sent else held
 
-    def _take(self, message: object) -> None:
+    def _on_message(self, message: object) -> None:
         match message:
             case say.Begun(run_id, resumed=resumed):
                 if not resumed:
                     self._forget(run_id)
-                self._arrive(run_id)
+                self._note_arrived(run_id)
                 self._note_alive()
                 if self._why and (resumed or run_id in self._forked):
-                    self._tell(run_id)
+                    self._report_restored(run_id)
                 if message.left:
                     names = ", ".join(message.left)
-                    self.said.emit(f"{names} begins anew: it is too much to be kept with the run")
+                    self.said.emit(f"{names} is reset: it is too large to be saved with the run")
                 self._forked.discard(run_id)
             case say.TrainState(run_id, status=status):
                 if status == "gone":
                     self._forget(run_id)
                 self._note_alive()
-                self._plan()
+                self._schedule()
             case say.Altered():
                 self._changes += 1
-                self._plan()
+                self._schedule()
             case say.RunKept(run_id) if message.problem is None and message.data:
                 is_first = run_id not in self._kept
                 self._kept[run_id] = message
                 self._pause_ms = len(message.data) // BYTES_A_MS
-                self._plan()
+                self._schedule()
                 if is_first:
                     self.first_kept.emit()
             case say.RunKept():
                 self._pause_ms = UNFIT_MS
             case say.TrainProblem(run_id):
-                self._arrive(run_id)
+                self._note_arrived(run_id)
                 self._tries[run_id] = TRIES
 
-    def _touch(self) -> None:
+    def _on_touched(self) -> None:
         self._changes += 1
-        self._plan()
+        self._schedule()
 
     def expect(self, message: say.Resume) -> None:
-        """Know of a run out of a file that is on its way to the engine."""
+        """Note a run out of a file that is on its way to the engine."""
         self._coming[message.run_id] = message
         self._tries[message.run_id] = 1
 
-    def _arrive(self, run_id: int) -> None:
+    def _note_arrived(self, run_id: int) -> None:
         sent, run = self._coming.pop(run_id, None), self._session.find(run_id)
         if sent is not None and run is not None and run_id not in self._kept:
-            # What it came from will do until it has gone on.
+            # The state that was sent is good until the run has advanced.
             self._kept[run_id] = say.RunKept(run_id, run.stood, sent.data)
         self._tries.pop(run_id, None)
 
@@ -124,14 +124,14 @@ class Revival(QObject):
             held.pop(run_id, None)
 
     def close(self) -> None:
-        """Ask for nothing more."""
+        """Request nothing more."""
         self._timer.stop()
         self._alive = []
 
-    # Asking
+    # Requesting states
 
-    def _plan(self) -> None:
-        """Ask soon for a run of which anything is new."""
+    def _schedule(self) -> None:
+        """Schedule a request for a run that has changed."""
         run = self._next()
         if run is None or self._timer.isActive():
             return
@@ -140,7 +140,7 @@ class Revival(QObject):
         self._timer.start(max(STANDING_MS, least - passed, self._pause_ms - passed))
 
     def _next(self) -> Run | None:
-        """Return the run to ask for: one that was left where it stands now, else the driven one."""
+        """Return the run to request: a paused one that is not current, else the current one."""
         current = self._session.run
         left = (run for run in self._session.runs if run is not current and not run.running)
         runs = (*left, current)
@@ -159,24 +159,24 @@ class Revival(QObject):
             self._since.restart()
             self._link.send(say.Keep(run.run_id))
 
-    # Bringing back
+    # Restoring
 
-    def _mourn(self, why: str) -> None:
-        """Have every run made again where it was last told of, the one that is driven first."""
+    def _on_engine_died(self, why: str) -> None:
+        """Have every run restored at its last known state, the current one first."""
         self._timer.stop()
         self._why = why
         current = self._session.look.run_id
         lost, self._coming = self._coming, {}
         coming: dict[int, say.Resume] = {}
-        for run_id in sorted({*self._alive, *lost}, key=lambda one: one != current):
+        for run_id in sorted({*self._alive, *lost}, key=lambda run_id: run_id != current):
             run = self._session.find(run_id)
             again = lost.get(run_id) or self._last_known(run)
             self._tries[run_id] = self._tries.get(run_id, 0) + 1
             if run is not None and again is not None and self._tries[run_id] <= TRIES:
                 coming[run_id] = again
-                self._await(run)
+                self._mark_restoring(run)
         self._coming = dict(coming)
-        # The forks first found, then all sent: an answer may come at once.
+        # All forks are collected before anything is sent, as a reply may come at once.
         forks = list(self._forks(coming))
         for message in coming.values():
             self._link.send(message)
@@ -193,11 +193,11 @@ class Revival(QObject):
         _cut(run, held.step)
         return say.Resume(run.run_id, held.data, branch(run), *file_of(run.setup))
 
-    def _await(self, run: Run) -> None:
-        run.alive, run.problem = True, f"{self._why}; the run is being brought back"
+    def _mark_restoring(self, run: Run) -> None:
+        run.alive, run.problem = True, f"{self._why}; the run is being restored"
 
     def _forks(self, coming: dict[int, say.Resume]) -> Iterator[say.Fork]:
-        """Yield what makes the forks again of which the engine had not told enough."""
+        """Yield requests for the forks that the engine had not reported enough of."""
         for run in self._session.runs:
             of, step = branch(run) or (0, 0)
             was_told_of = run.begun is not None
@@ -213,15 +213,15 @@ class Revival(QObject):
             run.begun, run.state, run.branch = None, None, (of, step)
             run.stood = run.furthest = step
             _cut(run, step)
-            self._await(run)
+            self._mark_restoring(run)
             self._forked.add(run.run_id)
             yield say.Fork(run.run_id, of, step, run.setup)
 
-    def _tell(self, run_id: int) -> None:
+    def _report_restored(self, run_id: int) -> None:
         run, held = self._session.run, self._kept.get(run_id)
         if run is not None and run.run_id == run_id:
             at = text.count(held.step if held is not None else run.step, "step")
-            self.said.emit(f"{self._why}; the run is back after {at}, press Play to go on")
+            self.said.emit(f"{self._why}; the run is restored after {at}, press Train to continue")
             self._why = ""
 
 

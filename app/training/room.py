@@ -1,4 +1,4 @@
-"""The training room's page: bar, set-up, pictures and the axis of steps, in their places."""
+"""The training page: layout of bar, set-up, plots and step axis."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -44,25 +44,25 @@ from widgets.training.step_lines import StepLines
 from widgets.training.weights import Weights
 
 LEFT, RIGHT = 296, 396
-"""Widths of the outer columns in a window of the usual width."""
+"""Widths of the outer columns in a window of the default width."""
 LEAST, BORDER = 270, 1
-REMEMBERED = "what the optimizer remembers of each parameter"
+REMEMBERED = "optimizer state of each parameter"
 DIRECTIONS = {
     "random": "random",
     "pca": "PCA",
     "parameters": "parameters",
 }
-"""What the loss surface goes over."""
+"""Kinds of directions for the loss surface."""
 CLASSES = tuple(f"class {number}" for number in range(5))
-"""What one can draw."""
-SHORT = {"What it says": "Says", "Loss surface": "Surface", "Over time": "Time"}
-"""Four tabs stand in a narrow column."""
+"""Classes of points that can be drawn."""
+SHORT = {"Loss surface": "Surface", "Over time": "Time"}
+"""Short titles of tabs, as four of them share a narrow column."""
 
 
 class TrainingRoom(QWidget):
-    """All widgets of the training room; `Showing` fills them and listens to them.
+    """All widgets of the training page; `TrainShowing` fills them and connects their signals.
 
-    With ``at_once`` false it is made by whoever goes through `making`, a widget or two a step.
+    With ``at_once`` false they are built by iterating over `making`, a widget or two a step.
     """
 
     def __init__(self, parent: QWidget | None = None, at_once: bool = True) -> None:
@@ -73,7 +73,7 @@ class TrainingRoom(QWidget):
                 pass
 
     def _make(self) -> Iterator[None]:
-        # From the outside in: each widget that finds its place is dressed anew with all it holds.
+        # From the outside in: reparenting restyles a widget with all its children.
         self._rows = QVBoxLayout(self)
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setSpacing(0)
@@ -88,7 +88,7 @@ class TrainingRoom(QWidget):
         yield from self._make_numbers()
 
     def _make_frame(self) -> Iterator[None]:
-        """Make the columns and strips that everything else stands in."""
+        """Build the columns and strips that contain everything else."""
         self.message, self.beside = Label("error", "", self), Label("warning", "", self)
         self.strip = self._strip()
         self._rows.addWidget(rule())
@@ -119,10 +119,10 @@ class TrainingRoom(QWidget):
         _put(self.columns, setup, centre, right, sizes=(LEFT, 700, RIGHT))
         for place, share in enumerate((0, 3, 2)):
             self.columns.setStretchFactor(place, share)
-        # What is made here and stands nowhere yet when this rests is a child of the room: were the
-        # making broken off, it would be left behind.
+        # Widgets without a place at a yield have the page as their parent: they would leak if the
+        # building were stopped there.
         self.says, self.below = tabs(), tabs()
-        views = Panel(self.says, "What the model says")
+        views = Panel(self.says, "Model output")
         self._below = Panel(self.below, "Steps, runs and weights")
         _put(centre, views, self._below, sizes=(470, 250))
         yield
@@ -142,7 +142,7 @@ class TrainingRoom(QWidget):
         yield
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Keep the column of the set-up as wide as its rows are: bigger text takes more room."""
+        """Keep the set-up column as wide as its rows need: larger text takes more space."""
         if watched is self.form and happened.type() == QEvent.Type.LayoutRequest:
             bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
             needs = self.form.minimumSizeHint().width() + bar + 2 * BORDER
@@ -151,7 +151,7 @@ class TrainingRoom(QWidget):
 
     def _make_pictures(self) -> Iterator[None]:
         self.picture = QStackedWidget()
-        self.says.addTab(self.picture, "What it says")
+        self.says.addTab(self.picture, "Output")
         self.boundary = Boundary()
         self._make_boundary_tools()
         self.picture.addWidget(self.boundary)
@@ -225,10 +225,10 @@ class TrainingRoom(QWidget):
         self.surface.tools.addWidget(self.directions)
 
     def offer_directions(self, parameters: Sequence[Parameter]) -> None:
-        """Offer these for the plane of the loss surface; a model of two numbers has but one."""
+        """Offer directions for the loss surface; a model of two numbers has only one plane."""
         for flat, pick in enumerate((self.across, self.up)):
             pick.set_parameters(parameters, flat)
-        has_two, had_two = sum(math.prod(one.shape) for one in parameters) == 2, self._has_two
+        has_two, had_two = sum(math.prod(p.shape) for p in parameters) == 2, self._has_two
         self._has_two = has_two
         if has_two != had_two:
             with QSignalBlocker(self.directions):
@@ -265,14 +265,14 @@ class TrainingRoom(QWidget):
         self.boundary.brush = place
 
     def name_classes(self, names: Sequence[str]) -> None:
-        """Offer the classes that a click draws under these names, the others under theirs."""
+        """Rename the first classes that a click can draw; the rest have their default names."""
         for kind, name in enumerate((*names, *CLASSES[len(names) :])[: len(CLASSES)]):
             self.brush.setItemText(kind, name)
 
     def set_drawable(self, drawable: bool, validates: bool = True) -> None:
-        """Let points be drawn, moved and taken away in the pictures, or don't.
+        """Enable or disable drawing, moving and removing points in the plots.
 
-        ``validates``: some of them may be held back, of which a switch tells then.
+        ``validates``: some points may be for validation, so that their switch is shown.
         """
         for plot in (self.boundary, self.fit):
             plot.editable = drawable
@@ -284,7 +284,7 @@ class TrainingRoom(QWidget):
         self.loss.set_smoothing(place * place / 1000)
 
     def _strip(self) -> QFrame:
-        """Return the strip below the bar that says what went wrong with the run."""
+        """Return the strip below the bar that shows a run's error."""
         strip = QFrame()
         strip.setProperty("bar", True)
         self.again, self.there = QPushButton("Begin again"), QPushButton("Show where")
@@ -300,16 +300,16 @@ class TrainingRoom(QWidget):
         return strip
 
     def leave_alone(self, alone: bool) -> None:
-        """Give what the model says the place of set-up, steps and curves too, or them theirs."""
+        """Hide or show everything but the model's views: set-up, steps and curves."""
         for part in (self._setup, self._right, self._below):
             part.setVisible(not alone)
 
     def plots(self) -> tuple[Lines, ...]:
-        """Return the plots whose axis is steps."""
+        """Return the plots over steps."""
         return (self.loss, self.flow, self.ratios, self.rate)
 
     def seen(self) -> dict[str, QWidget]:
-        """Return the views that are open, by their titles."""
+        """Return the visible views by title."""
         plots = (self.boundary, self.fit, self.confusion, self.units, self.surface, self.loss)
         more = (self.gradients, self.flow, self.ratios, self.rate, self.histograms)
         views: dict[str, QWidget] = {view.accessibleName(): view for view in (*plots, *more)}
@@ -323,7 +323,7 @@ class TrainingRoom(QWidget):
             part.set_theme(theme)
 
     def themed(self) -> tuple[Themed, ...]:
-        """Return what takes a theme by itself."""
+        """Return the widgets to which a theme is applied."""
         return (
             self.bar,
             *self.form.sections(),
@@ -347,10 +347,10 @@ class TrainingRoom(QWidget):
 
 
 def _splitter(way: Qt.Orientation) -> QSplitter:
-    made = QSplitter(way)
-    made.setHandleWidth(GUTTER)
-    made.setChildrenCollapsible(False)
-    return made
+    splitter = QSplitter(way)
+    splitter.setHandleWidth(GUTTER)
+    splitter.setChildrenCollapsible(False)
+    return splitter
 
 
 def _put(into: QSplitter, *parts: QWidget, sizes: tuple[int, ...]) -> None:
@@ -362,10 +362,10 @@ def _put(into: QSplitter, *parts: QWidget, sizes: tuple[int, ...]) -> None:
 
 
 def _quiet_strip(words: Label) -> QFrame:
-    """Return a strip above the steps that tells what a mistake costs against the right run."""
+    """Return a strip above the steps that shows the cost of a mistake against the correct run."""
     strip = QFrame()
     strip.setProperty("bar", True)
-    strip.setAccessibleName("The mistake beside the right run")
+    strip.setAccessibleName("Cost of the mistakes")
     row = QHBoxLayout(strip)
     row.setContentsMargins(16, 6, 14, 6)
     row.addWidget(words)
@@ -374,12 +374,12 @@ def _quiet_strip(words: Label) -> QFrame:
 
 
 def _switch(name: str, tip: str, on: bool) -> QPushButton:
-    made = QPushButton(name)
-    made.setProperty("crumb", True)
-    made.setCheckable(True)
-    made.setChecked(on)
-    made.setToolTip(tip)
-    return made
+    button = QPushButton(name)
+    button.setProperty("crumb", True)
+    button.setCheckable(True)
+    button.setChecked(on)
+    button.setToolTip(tip)
+    return button
 
 
 def _choice(name: str, choices: tuple[str, ...]) -> Choice:
@@ -391,5 +391,5 @@ def _choice(name: str, choices: tuple[str, ...]) -> Choice:
 
 
 def tab_of(tab: Tabs, title: str) -> int:
-    """Return where the page with that title stands."""
+    """Return the index of the tab with the full title ``title``."""
     return next(i for i in range(tab.count()) if tab.full_text(i) == title)

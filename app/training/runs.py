@@ -1,4 +1,4 @@
-"""The runs of the training room, and the setups one can take back."""
+"""The runs of the training page, and the undo stack of their setup."""
 
 from collections.abc import Sequence
 
@@ -24,16 +24,16 @@ from engine.setup import Setup
 UNDO = 200
 KEPT_RUNS = 8
 WORTH_KEEPING = 20
-"""A run of fewer steps is not kept when another begins in its place."""
+"""A run with fewer losses is dropped when another replaces it."""
 
 MEANT = ("formula", "path", "target", "classes")
-"""Options that make other data of a data set, not only more of it."""
+"""Options that select different data, not only more data."""
 LONGEST_NAME = 80
-"""Letters of what a run is called that are kept."""
+"""Most characters of a run's name."""
 
 
 class Weighed(Struct, frozen=True):
-    """One element of a parameter set by hand: what it was, and what it became."""
+    """An edit of one element of a parameter: the values before and after."""
 
     run_id: int
     name: str
@@ -43,21 +43,21 @@ class Weighed(Struct, frozen=True):
 
 
 class Runs(QObject):
-    """What there is to drive and to compare. `TrainSession` adds how it is driven."""
+    """The runs to control and compare; `Driving` and `TrainSession` add their control."""
 
     setup_changed = Signal()
     begun = Signal(object)
-    """A `Run` was made, made anew, or another one is driven."""
+    """A `Run` began or restarted, or another run became the current one."""
     runs_changed = Signal()
     stated = Signal(object)
-    """What is said of a `Run` has changed: where it stands, its name."""
+    """The state or name of a `Run` changed."""
     said = Signal(str)
     left_alone = Signal(bool)
-    """Whether what the model says is to have all of the room."""
+    """True if only the model's views are to be shown."""
     touched = Signal()
-    """A weight is set by hand."""
+    """A weight was edited."""
     complained = Signal(str, str)
-    """(place in the setup, what is wrong); an empty text takes complaints away."""
+    """(place in the setup, error); an empty text removes the error."""
     file_progressed = Signal(str, float)
     """(path, share) of a file that is being read; 1 when that is over."""
 
@@ -68,15 +68,15 @@ class Runs(QObject):
         self.look = TrainLook()
         self.runs: list[Run] = []
         self.source = ""
-        """The user's program, for the model that is their own."""
+        """The user's program, for a model that is the user's own module."""
         self.foreign = False
-        """Whether that came from elsewhere."""
+        """True if the program came from elsewhere."""
         self.right_id = 0
-        """The run that goes along with the current one and makes none of its mistakes; 0: none."""
+        """The correct run in parallel with a current run that makes mistakes; 0: none."""
         self._exports: set[tuple[int, str]] = set()
-        """(run, kind) of the files that were asked for."""
+        """(run, kind) of the exports that were requested."""
         self.complaint = ("", "")
-        """(place in the setup, what is wrong), as `complained` carried it last."""
+        """(place in the setup, error), as `complained` carried it last."""
         self.complained.connect(self._note_complaint)
         self._link = link
         link.progressed.connect(self.file_progressed)
@@ -85,21 +85,21 @@ class Runs(QObject):
         self._redo: list[Setup | Weighed] = []
         self._drags = False
         self._reached = 0
-        """The step at which the current run stood last."""
+        """The last known step of the current run."""
         self.begun.connect(lambda _run: self._forget_weights())
         self.stated.connect(self._notice_rewind)
 
     def know_program(self, doc: Doc) -> None:
-        """Take note of the program, for the model that is one's own; not before it may run."""
+        """Note the program, for a user's module; empty until the program may run."""
         self.source, self.foreign = doc.source if doc.may_run else "", doc.foreign
 
     def _is_strange(self, setup: Setup) -> bool:
-        """Whether a setup takes its module from a program that came from elsewhere."""
+        """Return whether a setup takes its module from a program that came from elsewhere."""
         return self.foreign and not setup.model.options.get("source")
 
     @property
     def run(self) -> Run | None:
-        """The run that is driven, or None before the first."""
+        """The current run, or None before the first."""
         return self.find(self.look.run_id)
 
     def find(self, run_id: int) -> Run | None:
@@ -107,26 +107,26 @@ class Runs(QObject):
         return next((run for run in self.runs if run.run_id == run_id), None)
 
     def differs(self, setup: Setup, before: Setup | None = None) -> str:
-        """Return in few words what a setup has that ``before``, or the one that holds, has not."""
+        """Return a short text of what ``setup`` changes in ``before``, or in the current setup."""
         return difference(setup, before or self.setup, self.catalogue)
 
     def hide(self, run_id: int, hidden: bool) -> None:
-        """Draw a run's curves, or don't."""
+        """Hide or show a run's curves."""
         now = self.look.hidden - {run_id}
         self.look = replace(self.look, hidden=now | {run_id} if hidden else now)
         self.runs_changed.emit()
 
     def leave_alone(self, alone: bool) -> None:
-        """Give what the model says all of the room, or the other columns their place in it."""
+        """Show only the model's views, or all columns."""
         self.look = replace(self.look, alone=alone)
         self.left_alone.emit(alone)
 
     def rename(self, run_id: int, name: str) -> None:
-        """Call a run by a name of one's own; an empty one brings back what tells of its setup."""
+        """Give a run a name; an empty one restores the name made from its setup."""
         run, name = self.find(run_id), " ".join(name.split())[:LONGEST_NAME]
         if run is not None and name != run.name:
             run.christened = bool(name)
-            run.name = name or self._told(run)
+            run.name = name or self._name_of(run)
             self.runs_changed.emit()
             self.stated.emit(run)
 
@@ -142,7 +142,7 @@ class Runs(QObject):
     def take_over(
         self, setup: Setup, runs: Sequence[Run], current: int, hidden: frozenset[int]
     ) -> None:
-        """Put other runs in place of those there are."""
+        """Replace all runs by others."""
         for run in self.runs:
             if run.alive:
                 self._link.send(say.Drop(run.run_id))
@@ -155,7 +155,7 @@ class Runs(QObject):
         self.runs_changed.emit()
 
     def edit_weight(self, name: str, index: int, value: float) -> None:
-        """Set one element of a parameter by hand; undoable until the run goes back or anew."""
+        """Set one element of a parameter; undoable until the run is rewound or restarted."""
         run = self.run
         if run is not None and run.alive:
             before = weight_of(run, name, index)
@@ -170,24 +170,24 @@ class Runs(QObject):
             self.touched.emit()
 
     def ask_tape(self, live: bool = False) -> None:
-        """Have the next step recorded on a tape; `taped` carries it, or `drawn` a live one."""
+        """Request a tape of the next step; `taped` carries it, or `drawn` if it is ``live``."""
         run = self.run
         if run is not None and run.alive:
             self._link.send(say.TapeStep(run.run_id, live=live))
 
     def look_into(self, path: str, header: bool | None = None) -> None:
-        """Ask what a CSV file holds; `looked` carries it. ``header``: of `LookIntoFile`."""
+        """Request a preview of a CSV file; `looked` carries it. ``header``: of `LookIntoFile`."""
         self._link.send(say.LookIntoFile(self.look.run_id, path, header))
 
     def _note_complaint(self, place: str, why: str) -> None:
         self.complaint = (place, why)
 
     def stop_reading(self) -> None:
-        """Read no further in the file that is being read."""
+        """Stop reading the data file that is being read."""
         self._link.stop_reading()
 
     def export(self, kind: str) -> None:
-        """Ask for the bytes of a file; `exported` carries them."""
+        """Request the bytes of an export; `exported` carries them."""
         run = self.run
         if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
             self._exports.add((run.run_id, kind))
@@ -198,16 +198,16 @@ class Runs(QObject):
         return self._colors
 
     def _begin_beside(self, run: Run) -> None:
-        """Have the right run made that goes along with one that makes mistakes."""
+        """Begin the correct run in parallel with a run that makes mistakes."""
         before, self.right_id = self.find(self.right_id), 0
         if before is not None:
             self._lay_aside(before)
         if run.setup.mistakes:
             setup = replace(run.setup, mistakes=())
             right = Run(self._link.next_id(), setup, "", self._next_color())
-            right.name = self._told(right)
-            # These two are to be compared, and nothing else.
-            others = frozenset(one.run_id for one in self.runs if one is not run)
+            right.name = self._name_of(right)
+            # Only these two are to be compared.
+            others = frozenset(other.run_id for other in self.runs if other is not run)
             self.look = replace(self.look, hidden=others)
             self.runs.append(right)
             self.right_id = right.run_id
@@ -217,7 +217,7 @@ class Runs(QObject):
             self._link.send(say.GoAlong(run.run_id, right.run_id))
 
     def _lay_aside(self, run: Run, keep: bool = False) -> None:
-        """Keep the curves of a run that is not driven on, if they are worth it or to be kept."""
+        """End a run, and retain its curves if they are long enough or ``keep`` is true."""
         if run.alive:
             self._link.send(say.Drop(run.run_id))
             run.alive = False
@@ -227,29 +227,29 @@ class Runs(QObject):
         self._thin_out()
 
     def _keep_curves(self, run: Run) -> None:
-        """Put the curves of a run that begins anew into a run of their own."""
+        """Move the curves of a run that restarts into a run that only displays them."""
         if len(run.curve("loss")) < WORTH_KEEPING or is_redrawn(run.setup, self.setup):
             return
         kept = Run(-self._link.next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
         kept.furthest, kept.ahead = run.furthest, run.ahead
         if not is_akin(kept.setup, self.setup):
-            # Losses on other data are of another size; one tick shows them.
-            others = (one for one in (kept, *self.runs) if one is not run)
-            strange = {one.run_id for one in others if not is_akin(one.setup, self.setup)}
+            # Losses on other data have another scale; the table's tick shows them again.
+            others = (other for other in (kept, *self.runs) if other is not run)
+            strange = {other.run_id for other in others if not is_akin(other.setup, self.setup)}
             self.look = replace(self.look, hidden=self.look.hidden | strange)
         self.runs.insert(self.runs.index(run), kept)
         run.color = self._next_color()
         self._thin_out()
 
     def _thin_out(self) -> None:
-        for old in [one for one in self.runs if not one.alive][:-KEPT_RUNS]:
+        for old in [run for run in self.runs if not run.alive][:-KEPT_RUNS]:
             self.runs.remove(old)
 
-    # What holds from some step on
+    # Changes that apply from some step on
 
     def _altered(self, run: Run, message: say.Altered) -> None:
-        """Note that the setup, or what began the run anew of it, was taken over."""
+        """Take over a setup that the engine applied or restarted the run with."""
         self.complained.emit("", "")
         run.problem = ""
         is_current = run.run_id == self.look.run_id
@@ -262,12 +262,12 @@ class Runs(QObject):
                 run.setup = replace(self.setup, mistakes=())
             self._retell(run, message)
         elif message.restarts and is_current:
-            names = ("split" if one == "train" else one for one in message.restarts)
-            what = ", ".join(one.replace("_", " ").replace(".", " ") for one in names)
-            self.said.emit(f"Began anew with the new {what}; the curves of before are kept")
+            names = ("split" if name == "train" else name for name in message.restarts)
+            what = ", ".join(name.replace("_", " ").replace(".", " ") for name in names)
+            self.said.emit(f"Restarted with the new {what}; the earlier curves are kept")
 
     def _went_back(self, run: Run, message: say.WentBack) -> None:
-        """Take over what held at an earlier step; undo leads to what was set since."""
+        """Restore the setup of an earlier step; undo leads to the later one."""
         run.setup = taken_back(run.setup, message.before, message.now)
         if run.run_id == self.look.run_id:
             before = self.setup
@@ -279,8 +279,8 @@ class Runs(QObject):
         self._retell(run, message)
 
     def _retell(self, run: Run, message: say.Altered | say.WentBack) -> None:
-        """Call a run after the setup that holds now, and note its lines and its classes' names."""
-        run.call(self._told(run))
+        """Rename a run after its current setup, and note its lines and class names."""
+        run.call(self._name_of(run))
         before = run.begun
         if before is not None and message.lines:
             run.begun = replace(before, lines=message.lines, classes=message.classes)
@@ -288,26 +288,26 @@ class Runs(QObject):
         if before is not None and message.classes not in ((), before.classes):
             self.begun.emit(run)
 
-    def _told(self, run: Run) -> str:
-        """Return a name that tells of a run's setup and that no other run has."""
+    def _name_of(self, run: Run) -> str:
+        """Return a unique name made from a run's setup."""
         name = named(run.setup)
         name = branched(name, run.branch[1]) if run.branch else name
-        return distinct(name, (one for one in self.runs if one is not run))
+        return distinct(name, (other for other in self.runs if other is not run))
 
-    # Taking back
+    # Undo and redo
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a change of the setup or of a weight to take back."""
+        """True if there is a change of the setup or of a weight to undo."""
         return bool(self._undo)
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a change to make again."""
+        """True if there is a change to redo."""
         return bool(self._redo)
 
     def undo(self) -> None:
-        """Take the last change of the setup, or of a weight, back."""
+        """Undo the last change of the setup or of a weight."""
         if self._undo:
             self._drags = False
             last = self._undo.pop()
@@ -319,7 +319,7 @@ class Runs(QObject):
             self._set_setup(last)
 
     def redo(self) -> None:
-        """Make it again."""
+        """Redo the last change that was undone."""
         if self._redo:
             self._drags = False
             last = self._redo.pop()
@@ -330,8 +330,8 @@ class Runs(QObject):
             self._undo.append(self.setup)
             self._set_setup(last)
 
-    def _weigh(self, one: Weighed, value: float) -> None:
-        self._link.send(say.EditWeight(one.run_id, one.name, one.index, value))
+    def _weigh(self, edit: Weighed, value: float) -> None:
+        self._link.send(say.EditWeight(edit.run_id, edit.name, edit.index, value))
         self.touched.emit()
 
     def _notice_rewind(self, run: Run) -> None:
@@ -341,12 +341,12 @@ class Runs(QObject):
             self._reached = run.step
 
     def _forget_weights(self) -> None:
-        # Where a run went back it is as it was then: there is no such change to take back.
-        self._undo = [one for one in self._undo if not isinstance(one, Weighed)]
-        self._redo = [one for one in self._redo if not isinstance(one, Weighed)]
+        # A rewind has restored the weights already: there is no such change to undo.
+        self._undo = [change for change in self._undo if not isinstance(change, Weighed)]
+        self._redo = [change for change in self._redo if not isinstance(change, Weighed)]
 
     def _remember(self, merge: bool) -> None:
-        """Keep the setup for undo, unless it is one of a drag's on the way."""
+        """Push the setup onto the undo stack, unless it is an intermediate one of a drag."""
         if not merge:
             self._undo = [*self._undo[1 - UNDO :], self.setup]
         self._redo.clear()
@@ -357,22 +357,22 @@ class Runs(QObject):
 
 
 def weight_of(run: Run, name: str, index: int) -> float | None:
-    """Return an element of a parameter as it was shown last; None where none is known."""
+    """Return the last shown value of a parameter's element; None if unknown."""
     view = run.views.get("weights")
     if run.begun is None or view is None or "flat" not in view.arrays:
         return None
     flat = view.arrays["flat"].array()
-    at = next((one.start for one in run.begun.parameters if one.name == name), None)
+    at = next((p.start for p in run.begun.parameters if p.name == name), None)
     return float(flat[at + index]) if at is not None and at + index < len(flat) else None
 
 
-def is_akin(one: Setup, other: Setup) -> bool:
-    """Whether two setups have the same data, with more of it or more noise at most."""
-    said = [[setup.data.options.get(name) for name in MEANT] for setup in (one, other)]
-    return one.data.name == other.data.name and said[0] == said[1]
+def is_akin(a: Setup, b: Setup) -> bool:
+    """Return whether two setups have the same data, apart from its amount and noise."""
+    options = [[setup.data.options.get(name) for name in MEANT] for setup in (a, b)]
+    return a.data.name == b.data.name and options[0] == options[1]
 
 
 def is_redrawn(before: Setup, after: Setup) -> bool:
-    """Whether the setups differ by points drawn by hand alone: no two runs to compare."""
+    """Return whether setups differ only by points drawn by hand: not two runs to compare."""
     same = replace(after, data=before.data) == before
     return same and before.data.name == after.data.name and "points" in after.data.options

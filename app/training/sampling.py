@@ -1,4 +1,4 @@
-"""A table's file, read whole or by a part of its lines, beside the interface."""
+"""Reading of a CSV file, whole or as a sample of its lines; usable from a worker thread."""
 
 import contextlib
 import csv
@@ -15,29 +15,29 @@ from numpy.typing import NDArray
 from engine.training import GiveFile, Sample
 
 WHOLE = 8 << 20
-"""A file of so many bytes at most is given as it is."""
+"""Largest file in bytes that is read without sampling."""
 MOST = 128 << 20
-"""So many bytes at most are given of any file."""
+"""Most bytes that are sent of any file."""
 LINE = 1 << 20
-"""No line of a table has more bytes."""
+"""Most bytes of a line."""
 FIRST = 8000
-"""So many lines at the beginning are given whatever is left out: for the preview."""
+"""Lines at the beginning that are never left out: for the preview."""
 READ = 1 << 20
 
 Ends = NDArray[np.intp]
-Told = Callable[[float], None]
-"""Takes the share of the file that has been read."""
+Report = Callable[[float], None]
+"""Callback that takes the share of the file that has been read."""
 
 
 class Stopped(Exception):
-    """Nobody wants the file any more."""
+    """The file is not wanted any more."""
 
 
 def size_of(path: str) -> int:
-    """Return how many bytes a file has.
+    """Return the size of a file in bytes.
 
     Raises:
-        OSError: it is not there, or is no file that ends.
+        OSError: it does not exist, or is not a regular file.
     """
     found = Path(path).stat()
     if stat.S_ISDIR(found.st_mode):
@@ -47,21 +47,21 @@ def size_of(path: str) -> int:
     return found.st_size
 
 
-def given(path: str, limit: int, told: Told, is_over: Callable[[], bool]) -> GiveFile:
-    """Return what is in a file, or why it cannot be read.
+def given(path: str, limit: int, report: Report, is_over: Callable[[], bool]) -> GiveFile:
+    """Return the contents of a file, or why it cannot be read.
 
-    Of a long one every k-th line below the header is taken, so that ``limit`` are left: the lines
-    that `engine.zoo.data.csv.read_rows` takes.
+    Of a long file every k-th line below the header is taken, so that ``limit`` are left: the same
+    lines as `engine.zoo.data.csv.read_rows` takes.
 
     Raises:
-        Stopped: ``is_over`` says so.
+        Stopped: ``is_over`` returned True.
     """
     try:
         size = size_of(path)
         if size <= WHOLE:
             return GiveFile(0, path, Path(path).read_bytes())
         with Path(path).open("rb") as file:
-            return _long(path, file, size, limit, lambda done: _tell(done, told, is_over))
+            return _long(path, file, size, limit, lambda done: _report(done, report, is_over))
     except FileNotFoundError:
         return GiveFile(0, path, problem="there is no such file")
     except (OSError, ValueError) as error:
@@ -70,24 +70,24 @@ def given(path: str, limit: int, told: Told, is_over: Callable[[], bool]) -> Giv
 
 
 def whole(path: str, rows: int) -> GiveFile:
-    """Return what is in a file as `given` does, however long that takes."""
+    """Return the contents of a file as `given` does, however long that takes."""
     return given(path, rows, lambda _share: None, lambda: False)
 
 
-def _tell(done: float, told: Told, is_over: Callable[[], bool]) -> None:
+def _report(done: float, report: Report, is_over: Callable[[], bool]) -> None:
     if is_over():
         raise Stopped
-    told(done)
+    report(done)
 
 
-def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveFile:
+def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> GiveFile:
     ends, last = 0, b""
     for done, chunk in _chunks(file):
         if b"\0" in chunk[:READ]:
             raise ValueError("it is not text")
         ends += chunk.count(b"\n")
         last = chunk
-        told(0.5 * done / size)
+        report(0.5 * done / size)
     lines = ends + (not last.endswith(b"\n"))
     every = max(1, math.ceil((ends - 1) / limit))
     if every == 1 and size > MOST:
@@ -102,7 +102,7 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveF
         kept += part
         if len(kept) > MOST:
             raise ValueError(f"{limit:,} of its rows have more than {MOST >> 20} MB")
-        told(0.5 + 0.5 * done / size)
+        report(0.5 + 0.5 * done / size)
     return GiveFile(0, path, bytes(kept), sample=sample)
 
 
@@ -114,7 +114,7 @@ def _chunks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _below_header(file: BinaryIO) -> tuple[int, str]:
-    """Return the place of the first line below the header, and what separates cells."""
+    """Return the number of the first line below the header, and the delimiter."""
     beginning = file.read(LINE).decode("utf-8-sig", "replace")
     first = next((line for line in io.StringIO(beginning) if line.strip()), "")
     mark = max(",;\t|", key=first.count)
@@ -127,16 +127,16 @@ def _below_header(file: BinaryIO) -> tuple[int, str]:
 
 
 def _check_quotations(data: bytes, ends: Ends, at: int, sample: Sample, mark: str) -> None:
-    """Refuse a line whose quotation goes on below it: whoever leaves lines out would not notice.
+    """Refuse a line with an open quotation: a sample might lose the lines that close it.
 
-    ``ends``: where each line of ``data`` ends, of which the first is line ``at``.
+    ``ends``: the end of each line of ``data``, whose first line has the number ``at``.
     """
     text = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(text == ord('"'))
     if sample.every == 1 or not quotes.size:
         return
     counts = np.diff(np.searchsorted(quotes, ends), prepend=0)
-    # Only one that begins a cell is a quotation; a stray one is a part of what is written.
+    # A quote opens a quotation only at the beginning of a cell; others are text.
     begins = np.isin(text[quotes - 1], np.frombuffer(b",;\t|\n", np.uint8)) | (quotes == 0)
     lines = np.unique(np.searchsorted(ends, quotes[begins], side="right"))
     for line in lines[counts[np.minimum(lines, ends.size - 1)] % 2 == 1].tolist():
@@ -155,7 +155,7 @@ def _check_quotation(line: bytes, place: int, mark: str) -> None:
 
 
 def _kept(file: BinaryIO, sample: Sample, mark: str) -> Iterator[tuple[int, bytes]]:
-    """Yield how many bytes were read and the lines among them that are kept."""
+    """Yield the number of bytes read so far and the sampled lines of each chunk."""
     at, rest = 0, b""
     for done, chunk in _chunks(file):
         data = rest + chunk

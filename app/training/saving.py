@@ -1,4 +1,4 @@
-"""The training room into a session file and out of it."""
+"""Saving of the training session to a file, and opening of such a file."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from widgets.plots.series import Series
 
 
 class Saving(QObject):
-    """Gathers what the engine knows of each run, writes it; and lets it all go on from a file."""
+    """Collects the engine's state of each run and writes it; restores all runs from a file."""
 
     said = Signal(str)
     saved = Signal(object)
-    """Carries the `shape` of what is on the disk now."""
+    """Carries the `shape` of the session that was written."""
     resumed = Signal(object)
-    """Carries the `say.Resume` of each run that is to go on, as it is sent."""
+    """Carries the `say.Resume` of each run to continue, as it is sent."""
 
     def __init__(
         self,
@@ -44,21 +44,21 @@ class Saving(QObject):
         self._waiting: set[int] = set()
         self._found: dict[int, Noted] = {}
         self._without: list[str] = []
-        # After the session, which has then taken all curves that were told before.
-        link.received.connect(self._take)
-        link.died.connect(self._mourn)
+        # Connected after the session, which has stored the curves of earlier messages by then.
+        link.received.connect(self._on_message)
+        link.died.connect(self._on_engine_died)
         self._files = Fetching(self)
         self._files.said.connect(self.said)
 
     @property
     def awaited(self) -> str:
-        """The name of a file for which the engine has not told all yet; empty for none."""
+        """The name of a file that waits for states from the engine; empty for none."""
         return self._path.name if self._path is not None else ""
 
     def save(self, path: Path, then: Callable[[str], None] | None = None) -> None:
-        """Write everything to ``path`` once the engine has told what it knows.
+        """Write everything to ``path`` once the engine has sent the state of all runs.
 
-        ``then`` is called when that is done, with the programs that are in it.
+        ``then`` is called with the programs in the file when it is written.
         """
         self._path, self._found, self._without = path, {}, []
         self._then = then or _nothing
@@ -68,7 +68,7 @@ class Saving(QObject):
             self._link.send(say.Keep(run.run_id))
         self._write_if_whole()
 
-    def _take(self, message: object) -> None:
+    def _on_message(self, message: object) -> None:
         if isinstance(message, say.TrainState) and message.status == "gone":
             self._waiting.discard(message.run_id)
             self._write_if_whole()
@@ -82,7 +82,7 @@ class Saving(QObject):
                 self._without.append(f"{run.name}: {message.problem.message}")
         self._write_if_whole()
 
-    def _mourn(self, _why: str) -> None:
+    def _on_engine_died(self, _why: str) -> None:
         if self._path is not None:
             self._path = None
             self.said.emit("The session was not saved: the training engine ended")
@@ -98,21 +98,21 @@ class Saving(QObject):
             return
         session, found = self._session, self._found
         held = [found.get(run.run_id) or noted(session, run, run.step, b"") for run in runs]
-        room = joined(session.setup, runs, current, [one.row for one in held])
-        without = f", but not how to go on with {'; '.join(self._without)}" if self._without else ""
+        saved = joined(session.setup, runs, current, [snapshot.row for snapshot in held])
+        without = f", but without the state of {'; '.join(self._without)}" if self._without else ""
         then, what = self._then, shape(session)
 
         def wrote() -> None:
-            then(room.programs())
+            then(saved.programs())
             self.saved.emit(what)
             self.said.emit(f"Saved {path.name}{without}")
 
-        self._writing.write(path, lambda: kept.pieces(filled(room, held)), wrote)
-        if sum(len(one.row.data) for one in held) > INLINE:
+        self._writing.write(path, lambda: kept.pieces(filled(saved, held)), wrote)
+        if sum(len(snapshot.row.data) for snapshot in held) > INLINE:
             self.said.emit(f"Saving {path.name}…")
 
     def fetch(self, path: Path, then: Callable[[Fetched], None]) -> None:
-        """Read a session file; ``then`` is called with what is in it, as `Fetching.fetch` says."""
+        """Read a session file and call ``then`` with its contents, as `Fetching.fetch` does."""
         self._files.fetch(path, then)
 
     def close(self) -> None:
@@ -120,20 +120,20 @@ class Saving(QObject):
         self._files.close()
 
     def open(self, found: Fetched, foreign: bool = False) -> None:
-        """Put a saved room in place of this one; each run stands where it stood.
+        """Replace the session by a saved one; each run is at the step at which it was saved.
 
-        ``foreign``: what modules it brings are held to what programs from elsewhere may do.
+        ``foreign``: the policy for programs from elsewhere applies to its modules.
         """
-        room = found.room
+        saved = found.room
         if foreign:
-            held = tuple(replace(row, setup=own_module.held(row.setup)) for row in room.runs)
-            room = replace(room, setup=own_module.held(room.setup), runs=held)
+            held = tuple(replace(row, setup=own_module.held(row.setup)) for row in saved.runs)
+            saved = replace(saved, setup=own_module.held(saved.setup), runs=held)
         runs: list[Run] = []
         hidden = set()
-        for place, row in enumerate(room.runs):
+        for place, row in enumerate(saved.runs):
             parent = runs[row.parent] if 0 <= row.parent < place else None
             goes_on = bool(row.data) or (row.anew and parent is not None and parent.alive)
-            # A run that does not go on has a number that the engine never hears of.
+            # A run that cannot continue has a negative id, which the engine never sees.
             number = self._link.next_id()
             run = Run(number if goes_on else -number, row.setup, row.name, row.color)
             run.alive, run.christened = goes_on, row.christened
@@ -147,9 +147,9 @@ class Saving(QObject):
             if row.hidden:
                 hidden.add(run.run_id)
             runs.append(run)
-        current = runs[room.current]
-        self._session.take_over(room.setup, runs, current.run_id, frozenset(hidden))
-        for run, row in zip(runs, room.runs, strict=True):
+        current = runs[saved.current]
+        self._session.take_over(saved.setup, runs, current.run_id, frozenset(hidden))
+        for run, row in zip(runs, saved.runs, strict=True):
             if row.data:
                 again = say.Resume(
                     run.run_id, row.data, run.branch, *file_of(row.setup), policy=foreign
@@ -161,7 +161,7 @@ class Saving(QObject):
 
 
 def fork_again(run: Run, source: Run) -> None:
-    """Have a run that is lost but for its curves stand where it branched off."""
+    """Put a run whose state is lost at the step where it was forked, with curves up to there."""
     assert run.branch is not None
     step = min(run.branch[1], source.stood)
     run.branch, run.stood, run.furthest, run.ahead = (source.run_id, step), step, step, {}
@@ -171,7 +171,7 @@ def fork_again(run: Run, source: Run) -> None:
 
 @dataclass(frozen=True)
 class Noted:
-    """A run as it stood; its curves are still to be put into the ``row``, by any thread."""
+    """A snapshot of a run; its curves are put into the ``row`` later, in any thread."""
 
     row: KeptRun
     curves: Mapping[str, Series]
@@ -179,13 +179,13 @@ class Noted:
 
 
 def shape(session: TrainSession) -> object:
-    """Return what tells whether there is anything in the room that was not there before."""
+    """Return a value that changes whenever the session has something new to save."""
     runs = ((run.run_id, run.name, run.step, run.furthest) for run in session.runs)
     return session.setup, tuple(runs)
 
 
 def listed(session: TrainSession, found: Container[int]) -> tuple[list[Run], Run]:
-    """Return the runs that were found and those that cannot go on, and which is driven.
+    """Return the runs to save, in ``found`` or unable to continue, and the current run.
 
     Raises:
         Refused: there is no run.
@@ -203,13 +203,13 @@ def listed(session: TrainSession, found: Container[int]) -> tuple[list[Run], Run
 
 
 def joined(setup: Setup, runs: Sequence[Run], current: Run, kept: Sequence[KeptRun]) -> KeptRoom:
-    """Return the room of these runs, each as it is kept."""
+    """Return the session of these runs, each with its saved form."""
     places = {run.run_id: place for place, run in enumerate(runs)}
     rows: list[KeptRun] = []
-    for place, (run, one) in enumerate(zip(runs, kept, strict=True)):
+    for place, (run, saved) in enumerate(zip(runs, kept, strict=True)):
         parent, step = branch(run) or (-1, 0)
         at = places.get(parent, -1)
-        row = replace(one, parent=at if at < place else -1, parent_step=step)
+        row = replace(saved, parent=at if at < place else -1, parent_step=step)
         if row.anew and row.parent >= 0:
             row = replace(row, step=min(step, rows[row.parent].step))
         rows.append(row)
@@ -217,10 +217,10 @@ def joined(setup: Setup, runs: Sequence[Run], current: Run, kept: Sequence[KeptR
 
 
 def noted(session: TrainSession, run: Run, step: int, data: bytes) -> Noted:
-    """Return a run as it stood at ``step``: what it does from now on changes nothing in that."""
+    """Return a snapshot of a run at ``step``, which later steps do not change."""
     furthest, curves = run.furthest, run.series
     if run.step > step:
-        # It has gone on since, and goes on from there.
+        # The run has advanced since the state was taken, and would continue from the state.
         furthest = min(furthest, step)
         held = {name: curve.upto(curve.index(step + 1)) for name, curve in curves.items()}
     else:
@@ -228,7 +228,7 @@ def noted(session: TrainSession, run: Run, step: int, data: bytes) -> Noted:
     is_hidden = run.run_id in session.look.hidden
     setup = run.setup
     if run.begun is not None and run.begun.setup.model.name == "own":
-        # The text that was executed, wherever it came from.
+        # The source that was executed, wherever it came from.
         setup = replace(setup, model=run.begun.setup.model)
     row = KeptRun(run.name, run.color, setup, step, furthest, {}, data, is_hidden)
     ahead = {name: curve.upto(len(curve)) for name, curve in run.ahead.items()}
@@ -236,15 +236,15 @@ def noted(session: TrainSession, run: Run, step: int, data: bytes) -> Noted:
 
 
 def kept_run(session: TrainSession, run: Run, step: int, data: bytes, most: int = 0) -> KeptRun:
-    """Return a run as it stood at ``step``, its curves with at most about ``most`` numbers."""
-    one = noted(session, run, step, data)
-    return _with_curves(one.row, one, most)
+    """Return a run at ``step`` to save, its curves with at most about ``most`` numbers."""
+    snapshot = noted(session, run, step, data)
+    return _with_curves(snapshot.row, snapshot, most)
 
 
-def filled(room: KeptRoom, noted: Sequence[Noted]) -> KeptRoom:
-    """Return the room with the curves of its runs in it. Any thread may ask."""
-    runs = (_with_curves(row, one) for row, one in zip(room.runs, noted, strict=True))
-    return replace(room, runs=tuple(runs))
+def filled(saved: KeptRoom, noted: Sequence[Noted]) -> KeptRoom:
+    """Return the session with the curves of its runs. Thread-safe."""
+    runs = (_with_curves(row, snapshot) for row, snapshot in zip(saved.runs, noted, strict=True))
+    return replace(saved, runs=tuple(runs))
 
 
 def _with_curves(row: KeptRun, noted: Noted, most: int = 0) -> KeptRun:
@@ -256,4 +256,4 @@ def _with_curves(row: KeptRun, noted: Noted, most: int = 0) -> KeptRun:
 
 
 def _nothing(_programs: str) -> None:
-    """Do nothing once a session is saved."""
+    """Do nothing when a session is saved."""

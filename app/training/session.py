@@ -1,6 +1,6 @@
-"""The one writer of the training room: what one asks for, and what the engine answers.
+"""The only writer of the training page's state: user actions and the engine's messages.
 
-Views listen to its signals and read `TrainSession.setup`, `run` and `runs`; they write nothing.
+Views connect to its signals and read `TrainSession.setup`, `run` and `runs`; they write nothing.
 """
 
 from msgspec.structs import replace
@@ -14,15 +14,15 @@ from engine import wire
 
 
 class TrainSession(Driving):
-    """Setup, runs and look of the training room, and what the engine is asked and answers."""
+    """Setup, runs and view of the training page, and the handling of the engine's messages."""
 
     catalogue_changed = Signal(object)
     grown = Signal(object)
-    """Curves of a `Run` have changed."""
+    """The curves of a `Run` changed."""
     viewed = Signal(str)
-    """A view of that kind of the current run is there."""
+    """Carries the kind of a view of the current run that arrived."""
     happened = Signal(object)
-    """A `Happened` inside a step; None when the step is over."""
+    """Carries a `Happened` inside a step; None when the step is over."""
     taped = Signal(object)
     drawn = Signal(object)
     looked = Signal(object)
@@ -35,7 +35,7 @@ class TrainSession(Driving):
         link.received.connect(self.fold)
         link.died.connect(self._mourn)
 
-    # What the engine says
+    # Messages of the engine
 
     def _greet(self, message: object) -> None:
         if isinstance(message, wire.Ready):
@@ -43,7 +43,7 @@ class TrainSession(Driving):
             self.said.emit("")
 
     def fold(self, message: object) -> None:
-        """Take a message of the engine; what is about a run that is gone is dropped."""
+        """Handle a message of the engine; those about a run that is gone are dropped."""
         match message:
             case say.Catalogue():
                 self.catalogue = message
@@ -83,7 +83,7 @@ class TrainSession(Driving):
             case say.StepTape():
                 (self.drawn if message.live else self.taped).emit(message)
             case say.Exported(run_id, kind):
-                # Nobody is asked where to write what nobody wanted.
+                # An export that was not requested must not open a file dialog.
                 if (run_id, kind) in self._exports:
                     self._exports.remove((run_id, kind))
                     self.exported.emit(message)
@@ -104,7 +104,7 @@ class TrainSession(Driving):
                 run.setup = replace(self.setup, mistakes=())
             if message.parent is None:
                 run.branch = None
-                run.call(self._told(run))
+                run.call(self._name_of(run))
         run.begun, run.problem = message, ""
         run.happened.clear()
         run.views.clear()
@@ -149,7 +149,7 @@ class TrainSession(Driving):
             self.stated.emit(run)
         self.complained.emit(message.place, words)
 
-    # When it does not
+    # The end of the engine
 
     def _mourn(self, why: str) -> None:
         self._patience.stop()

@@ -1,6 +1,6 @@
-"""Set-ups to start from: every file in ``assets/setups``, in the order of its name.
+"""Preset set-ups: every file in ``assets/setups``, ordered by file name.
 
-One is JSON: a title, a sentence on what to look for, and the setup as `gradscribe train` takes it.
+Each is JSON: a title, a sentence on what to look for, and the setup as `gradscribe train` takes it.
 """
 
 import functools
@@ -23,7 +23,7 @@ NAMES = re.compile(r"\d\d_\w+\.json")
 
 
 class Start(Struct, frozen=True):
-    """A set-up with a name. ``name`` is its file's name without number and ending."""
+    """A preset set-up. ``name`` is its file name without number and suffix."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def load() -> tuple[Start, ...]:
-    """Return all of them, the simplest first."""
+    """Return all presets, the simplest first."""
     folder = resources.files("assets") / "setups"
     files = [entry for entry in folder.iterdir() if NAMES.fullmatch(entry.name)]
     found = sorted(files, key=lambda entry: entry.name)
@@ -47,11 +47,11 @@ def load() -> tuple[Start, ...]:
 
 
 def parse(filename: str, data: bytes) -> Start:
-    """Return what the file ``NN_name.json`` holds.
+    """Return the preset in the file ``NN_name.json``.
 
     Raises:
         msgspec.ValidationError: it has other keys.
-        BadSetup: its setup is none.
+        BadSetup: its setup is invalid.
     """
     file = msgspec.json.decode(data, type=_File)
     name = filename[3:].removesuffix(".json")
@@ -59,14 +59,14 @@ def parse(filename: str, data: bytes) -> Start:
 
 
 def begin(session: "TrainSession", start: Start, until: tuple[Until, ...] = ()) -> None:
-    """Train with that set-up; the run before keeps its curves, and undo leads back.
+    """Train with a preset; the run before keeps its curves, and undo restores its setup.
 
-    ``until`` tells when to pause; what was said of another run does not hold for this one.
+    ``until``: conditions on which to pause, which replace those of earlier runs.
     """
     session.change(start.setup)
     session.until = until
     session.begin(play=True)
     for run in session.runs:
         if run is not session.run and not is_akin(run.setup, start.setup):
-            # Losses on other data are of another size; one tick shows them.
+            # Losses on other data have another scale; the table's tick shows them again.
             session.hide(run.run_id, hidden=True)

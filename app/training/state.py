@@ -1,4 +1,4 @@
-"""What the training room knows: the setup one edits, the runs that came of it, where one looks."""
+"""State of the training page: setup, runs, view."""
 
 import math
 import re
@@ -33,30 +33,30 @@ START = Setup(
     batch=16,
     validate_every=10,
 )
-"""What training opens with: two moons, solved to the eye within seconds."""
+"""The default setup: two moons, which is visibly solved within seconds."""
 
 FINE_CURVES = ("loss", "val", "lr")
-"""Curves that are kept step by step; the others are thinned to `COARSE` numbers."""
+"""Curves that are stored step by step; others are thinned to `COARSE` numbers."""
 COARSE = 16_384
 PATIENCE_MS, NUMBERS_A_MS = 6000, 2000
-"""An engine that is asked to pause and says nothing for so long is replaced; for each so many
-numbers that the model learns it has a millisecond more."""
+"""Milliseconds without a reply to Pause before the engine is replaced, and parameters of the model
+per additional millisecond."""
 
 
 class TrainLook(Struct, frozen=True):
-    """Where one looks: the run that is driven, and runs whose curves are hidden."""
+    """The view: the current run, its speed, and runs whose curves are hidden."""
 
     run_id: int = 0
     hidden: frozenset[int] = frozenset()
     rate: float = 0.0
-    """Steps per second at most; 0 is as fast as it goes."""
+    """Most steps per second; 0 is unlimited."""
     alone: bool = False
-    """Whether what the model says has all of the room, without set-up, steps and curves."""
+    """True while only the model's views are shown, without set-up, steps and curves."""
 
 
 @dataclass
 class Run:
-    """One run and everything it has told. The session alone writes it."""
+    """A run and everything received about it. Only the session writes it."""
 
     run_id: int
     setup: Setup
@@ -67,63 +67,63 @@ class Run:
     state: TrainState | None = None
     series: dict[str, Series] = field(default_factory=dict)
     ahead: dict[str, Series] = field(default_factory=dict)
-    """Losses as they were before it went back, until it has gone on otherwise."""
+    """Losses past a rewind, until new steps differ from them."""
     views: dict[str, View] = field(default_factory=dict)
     happened: list[Happened] = field(default_factory=list)
     furthest: int = 0
     alive: bool = True
-    """Whether the engine still holds it; an earlier run's curves stay without."""
+    """True while the run exists in the engine; the curves stay without it."""
     problem: str = ""
     stood: int = 0
-    """Of a fork, or a run out of a file: the step it stood at, until the engine tells."""
+    """The step of a fork or a run out of a file, until the engine reports its state."""
     branch: tuple[int, int] | None = None
-    """Of a fork: the run it was made of, and at which step."""
+    """The source run and step of a fork."""
     christened: bool = False
-    """Whether its name was given by hand."""
+    """True if the user named it."""
 
     @property
     def step(self) -> int:
-        """The step it stands at."""
+        """The current step."""
         return self.state.step if self.state is not None else self.stood
 
     @property
     def running(self) -> bool:
-        """Whether it makes steps by itself."""
+        """True while it trains."""
         return self.state is not None and self.state.status == "running"
 
     def call(self, name: str) -> None:
-        """Give it a name that tells of its setup, unless it has one of the user's."""
+        """Set a name made from its setup, unless the user named it."""
         self.name = self.name if self.christened else name
 
     def curve(self, name: str) -> Series:
-        """Return a curve, empty where it has no number yet."""
+        """Return a curve, which may be empty."""
         if name not in self.series:
             self.series[name] = new_curve(name)
         return self.series[name]
 
     def whole(self, name: str) -> Series:
-        """Return a curve with what came after the step that it went back to, if that is known."""
+        """Return a curve with the steps past a rewind, if they are retained."""
         return self.ahead[name] if name in self.ahead else self.curve(name)
 
 
 def new_curve(name: str) -> Series:
-    """Return an empty curve of that name."""
+    """Return an empty curve for the quantity ``name``."""
     return Series(None if name in FINE_CURVES else COARSE)
 
 
 class TrainEngine(EngineNews, Protocol):
-    """What the session asks of the link to the training engine."""
+    """Interface of the link to the training engine."""
 
     @property
     def asked(self) -> SignalInstance:
-        """Carries each request as the engine is given it."""
+        """Carries each request when it is sent to the engine."""
 
     @property
     def progressed(self) -> SignalInstance:
-        """Carries the path of a file that is being read, and how much of it is."""
+        """Carries the path of a file that is being read, and the share that is read."""
 
     def stop_reading(self) -> None:
-        """Leave that file alone."""
+        """Stop reading that file."""
 
     def next_id(self) -> int:
         """Return a run id that no run has had."""
@@ -132,7 +132,7 @@ class TrainEngine(EngineNews, Protocol):
         """Send a request."""
 
     def kill(self, why: str) -> None:
-        """End an engine that does not answer."""
+        """End an engine that does not reply."""
 
     def close(self) -> None:
         """End the engine."""
@@ -142,18 +142,18 @@ Listed = Callable[[Catalogue], None]
 
 
 def size_of(run: Run) -> int:
-    """Return how many numbers its model learns; 0 before the engine has told."""
-    return sum(math.prod(one.shape) for one in run.begun.parameters) if run.begun else 0
+    """Return the number of parameters of its model; 0 before it is known."""
+    return sum(math.prod(p.shape) for p in run.begun.parameters) if run.begun else 0
 
 
 def patience_ms(run: Run) -> int:
-    """Return how long its engine may say nothing: a step of a big model takes a while."""
+    """Return the timeout for its engine: a step of a big model takes a while."""
     rate = run.state.rate if run.state is not None else 0.0
     return max(PATIENCE_MS + size_of(run) // NUMBERS_A_MS, round(3000 / rate) if rate else 0)
 
 
 def progress(run: Run, plays: bool) -> str:
-    """Return where a run stands in words: ``step 1,204 · 3,000 steps/s``."""
+    """Return a run's progress as text: ``step 1,204 · 3,000 steps/s``."""
     state, words = run.state, f"step {run.step:,}"
     if state is None or not run.running:
         return words
@@ -165,7 +165,7 @@ def progress(run: Run, plays: bool) -> str:
 
 
 def named(setup: Setup) -> str:
-    """Return what a run is called in a table: its data, model and optimizer."""
+    """Return the name of a run in the table: its data, model and optimizer."""
     rate = setup.optimizer.options.get("lr")
     path = setup.data.options.get("path")
     data = text.file_name(PurePath(str(path)).name) if path else setup.data.name
@@ -175,21 +175,21 @@ def named(setup: Setup) -> str:
 
 
 def branch(run: Run) -> tuple[int, int] | None:
-    """Return the run that one was forked from, and at which step; None for one of its own."""
+    """Return the source run and step of a fork; None for other runs."""
     begun = run.begun
-    told = (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
-    return told or run.branch
+    known = (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
+    return known or run.branch
 
 
 def branched(name: str, step: int) -> str:
-    """Return what a branch is called of a run called ``name``, which may be a branch itself."""
+    """Return the name of a fork of a run named ``name``, which may be a fork itself."""
     return f"{re.sub(r' from [0-9]+( [(][0-9]+[)])?$', '', name)} from {step}"
 
 
 def distinct(name: str, runs: Iterable[Run]) -> str:
-    """Return ``name``, with a number behind it where one of ``runs`` is called so."""
+    """Return ``name``, with a number appended if a run of ``runs`` has that name."""
     taken = {run.name for run in runs}
-    return next(one for one in _numbered(name) if one not in taken)
+    return next(numbered for numbered in _numbered(name) if numbered not in taken)
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -198,14 +198,14 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def reseeded(setup: Setup, made: Setup) -> Setup:
-    """Return the setup with the weights and data that a run was made with: they may be new ones."""
+    """Return the setup with the seeds of the weights and data that a run was ``made`` with."""
     return replace(setup, weight_seed=made.weight_seed, data_seed=made.data_seed)
 
 
 def taken_back(setup: Setup, before: Setup, now: Setup) -> Setup:
-    """Return a setup with what ``now`` has otherwise than ``before``: both have every default.
+    """Return a setup with the differences of ``now`` from ``before``, which have every default.
 
-    What is the same in both stays as short as it is in ``setup``.
+    Settings that are equal in both stay as in ``setup``, without spelled-out defaults.
     """
     changed: dict[str, object] = {}
     for key in Setup.__struct_fields__:
@@ -221,23 +221,23 @@ def taken_back(setup: Setup, before: Setup, now: Setup) -> Setup:
 
 
 def options_of(part: Part, kind: str, catalogue: Catalogue | None) -> dict[str, Plain]:
-    """Return all options of a part, those it is not given with their defaults, where known."""
+    """Return all options of a part, with the catalogue's defaults for those that are missing."""
     entries = catalogue.entries if catalogue is not None else ()
     entry = next((e for e in entries if (e.kind, e.name) == (kind, part.name)), None)
-    defaults = {one.name: one.default for one in entry.options} if entry is not None else {}
+    defaults = {option.name: option.default for option in entry.options} if entry else {}
     return {**defaults, **part.options}
 
 
 def difference(setup: Setup, other: Setup, catalogue: Catalogue | None = None) -> str:
-    """Return in few words what ``setup`` has that ``other`` has not: ``lr 0.1, batch 32``.
+    """Return a short text of what ``setup`` changes in ``other``: ``lr 0.1, batch 32``.
 
-    An option that is not given has the default of the ``catalogue``.
+    A missing option has the default of the ``catalogue``.
     """
     words = []
     for key in Setup.__struct_fields__:
         mine, theirs = getattr(setup, key), getattr(other, key)
         if mine is None and key.endswith("_seed"):
-            # It follows the seed where it has none of its own.
+            # Without a seed of its own it follows the general seed.
             mine = None if theirs is None else setup.seed
         if mine == theirs:
             continue

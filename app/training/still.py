@@ -1,4 +1,4 @@
-"""The training room standing still for a picture: all that is seen is of one step."""
+"""Settling of the training page before a screenshot: all views show the same step."""
 
 from collections.abc import Callable
 
@@ -7,19 +7,19 @@ from app.training.state import Run
 from engine.training import Until
 
 Wait = Callable[[Callable[[], bool]], bool]
-"""Lets the event loop run until something holds; False where it never did."""
+"""Runs the event loop until a condition is true; returns False on a timeout."""
 
 
 def come_to_rest(session: TrainSession, wait: Wait) -> bool:
-    """Train as far as the setup says, and wait for every view of that step; False: it has none.
+    """Train as far as the setup says, and wait for every view of that step.
 
-    A run out of a session file stays where it was. Where the steps take longer than ``wait`` does,
-    it is paused where it is.
+    A run out of a session file stays at its step. If the steps take longer than ``wait`` does, the
+    run is paused early. Returns False if the run has no views.
     """
     end = (Until("step", session.setup.steps),)
     is_to_begin = session.plays and (session.run is None or session.run.begun is None)
     if is_to_begin:
-        # Asked for later, it might be on its way as the run pauses by itself, and set it going.
+        # Sent later, Play might cross the run's own pause, and start it again.
         session.until = end
     if not wait(lambda: _has_begun_or_cannot(session.run)):
         return False
@@ -29,8 +29,8 @@ def come_to_rest(session: TrainSession, wait: Wait) -> bool:
     run = session.run
     if run is None or run.begun is None:
         return False
-    # The engine tells where the run stands before it makes its views, and answers in turn: once it
-    # has told so a second time, all that it can show of that step is there.
+    # The engine sends the state before the views, and replies in order: after a second state all
+    # views of the step have arrived.
     return all(_is_answered(session, run, wait) for _ in range(2))
 
 

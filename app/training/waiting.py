@@ -1,4 +1,4 @@
-"""Says what the engine is about where it has not answered for a while, as with a big model."""
+"""Busy message after a second without a reply from the engine, as with a big model."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,14 +11,14 @@ SILENT_MS = 1000
 MAKING = (say.Train, say.Alter, say.Reset, say.Fork, say.Resume)
 STEPPING = (say.Advance, say.StepEvent)
 UNHEARD = (say.Keep, say.GiveFile, say.LookIntoFile, say.ListParts)
-"""Requests that nobody waits for."""
+"""Requests in the background, for which no message is shown."""
 
 
 class Waiting(QObject):
-    """Tells, after `SILENT_MS` without a word of the engine, what it has been asked or is doing."""
+    """Reports what the engine is doing after `SILENT_MS` without a message from it."""
 
     told = Signal(str, str)
-    """(the run, where it stands), as the bar shows it until the engine tells more."""
+    """(run, progress) for the bar, until the engine reports more."""
 
     def __init__(
         self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
@@ -26,26 +26,26 @@ class Waiting(QObject):
         super().__init__(parent)
         self._session = session
         self._asked: say.TrainRequest | None = None
-        self._timer = once(self, self._tell, SILENT_MS)
-        link.asked.connect(self._ask)
-        link.received.connect(self._hear)
+        self._timer = once(self, self._report, SILENT_MS)
+        link.asked.connect(self._on_request)
+        link.received.connect(self._on_message)
         link.died.connect(self.rest)
 
     def rest(self) -> None:
-        """Wait for nothing any more."""
+        """Cancel: no reply is expected."""
         self._asked = None
         self._timer.stop()
 
-    def _ask(self, message: say.TrainRequest) -> None:
+    def _on_request(self, message: say.TrainRequest) -> None:
         if not isinstance(message, UNHEARD):
-            # Of several that wait it is the one that makes something that takes long.
+            # Of several pending requests the slow one that builds a run counts.
             if not isinstance(self._asked, MAKING):
                 self._asked = message
             if not self._timer.isActive():
                 self._timer.start()
 
-    def _hear(self, message: object) -> None:
-        # What it told before it was asked may still be on its way.
+    def _on_message(self, message: object) -> None:
+        # Messages from before the request may still arrive.
         if not isinstance(self._asked, MAKING) or _answers(message):
             self._asked = None
         elif self._timer.isActive():
@@ -56,26 +56,26 @@ class Waiting(QObject):
         else:
             self._timer.stop()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         run = self._session.run
         if run is None or not run.alive:
             return
         if isinstance(self._asked, MAKING):
-            words = "making the model…"
+            words = "building the model…"
         elif self._session.plays or isinstance(self._asked, STEPPING):
-            words = f"step {run.step:,} · at the next…"
+            words = f"step {run.step:,} · computing the next…"
         elif isinstance(self._asked, say.Rewind):
-            words = f"step {run.step:,} · going back…"
+            words = f"step {run.step:,} · rewinding…"
         elif run.running:
             words = f"step {run.step:,} · pausing…"
         else:
-            # A file or a picture of a run that stands still: no state that comes takes words back.
+            # An export or a view of a paused run: no state follows that would replace the message.
             return
         self.told.emit(run.name, words)
 
 
 def _answers(message: object) -> bool:
-    """Whether it is said of something that was to be made that it is, or that it cannot be."""
+    """Return whether a message reports that a run was built, or cannot be."""
     if isinstance(message, say.TrainState):
         return message.status != "running"
     return isinstance(message, say.Begun | say.Altered | say.TrainProblem)

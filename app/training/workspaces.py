@@ -1,4 +1,4 @@
-"""The rooms of the window: the program's page, and the training room once it is first opened."""
+"""The workspaces of the window: the program's page, and the training page once it is opened."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from app.training.showing import TrainShowing
 
 TURN_MS = 12
-"""The training room is made for so long at a time; then the interface has its turn."""
+"""Longest time that the training page is built in one turn of the event loop."""
 REST_MS = 30
-"""Between two turns, while nobody waits for it."""
+"""Pause between two turns while it is built in the background."""
 SHARP = 2
-"""The picture of one view has so many pixels for each that is seen."""
+"""Scale factor of the image of a single view."""
 BELOW_BAR = 2
-"""Each room's page begins with a bar and a rule."""
+"""Index in a page's layout below its bar and rule."""
 PARTS = (
     *(f"widgets.plots.{name}" for name in ("plot", "boundary", "bars", "fit", "histograms")),
     *(f"widgets.plots.{name}" for name in ("lines", "confusion", "surface", "unit_maps")),
@@ -46,17 +46,17 @@ PARTS = (
     *(f"widgets.training.{name}" for name in ("file_look", "step_axis", "step_graph", "weights")),
     *(f"app.training.{name}" for name in ("room", "live_graph", "pictures", "showing")),
 )
-"""Its modules, imported one at a time."""
+"""Modules of the training page, imported one at a time."""
 
 
 class Workspaces(QObject):
-    """Shows one room at a time; the training room's widgets and engine are made when needed."""
+    """Shows one workspace at a time; the training page and its engine are created when needed."""
 
     entered = Signal(str)
     made = Signal()
-    """The training room's widgets are whole."""
+    """The training page is complete."""
     commanded = Signal(str)
-    """A button of the training room stands for the command of that id."""
+    """Carries the id of a command whose button was pressed on the training page."""
     taped = Signal(object)
     exported = Signal(object)
     said = Signal(str)
@@ -92,26 +92,26 @@ class Workspaces(QObject):
         self.session.said.connect(self.said)
         self._keeping: TrainKeeping | None = None
         self._made: list[tuple[TrainingRoom, TrainShowing]] = []
-        """The widgets and what shows in them, once they are whole."""
+        """The training page and its presenter; empty until both are complete."""
         self._making = Slices(TURN_MS, self)
         self._making.ended.connect(self.made)
         self.room = "program"
         switch.picked.connect(self.show_room)
 
     def keep(self, where: Path | None, notices: Notices, save: Callable[[], None]) -> None:
-        """Keep the training room in the folder ``where`` from now on; tell of what is there."""
+        """Save the training session in the folder ``where`` from now on; offer what is there."""
         ways = Ways(where, notices, lambda: self.show_room("training"), save)
         self._keeping = TrainKeeping(self.session, self.saving, self.revival, ways, self)
         self._keeping.offer()
 
     @property
     def widgets(self) -> "TrainingRoom":
-        """The training room's widgets, made by now."""
+        """The training page, built now if necessary."""
         return self._shown()[0]
 
     @property
     def showing(self) -> "TrainShowing":
-        """What keeps them in step with the session."""
+        """The presenter of the training page, created now if necessary."""
         return self._shown()[1]
 
     def _shown(self) -> "tuple[TrainingRoom, TrainShowing]":
@@ -122,26 +122,26 @@ class Workspaces(QObject):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the training room's widgets are all made."""
+        """True once the training page is complete."""
         return bool(self._made)
 
     def tell_news(self) -> None:
-        """Say in the training room that the program's module is another than the one it trains."""
+        """Report on the training page that the program's module differs from the trained one."""
         setup, source = self.session.setup, self.session.source
         if self.room == "training" and own_module.is_other(setup, source):
-            self.said.emit("The program's module is another now: Train it with Ctrl+Alt+M")
+            self.said.emit("The program's module has changed: train it with Ctrl+Alt+M")
 
     def prepare(self) -> None:
-        """Make the training room's widgets while nobody waits for them."""
+        """Build the training page in the background."""
         if not self.is_whole and not self._making.busy:
             self._making.rest_ms = REST_MS
             self._start()
             self._making.go_on()
 
     def show_room(self, name: str) -> None:
-        """Go to ``program`` or ``training``; the widgets of that one are made at its first sight.
+        """Go to ``program`` or ``training``; the training page is built when first shown.
 
-        They are made in turns of the event loop, so that nothing else has to wait for them.
+        It is built in turns of the event loop, so that the window stays responsive.
         """
         self.room = name
         self._switch.show_room(name)
@@ -152,7 +152,7 @@ class Workspaces(QObject):
             self._making.rest_ms = 0
             if not self.is_whole:
                 self._start()
-                # Keys of the training room are not meant for the program that is still seen.
+                # Keys for the training page must not reach the program, which is still visible.
                 self.stack.setFocus()
                 self._making.go_on()
         if self.is_whole:
@@ -162,8 +162,8 @@ class Workspaces(QObject):
     def _turn_to(self, name: str) -> None:
         index = 1 if name == "training" else 0
         if index != self.stack.currentIndex():
-            # All of it is another page: to lay it out, to draw each of its pictures and to paint it
-            # are a turn each. The same page would be blank meanwhile where a card above it closes.
+            # For another page layout, each plot and painting take a turn each. Holding the same
+            # page back would leave it blank while a card above it closes.
             self._paint.hold(self._look.prepare())
         self.stack.setCurrentIndex(index)
         self.showing.set_visible(name == "training")
@@ -173,7 +173,7 @@ class Workspaces(QObject):
             self.widgets.bar.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _carry(self) -> None:
-        """Have the strip of notices below the bar of the room that is seen: it speaks in both."""
+        """Move the notification strip below the bar of the visible page: both pages share it."""
         page = self.stack.currentWidget()
         rows = page.layout() if page is not None else None
         if self._strip is not None and isinstance(rows, QVBoxLayout):
@@ -184,40 +184,40 @@ class Workspaces(QObject):
             self._making.begin(self._make())
 
     def _make(self) -> Iterator[None]:
-        # Here and not above: the plots cost time that the first paint of the program need not pay.
+        # Not at the top of the file: importing the plots would delay the program's first paint.
         for name in PARTS:
             import_module(name)
             yield
         from app.training.room import TrainingRoom
         from app.training.showing import TrainShowing
 
-        room = TrainingRoom(at_once=False)
-        # In its place first: a widget that moves is dressed anew with all that it holds.
-        self.stack.addWidget(room)
-        yield from room.making
-        yield from self._dress(room)
-        showing = TrainShowing(self.session, room, self)
+        page = TrainingRoom(at_once=False)
+        # Put in place first: reparenting restyles a widget with all its children.
+        self.stack.addWidget(page)
+        yield from page.making
+        yield from self._style(page)
+        showing = TrainShowing(self.session, page, self)
         yield
-        room.bar.switch.picked.connect(self.show_room)
-        room.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        page.bar.switch.picked.connect(self.show_room)
+        page.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
-        self.waiting.told.connect(room.bar.set_words)
-        self.session.left_alone.connect(room.leave_alone)
-        room.leave_alone(self.session.look.alone)
+        self.waiting.told.connect(page.bar.set_words)
+        self.session.left_alone.connect(page.leave_alone)
+        page.leave_alone(self.session.look.alone)
         self._look.changed.connect(showing.follow)
         showing.follow(self._look.theme())
         yield
         yield from showing.catch_up()
-        self._made.append((room, showing))
+        self._made.append((page, showing))
         if self.room == "training":
             self._turn_to(self.room)
 
-    def _dress(self, room: "TrainingRoom") -> Iterator[None]:
-        """Give each widget its look before all of them are seen at once."""
-        for part in room.themed():
+    def _style(self, page: "TrainingRoom") -> Iterator[None]:
+        """Apply the style to each widget before all of them become visible at once."""
+        for part in page.themed():
             self._look.add(part)
             yield
-        for widget in room.findChildren(QWidget):
+        for widget in page.findChildren(QWidget):
             if shiboken6.isValid(widget):
                 widget.ensurePolished()
                 yield
@@ -232,13 +232,13 @@ class Workspaces(QObject):
             self.exported.emit(message)
 
     def views(self) -> tuple[str, ...]:
-        """Return the titles of the views that are open in the training room."""
+        """Return the titles of the visible views of the training page."""
         return tuple(self.widgets.seen()) if self.is_whole and self.room == "training" else ()
 
     def draw(self, view: str = "") -> QImage:
-        """Return what is seen of the training room, or of one view in it by its title."""
+        """Return an image of the training page, or of the view with the title ``view``."""
         if not self.is_whole:
-            raise Refused("The training room has not been opened yet")
+            raise Refused("The training page has not been opened yet")
         self._paint.let_go()
         for filling in (self.showing.offering, self.showing.following):
             filling.finish()
@@ -247,7 +247,7 @@ class Workspaces(QObject):
         shown = self.widgets.seen().get(view)
         if shown is None:
             raise Refused(f"{view} is not open")
-        # Sharp on paper, too; and on the ground of its panel, which a part is seen through.
+        # Sharp in print, and on the background of its panel, as views are transparent.
         image = QImage(shown.size() * SHARP, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(SHARP)
         image.fill(self._look.theme().panel)
@@ -255,7 +255,7 @@ class Workspaces(QObject):
         return image
 
     def settle(self) -> bool:
-        """Wait until all is on the disk; False, once, where something is not: it is said why."""
+        """Wait until everything is written. Returns False once, with a message, if it is not."""
         if not self.writing.finish():
             return False
         name, before = self.saving.awaited, self._awaited
@@ -294,4 +294,4 @@ COMMANDS = {
     "export_weights": "train.export_weights",
     "export_picture": "train.export_picture",
 }
-"""Buttons of the training room and the commands that they stand for."""
+"""The commands of the buttons of the training page."""

@@ -65,7 +65,7 @@ class Reviver:
         run = self.session.run
         if not self.taken:
             for button in self.window.notices.findChildren(QPushButton):
-                if button.text() == "Go on with it" and button.isVisible():
+                if button.text() == "Continue" and button.isVisible():
                     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
                     self.taken = True
         elif run is not None and run.alive and run.state is not None:

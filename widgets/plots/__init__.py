@@ -1,1 +1,1 @@
-"""Plots of a training run: one file per view, each drawn from arrays and a theme."""
+"""Plots of a training run: a file per view, each drawn from arrays and a theme."""

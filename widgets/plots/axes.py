@@ -1,4 +1,4 @@
-"""Axes: numbers to shares of a length, and the numbers that are written along it."""
+"""Axes: mapping of numbers to shares of a length, and tick labels."""
 
 import math
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Axis:
-    """What stands at the two ends of an axis. On a ``log`` axis both are above 0."""
+    """The range of an axis. On a ``log`` axis both ends are above 0."""
 
     low: float
     high: float
     log: bool = False
 
     def share(self, numbers: NDArray[np.floating]) -> Floats:
-        """Return where numbers stand, 0 at the low end and 1 at the high one; NaN where nowhere."""
+        """Return the positions of numbers, from 0 (low) to 1 (high); NaN if there is none."""
         y = np.asarray(numbers, np.float64)
         low, high = self.low, self.high
         if self.log:
@@ -32,18 +32,18 @@ class Axis:
         return (y - low) / (high - low)
 
     def number_share(self, number: float) -> float:
-        """Return where one number stands."""
+        """Return the position of a single number."""
         return float(self.share(np.asarray([number]))[0])
 
     def number(self, share: float) -> float:
-        """Return the number that stands at ``share``."""
+        """Return the number at the position ``share``."""
         if self.log:
             low, high = math.log10(self.low), math.log10(self.high)
             return float(10 ** (low + share * (high - low)))
         return self.low + share * (self.high - self.low)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Return at most about ``most`` round numbers and how they are written."""
+        """Return at most about ``most`` round numbers with their labels."""
         if not math.isfinite(self.high - self.low):
             return []
         if self.log:
@@ -55,32 +55,32 @@ class Axis:
 
 
 LARGEST = 1e306
-"""A log axis ends about here, so that the powers of ten beside its ends are numbers, too."""
+"""Largest end of a log axis, so that the powers of ten next to its ends are finite, too."""
 
 SHORTEST_POWER = 1e12
-"""From here on a number is shorter as a power of ten than with a unit."""
+"""Least number that is written as a power of ten instead of with a unit."""
 
 NARROWEST = 1e-5
-"""An axis shows no smaller differences, as a part of the numbers themselves."""
+"""Least relative range of an axis."""
 
 
 def spanning(low: float, high: float, log: bool = False) -> Axis:
-    """Return an axis that holds ``low`` to ``high`` with a little room at both ends.
+    """Return an axis from ``low`` to ``high`` with a small margin at both ends.
 
-    What is not finite is taken for nothing; a log axis never shows more than 12 decades below
-    1 or below its largest number, and ends a little below the largest float.
+    A range that is not finite is replaced by a default; a log axis never shows more than 12 decades
+    below 1 or below its largest number, and ends a little below the largest float.
     """
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         low, high = (0.1, 1.0) if log else (0.0, 1.0)
     if log:
         high = min(max(high, 1e-300), LARGEST)
         low = max(min(low, high), min(high, 1.0) * 1e-12, 1e-307) if low > 0 else high * 1e-3
-        # By their powers of ten: over all the numbers there are the quotient itself is infinite.
+        # By the exponents: the quotient of the ends may overflow.
         room = max(1.15, 10 ** (0.06 * (math.log10(high) - math.log10(low))))
         return Axis(low / room, min(high * room, 1.15 * LARGEST), log=True)
     size = max(abs(low), abs(high))
     if high - low <= NARROWEST * size:
-        # The same number, or all that is left of it are its last digits: labels could not tell.
+        # Equal, or only different in the last digits, which labels could not show.
         middle, room = (low + high) / 2, 0.5 * size if low == high else NARROWEST * size
         return Axis(middle - room, middle + room) if room else Axis(low - 1, high + 1)
     room = 0.06 * (high - low)
@@ -119,7 +119,7 @@ def _decade(number: float) -> str:
 
 
 def short(number: float, step: float) -> str:
-    """Return a number as it is written beside an axis with that distance between its ticks."""
+    """Return the label of a number on an axis with the distance ``step`` between ticks."""
     size = abs(number)
     if size < step / 1e6:
         return "0"

@@ -1,4 +1,4 @@
-"""Gradient sizes: one pink bar per parameter, on a log scale, with its norm beside it."""
+"""Gradient sizes: a bar per parameter, on a log scale, with its norm."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from widgets.plots.scrolling import ScrollBar
 from widgets.theme import mono_font
 
 DECADES = 5
-"""How many powers of ten below the greatest a bar can still be seen."""
+"""Powers of ten below the largest norm for which a bar is visible."""
 ROW = 23.0
 
 
@@ -31,9 +31,9 @@ class GradientBars(Plot):
         self.scroller = ScrollBar(self, ROW)
 
     def show_norms(self, names: Sequence[str], norms: Sequence[float | None]) -> None:
-        """Show one bar per parameter; NaN and infinities are told in words.
+        """Show a bar per parameter; NaN and infinities are written as text.
 
-        None is no gradient: it has been cleared, or the parameter is frozen or was not used.
+        None: there is no gradient, as it was cleared, or the parameter is frozen or unused.
         """
         pairs = list(zip(names, norms, strict=False))
         self._names, self._norms = tuple(n for n, _ in pairs), tuple(x for _, x in pairs)
@@ -41,7 +41,7 @@ class GradientBars(Plot):
         self.refresh()
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw the rows that fit; wheel and scroll bar bring the others."""
+        """Draw the rows that fit; wheel and scroll bar reach the others."""
         if not self._norms:
             empty(painter, area, self.theme, "No gradient yet")
             return
@@ -69,7 +69,7 @@ class GradientBars(Plot):
             groove = QRectF(line.left() + left, y + row / 2 - 4.5, line.width() - left - right, 9)
             self._draw_bar(painter, groove, 0.0 if norm is None else share_of(norm, most))
             painter.setFont(self.theme.font(12, 600))
-            # A parameter without a gradient is no mistake.
+            # A parameter without a gradient is not an error.
             wrong = norm is not None and not math.isfinite(norm)
             painter.setPen(self.theme.error if wrong else self.theme.ink)
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
@@ -86,7 +86,7 @@ class GradientBars(Plot):
             painter.drawRoundedRect(filled, 4.5, 4.5)
 
     def handle(self, happened: QEvent) -> bool:
-        """Scroll with the wheel; tell a shortened name in a tool tip."""
+        """Scroll with the wheel; show the full name in a tool tip."""
         if isinstance(happened, QWheelEvent):
             return self.scroller.turn(happened)
         if isinstance(happened, QMouseEvent):
@@ -105,9 +105,9 @@ def _words(norm: float | None) -> str:
 
 
 def share_of(norm: float, most: float) -> float:
-    """Return how long a bar is, 0 to 1: the greatest fills 0.85, each power of ten takes a fifth.
+    """Return a bar's length from 0 to 1: 0.85 for the largest, a fifth less per power of ten.
 
-    A gradient of exactly 0 has no bar at all; one that is not finite fills it.
+    A gradient of exactly 0 has no bar; an infinite one fills it.
     """
     if math.isnan(norm) or norm == 0 or most <= 0:
         return 0.0 if not math.isinf(norm) else 1.0

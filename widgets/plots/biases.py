@@ -1,4 +1,4 @@
-"""The bias of each unit, as a small square at the lower left of its map."""
+"""The bias of each unit as a small square at the lower left of its map."""
 
 import math
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from widgets.plots.wires import Wires
 from widgets.theme import Theme
 
 SIDE, APART = 7.0, 3.0
-"""Pixels of a square, and between it and its map."""
+"""Pixels of a square, and of the gap to its map."""
 NEAR = 3.0
-"""So far beside it the mouse means it still."""
+"""Pixels around a square in which the mouse hits it."""
 
 
 class Bias(NamedTuple):
-    """The bias of ``unit`` of layer ``column``, and where it stands."""
+    """The bias of ``unit`` of layer ``column``, and its square."""
 
     column: int
     unit: int
@@ -27,7 +27,7 @@ class Bias(NamedTuple):
 
 
 def biases_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> list[Bias]:
-    """Return the biases of layer ``column``, whose maps stand at ``boxes``."""
+    """Return the biases of layer ``column``, whose maps are at ``boxes``."""
     found = []
     for unit, (number, box) in enumerate(zip(wires.bias.tolist(), boxes[column], strict=False)):
         square = QRectF(box.left() - SIDE - APART, box.bottom() - SIDE, SIDE, SIDE)
@@ -36,15 +36,15 @@ def biases_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> l
 
 
 def draw(painter: QPainter, biases: Sequence[Bias], theme: Theme) -> None:
-    """Draw them, blue above zero and orange below, the strongest as strong as 1 at least."""
-    scale = max([1.0, *(abs(one.number) for one in biases if math.isfinite(one.number))])
+    """Draw biases, blue above zero and orange below; full colour is at 1 or the largest size."""
+    scale = max([1.0, *(abs(bias.number) for bias in biases if math.isfinite(bias.number))])
     painter.setPen(QPen(theme.ink3, 1))
-    for one in biases:
-        painter.setBrush(heat.color(one.number, scale, theme.dark))
-        painter.drawRect(one.box)
+    for bias in biases:
+        painter.setBrush(heat.color(bias.number, scale, theme.dark))
+        painter.drawRect(bias.box)
 
 
 def nearest(biases: Sequence[Bias], at: QPointF) -> Bias | None:
     """Return the bias under the mouse."""
     around = (-NEAR, -NEAR, NEAR, NEAR)
-    return next((one for one in biases if one.box.adjusted(*around).contains(at)), None)
+    return next((bias for bias in biases if bias.box.adjusted(*around).contains(at)), None)

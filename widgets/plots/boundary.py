@@ -1,4 +1,4 @@
-"""What a model says everywhere on the plane, with the data on top; points can be drawn by hand."""
+"""A model's output over the plane, with the data on top; points can be drawn by hand."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ from widgets.theme import Theme
 
 LEGEND = 26.0
 NEAR = 9.0
-"""A point can be taken with the mouse from so many pixels away."""
+"""Pixels from a point in which the mouse hits it."""
 FINER = 3
-"""The ground is painted with so many times more rows and columns than the model was asked for."""
+"""Factor by which the grid of outputs is refined for painting."""
 EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What the model says on a grid that fills ``domain`` (left, bottom, right, top).
+    """The model's output on a grid that fills ``domain`` (left, bottom, right, top).
 
     ``grid`` is (H, W), its first row at the bottom: numbers with their ``shading``, or (H, W, K)
     probabilities of K classes.
@@ -47,8 +47,8 @@ class Ground:
     grid: NDArray[np.float32]
     shading: Shading = AROUND_ZERO
     logits: NDArray[np.float32] | None = None
-    """(H, W), where the numbers are the tanh of their half: that alone is 1 in one cell, -1 in the
-    next at a sharp boundary."""
+    """(H, W) if ``grid`` is tanh(logits / 2), which jumps from 1 to -1 at a sharp boundary; so the
+    logits are interpolated instead."""
 
 
 class Boundary(Plot):
@@ -57,21 +57,21 @@ class Boundary(Plot):
     drawn = Signal(float, float, int)
     """(x, y, class) of a new point."""
     moved = Signal(int, float, float)
-    """(index, x, y) of a point that was dragged."""
+    """(index, x, y) of a dragged point."""
     removed = Signal(int)
     named = Signal(int, str)
-    """(class, its new name), as typed over its name below the plane."""
+    """(class, new name), as edited in the legend below the plane."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("What the network says", "", parent)
+        super().__init__("Model output", "", parent)
         self.editable = False
         self.brush = 1
-        """Class of the points that the mouse draws; the right button draws the other one."""
+        """Class that the left button draws; the right button draws class 0, or 1 if this is 0."""
         self.domain = EMPTY
         self._refits = True
         self._ground: Ground | None = None
         self._image: QImage | None = None
-        """The ground; made once it is painted, for many come that nobody sees."""
+        """Image of the ground; created when painted, as many grounds are never visible."""
         self._points, self._shading = NONE, AROUND_ZERO
         self._layer = PointLayer()
         self._area = QRectF()
@@ -83,10 +83,10 @@ class Boundary(Plot):
         self._mouse: QPointF | None = None
 
     def show_ground(self, ground: Ground | None) -> None:
-        """Show what the model says; None where it has said nothing yet."""
+        """Show the model's output; None if there is none yet."""
         self._ground = ground
         if ground is not None:
-            # While one draws, the plane must not move under the mouse; it only grows.
+            # While points are drawn the plane must not move under the mouse; it only grows.
             held = self.editable and len(self._points) > 0 and not self._refits
             self._refits = False
             self.domain = _union(self.domain, ground.domain) if held else ground.domain
@@ -94,12 +94,12 @@ class Boundary(Plot):
         self.refresh()
 
     def refit(self) -> None:
-        """Take the plane from the next ground, whatever was shown until then."""
+        """Fit the plane to the next ground."""
         self._refits = True
 
     @property
     def held(self) -> Box | None:
-        """The plane that stays while one draws, which what the model says is to fill."""
+        """The fixed plane while points are drawn, which the next ground is to fill; else None."""
         return self.domain if self.editable and not self._refits else None
 
     def _drawn(self, ground: Ground, theme: Theme) -> QImage:
@@ -107,17 +107,17 @@ class Boundary(Plot):
         return _image(sure(fine) if self._discrete else fine, theme.dark)
 
     def set_discrete(self, discrete: bool) -> None:
-        """Show only which side the model takes, not how sure it is."""
+        """Show only the model's decision, not its confidence."""
         self._discrete = discrete
         self.set_theme(self.theme)
 
     def set_validation(self, shown: bool) -> None:
-        """Show the points that are held back for validation, or don't."""
+        """Show or hide the validation points."""
         self._validation = shown
         self.refresh()
 
     def show_points(self, points: Points) -> None:
-        """Show these data, all of them, until there is a plane to show them on."""
+        """Show these data; the plane is fitted to them until there is a ground."""
         self._points = points
         if points.targets is not None:
             self._shading = shading_of(points.targets)
@@ -126,7 +126,7 @@ class Boundary(Plot):
         self.refresh()
 
     def show_note(self, note: str) -> None:
-        """Write a remark at the lower right, such as how many are right."""
+        """Write a remark at the lower right, such as the accuracy."""
         if note != self._note:
             self._note = note
             self.setAccessibleDescription(note)
@@ -138,13 +138,13 @@ class Boundary(Plot):
             self._image = self._drawn(self._ground, theme)
         super().set_theme(theme)
         if not self._area.isEmpty():
-            # Beforehand: in the turn that paints the whole window anew there is no time to spare.
+            # Ahead of painting, as the repaint of the whole window is slow enough.
             self._marks()
 
     # Drawing
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw ground, points, and the names of the classes below."""
+        """Draw ground, points, and the legend below."""
         if self._ground is None and not len(self._points):
             words = "Click to draw a point" if self.editable else "No data yet"
             empty(painter, area, self.theme, words)
@@ -177,7 +177,7 @@ class Boundary(Plot):
         )
 
     def _rect(self, domain: Box) -> QRectF:
-        """Return where a part of the plane is drawn."""
+        """Return the pixels of a part of the plane."""
         left, bottom, right, top = self.domain
         room = self._area
         wide, high = room.width() / (right - left), room.height() / (top - bottom)
@@ -209,12 +209,12 @@ class Boundary(Plot):
         words = [f"({text.number(x, 2)}, {text.number(y, 2)})"]
         colors = [self.theme.ink]
         if self._ground is not None:
-            for said, color in _said(self._ground, x, y, self._points, self.theme):
-                words.append(said)
+            for output, color in _said(self._ground, x, y, self._points, self.theme):
+                words.append(output)
                 colors.append(color)
         bubble(painter, room, self._mouse, words, colors, self.theme)
 
-    # The mouse
+    # Mouse
 
     def _place(self, at: QPointF) -> tuple[float, float]:
         left, bottom, right, top = self.domain
@@ -231,7 +231,7 @@ class Boundary(Plot):
         return nearest if away[nearest] <= NEAR**2 else None
 
     def handle(self, happened: QEvent) -> bool:
-        """Tell what stands under the mouse; draw, drag and remove points where that is allowed."""
+        """Show the output under the mouse; draw, drag and remove points if ``editable``."""
         if happened.type() == QEvent.Type.Leave:
             self._mouse = None
             self.refresh()
@@ -268,10 +268,11 @@ class Boundary(Plot):
 
 
 def _around(points: Points) -> Box:
-    """Return a plane with a margin of a tenth around the points."""
+    """Return the bounding box of the points with a margin of a tenth."""
     if not len(points):
         return EMPTY
-    (x0, x1), (y0, y1) = ((float(one.min()), float(one.max())) for one in (points.x, points.y))
+    axes = (points.x, points.y)
+    (x0, x1), (y0, y1) = ((float(axis.min()), float(axis.max())) for axis in axes)
     wide, high = 0.1 * (x1 - x0) or 1.0, 0.1 * (y1 - y0) or 1.0
     return x0 - wide, y0 - high, x1 + wide, y1 + high
 
@@ -281,12 +282,12 @@ def _union(a: Box, b: Box) -> Box:
 
 
 def sure(ground: Ground) -> Ground:
-    """Return what the model decides: one side or the other, one class of all."""
+    """Return the model's decisions: the side of the middle, or the most probable class."""
     grid = ground.grid
     if grid.ndim == 2:
         middle, reach = ground.shading.middle, ground.shading.reach
-        said = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
-        return Ground(ground.domain, said, ground.shading)
+        output = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
+        return Ground(ground.domain, output, ground.shading)
     chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
     return Ground(ground.domain, chosen.astype(np.float32))
 
@@ -311,22 +312,23 @@ def _image(ground: Ground, dark: bool) -> QImage:
 def _said(
     ground: Ground, x: float, y: float, points: Points, theme: Theme
 ) -> list[tuple[str, QColor]]:
-    """Return what the model says at a place: its output, or the probability of each class."""
+    """Return the model's output at a point, or the probability of each class, with colours."""
     left, bottom, right, top = ground.domain
     rows, columns = ground.grid.shape[:2]
     row = min(rows - 1, max(0, int((y - bottom) / (top - bottom) * rows)))
     column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
-    said = ground.grid[row, column]
+    output = ground.grid[row, column]
     if ground.grid.ndim == 2 and ground.logits is None:
-        above, output = float(said) - ground.shading.middle, text.number(float(said), 3)
-        side = _called(int(said > 0), points.names)
-        # The output of a loss that knows no probabilities takes a side by its sign.
-        words = f"output {output}" + (f": {side}" if points.kinds is not None else "")
+        above = float(output) - ground.shading.middle
+        side = _called(int(output > 0), points.names)
+        # For a loss without probabilities the sign of the output decides.
+        words = f"output {text.number(float(output), 3)}"
+        words += f": {side}" if points.kinds is not None else ""
         return [(words, heat.color(above, ground.shading.reach, theme.dark))]
-    chances = [(1 - said) / 2, (1 + said) / 2] if ground.grid.ndim == 2 else list(said)
+    chances = [(1 - output) / 2, (1 + output) / 2] if ground.grid.ndim == 2 else list(output)
     return [
-        (f"{_called(k, points.names)}  {text.number(float(one), 3)}", class_color(k, theme.dark))
-        for k, one in enumerate(chances)
+        (f"{_called(k, points.names)}  {text.number(float(p), 3)}", class_color(k, theme.dark))
+        for k, p in enumerate(chances)
     ]
 
 

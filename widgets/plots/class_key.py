@@ -1,4 +1,4 @@
-"""What marks and colours of a plane say, in a line below it; names of classes typed over there."""
+"""Legend below the plane: marks, colours and names of classes, which can be edited in place."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -12,13 +12,13 @@ from widgets.plots.shading import Shading, draw_scale
 from widgets.theme import Theme
 
 CLASS = "class "
-"""Before the number of a class that has no name of its own; left out where room is short."""
+"""Prefix of the number of a class without a name; left out if space is short."""
 HELD = "validation"
-"""The entry that is no class."""
+"""Name of the entry that is not a class."""
 ROOM = 32
-"""Pixels of an entry beside its name."""
+"""Pixels of an entry besides its name."""
 WIDE = 130
-"""Pixels that a name is typed into."""
+"""Width of the field for a name in pixels."""
 LONGEST = 40
 
 Entry = tuple[str, QColor, str]
@@ -26,16 +26,16 @@ Entry = tuple[str, QColor, str]
 
 
 class ClassKey(QObject):
-    """Draws the line, and lets a name be typed over."""
+    """Draws the legend, and edits class names in it."""
 
     named = Signal(int, str)
-    """(class, its new name)."""
+    """(class, new name)"""
 
     def __init__(self, canvas: QWidget) -> None:
         super().__init__(canvas)
         self._canvas = canvas
         self._places: list[tuple[QRectF, str]] = []
-        """Where each class stands, and what it is called, as they were drawn last."""
+        """The box and name of each class, as drawn last."""
 
     def draw(
         self,
@@ -46,8 +46,8 @@ class ClassKey(QObject):
         shading: Shading | None,
         theme: Theme,
     ) -> None:
-        """Draw as many entries as there is room for, and a remark at the right."""
-        # Of thousands of classes no more are looked at than the marks of which fill the line.
+        """Draw as many entries as fit, and a remark at the right."""
+        # There may be thousands of classes: no more are measured than could fit.
         entries = list(islice(entries, int(line.width() / ROOM) + 2))
         bold, metrics = QFontMetricsF(theme.font(12, 600)), QFontMetricsF(theme.font(12))
 
@@ -58,7 +58,7 @@ class ClassKey(QObject):
         if not fits():
             entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
         if not fits():
-            # Rather all marks than the second half of a remark.
+            # All marks matter more than the second half of a remark.
             note = note.partition(" · ")[0]
             note = bold.elidedText(note, Qt.TextElideMode.ElideRight, line.width())
         painter.setFont(theme.font(12, 600))
@@ -87,7 +87,7 @@ class ClassKey(QObject):
             x += width
 
     def edit(self, at: QPointF) -> None:
-        """Let the name of the class at a place be typed over: Return takes it, Escape leaves it."""
+        """Edit the name of the class at a point: Return accepts, Escape cancels."""
         for kind, (place, name) in enumerate(self._places):
             if place.contains(at) and name != HELD:
                 field = _Name("" if name.isdecimal() or name.startswith(CLASS) else name)
@@ -104,7 +104,7 @@ class ClassKey(QObject):
 
 
 class _Name(QLineEdit):
-    """A field that goes away once it is left."""
+    """A field that deletes itself when left."""
 
     taken = Signal(str)
 
@@ -124,7 +124,7 @@ class _Name(QLineEdit):
             self.deleteLater()
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Leave the name as it was with Escape."""
+        """Cancel with Escape."""
         if happened.key() == Qt.Key.Key_Escape:
             self.setText(self._before)
             self._take()

@@ -1,4 +1,4 @@
-"""Colours and shapes of classes and runs: as many as there are, told apart by shape as well."""
+"""Colours and shapes of classes, and colours and dashes of runs; both repeat cyclically."""
 
 import math
 from functools import cache, lru_cache
@@ -11,15 +11,15 @@ from PySide6.QtGui import QColor, QPainter, QPolygonF
 from widgets.paint import heat
 
 HUES = (52.0, 258.0, 175.0, 325.0, 115.0, 20.0, 220.0, 290.0, 145.0, 80.0)
-"""OKLCH hues of classes: orange and blue first, as everywhere else."""
+"""OKLCH hues of classes: orange and blue first, as in heat maps."""
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3), (1, 3))
-"""Strokes of runs, so that they differ without colour too."""
+"""Dash patterns of runs, so that they also differ without colour."""
 
 DEPTHS = (150.0, 410.0)
-"""Hues from the first parameter of a model to its last: green, blue, violet, pink, orange."""
+"""Hues of the first and last parameter of a model: green, blue, violet, pink, orange."""
 
 SURE = 255
-"""So many levels lie between a class's own colour and none."""
+"""Levels between pale and the full colour of a class."""
 SHAPES = ("square", "circle", "triangle", "diamond", "cross")
 
 
@@ -31,25 +31,25 @@ def class_color(index: int, dark: bool) -> QColor:
 
 @cache
 def class_fill(index: int, dark: bool) -> QColor:
-    """Return the colour of where a model is sure of a class."""
+    """Return the ground colour for full confidence in a class."""
     return _oklch(0.58 if dark else 0.68, 0.13, HUES[index % len(HUES)])
 
 
 def run_color(index: int, dark: bool) -> QColor:
-    """Return the colour of an earlier run's curve; never the blue of the one that goes on."""
+    """Return the colour of an earlier run's curve; never the blue of the current run."""
     hues = (175.0, 325.0, 115.0, 20.0, 290.0, 145.0, 80.0)
     return _oklch(0.76 if dark else 0.55, 0.13, hues[index % len(hues)])
 
 
 def depth_color(place: int, count: int, dark: bool) -> QColor:
-    """Return the colour of one parameter's curve: neighbours are as far apart as can be."""
+    """Return the colour of a parameter's curve, evenly spaced by depth in the model."""
     first, last = DEPTHS
     share = place / (count - 1) if count > 1 else 0.0
     return _oklch(0.76 if dark else 0.55, 0.13, (first + share * (last - first)) % 360)
 
 
 def run_dashes(index: int) -> tuple[float, ...]:
-    """Return the stroke of a run's curve."""
+    """Return the dash pattern of a run's curve."""
     return DASHES[index % len(DASHES)]
 
 
@@ -66,11 +66,11 @@ def rgb(color: QColor) -> tuple[int, int, int]:
 
 
 def class_pixels(scores: NDArray[np.float32], dark: bool) -> NDArray[np.uint8]:
-    """Return (H, W, 3) colours of (H, W, K) probabilities: pale where none of them is sure."""
+    """Return (H, W, 3) colours of (H, W, K) probabilities, pale at low confidence."""
     kinds = scores.shape[-1]
     best = np.zeros(scores.shape[:-1], np.intp)
     most = scores[..., 0]
-    # Class by class: NumPy is slow along an axis as short as that.
+    # Class by class: NumPy is slow along such a short axis.
     for kind in range(1, kinds):
         ahead = scores[..., kind] > most
         best[ahead] = kind
@@ -82,7 +82,7 @@ def class_pixels(scores: NDArray[np.float32], dark: bool) -> NDArray[np.uint8]:
 
 @cache
 def _mixed(kinds: int, dark: bool) -> NDArray[np.uint8]:
-    """Return (kinds, levels, 3) colours of classes, from one that is not sure at all."""
+    """Return (kinds, levels, 3) colours of classes, from no confidence to full."""
     fills = np.array([rgb(class_fill(k, dark)) for k in range(kinds)], np.float32)[:, None]
     pale = np.array(heat.table(dark)[heat.LEVELS // 2], np.float32)
     sure = np.linspace(0, 1, SURE + 1, dtype=np.float32)[:, None]
@@ -91,7 +91,7 @@ def _mixed(kinds: int, dark: bool) -> NDArray[np.uint8]:
 
 
 def draw_mark(painter: QPainter, shape: str, at: QPointF, size: float) -> None:
-    """Draw a shape around a point with the painter's pen and brush."""
+    """Draw a shape of `SHAPES` around a point with the painter's pen and brush."""
     x, y = at.x(), at.y()
     if shape == "circle":
         painter.drawEllipse(at, size, size)
@@ -105,7 +105,7 @@ def draw_mark(painter: QPainter, shape: str, at: QPointF, size: float) -> None:
 
 @lru_cache(maxsize=64)
 def _outline(shape: str, size: float) -> QPolygonF:
-    """Return a shape around the origin: thousands of points have the same few."""
+    """Return the outline of a shape around the origin."""
     if shape == "triangle":
         points = [(0.0, -size * 1.2), (size * 1.1, size * 0.8), (-size * 1.1, size * 0.8)]
     elif shape == "diamond":

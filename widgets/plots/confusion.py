@@ -1,4 +1,4 @@
-"""Which class was taken for which: a table of counts, darker where there are more."""
+"""Confusion matrix: a table of counts with shaded cells."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from widgets.theme import mix
 
 
 class Confusion(Plot):
-    """Rows are what it is, columns what the model says."""
+    """Confusion matrix with the true classes as rows and the predicted classes as columns."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Confusion matrix", "rows are the truth, columns the answer", parent)
@@ -21,7 +21,7 @@ class Confusion(Plot):
         self._names: tuple[str, ...] = ()
 
     def show_counts(self, counts: NDArray[np.intp], names: Sequence[str] = ()) -> None:
-        """Show (K, K) counts; ``counts[i, j]`` points of class i were taken for class j."""
+        """Show (K, K) counts; ``counts[i, j]`` points of class i were predicted as class j."""
         self._counts = np.asarray(counts)
         self._names = tuple(names) or tuple(str(k) for k in range(len(self._counts)))
         right, total = int(np.trace(self._counts)), int(self._counts.sum())
@@ -29,7 +29,7 @@ class Confusion(Plot):
         self.refresh()
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw the table with its sums left out: they say less than the cells."""
+        """Draw the table, without sums."""
         kinds = len(self._counts)
         if not kinds:
             empty(painter, area, self.theme, "No classes here")

@@ -1,4 +1,4 @@
-"""Which stroke is whose: the names of curves in lines below a plot."""
+"""Legend of curves, in lines below a plot."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,17 @@ from widgets.theme import Theme, mono_font
 
 SIZE = 11.0
 STROKE, GAP, APART = 16.0, 6.0, 14.0
-"""Pixels of a stroke, between it and its name, and between one entry and the next."""
+"""Pixels of a stroke, of the gap to its name, and of the gap between entries."""
 MOST_LINES = 2
 SHARE = 0.3
-"""It takes no more of the plot's height than that."""
+"""Largest share of the plot's height for the legend."""
 
 Entry = tuple[str, QColor, tuple[float, ...]]
 """Name, colour and dashes."""
 
 
 def lines_of(entries: Sequence[Entry], width: float, letters: QFontMetricsF) -> list[list[Entry]]:
-    """Return the entries line by line, as many as fit beside each other in each."""
+    """Return the entries line by line, as many per line as fit into ``width`` pixels."""
     lines: list[list[Entry]] = []
     used = width
     for entry in entries:
@@ -33,9 +33,9 @@ def lines_of(entries: Sequence[Entry], width: float, letters: QFontMetricsF) -> 
 
 
 def draw_key(painter: QPainter, area: QRectF, entries: Sequence[Entry], theme: Theme) -> QRectF:
-    """Draw them at the lower end of ``area``; return what is left of it above.
+    """Draw the legend at the bottom of ``area``; return the rest of the area.
 
-    Where they need more lines than there may be, there is no key: half of one would mislead.
+    If it needs too many lines nothing is drawn, as a partial legend would mislead.
     """
     painter.setFont(mono_font(SIZE * theme.scale))
     letters = QFontMetricsF(painter.font())

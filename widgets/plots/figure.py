@@ -1,4 +1,4 @@
-"""A figure that a program plotted, drawn in the window's own way."""
+"""Painting of figures that a program plotted, in the style of the window."""
 
 import math
 
@@ -18,14 +18,14 @@ from widgets.theme import Theme, faded
 _STROKES = {"dashed": Qt.PenStyle.DashLine, "dotted": Qt.PenStyle.DotLine}
 _TEXT_PX = 12
 _LEAST_CONTRAST = 40
-"""A colour whose lightness (0 to 255) is nearer to the ground's is exchanged for the ink."""
+"""Least difference in lightness (0 to 255) to the background; other colours become ink."""
 _ROW = 20.0
 
 Floats = NDArray[np.float64]
 
 
 def draw_figure(painter: QPainter, area: QRectF, figure: Figure, theme: Theme) -> None:
-    """Draw all axes of a figure into ``area``, row by row, its title above them."""
+    """Draw all axes of a figure into ``area``, row by row, with its title on top."""
     top = area
     if figure.title:
         _words(
@@ -43,7 +43,7 @@ def draw_figure(painter: QPainter, area: QRectF, figure: Figure, theme: Theme) -
 
 
 def picture(figure: Figure, theme: Theme, scale: float = 2.0) -> QImage:
-    """Return a figure as an image on the theme's ground, ``scale`` times its usual size."""
+    """Return an image of a figure on the theme's background, ``scale`` times its default size."""
     columns = max(1, figure.columns)
     width, height = 520 * columns, 360 * (-(-len(figure.axes) // columns) or 1)
     image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
@@ -59,16 +59,16 @@ def picture(figure: Figure, theme: Theme, scale: float = 2.0) -> QImage:
 
 
 def told(figure: Figure) -> str:
-    """Return a figure in words: its titles and how much is on it."""
-    names = [figure.title, *(one.title or one.y_label for one in figure.axes)]
+    """Return a description of a figure: its titles and traces."""
+    names = [figure.title, *(axes.title or axes.y_label for axes in figure.axes)]
     named = ", ".join(name for name in names if name)
-    traces = [trace for one in figure.axes for trace in one.traces]
+    traces = [trace for axes in figure.axes for trace in axes.traces]
     kinds = ", ".join(f"{t.label or t.kind} with {max(len(t.x), 1)} points" for t in traces[:6])
     return ": ".join(filter(None, (named, kinds))) or "A figure"
 
 
 def draw_axes(painter: QPainter, cell: QRectF, plotted: Plotted, theme: Theme) -> None:
-    """Draw one pair of axes with everything on it."""
+    """Draw a pair of axes with all its contents."""
     above = _ROW if plotted.title else 8.0
     below = 24.0 + (_ROW - 4 if plotted.x_label else 0.0)
     aside = _ROW if plotted.y_label else 6.0
@@ -102,7 +102,7 @@ def draw_axes(painter: QPainter, cell: QRectF, plotted: Plotted, theme: Theme) -
 
 
 def shade(trace: Trace, place: int, theme: Theme) -> QColor:
-    """Return a trace's colour: the program's where it can be seen on this ground."""
+    """Return a trace's colour: the program's, if it is visible on the background."""
     given = QColor(trace.color) if trace.color else QColor()
     if not given.isValid():
         return class_color(1 - place if place < 2 else place, theme.dark)
@@ -135,7 +135,7 @@ def _spans(plotted: Plotted) -> tuple[Axis, Axis]:
 
 
 def _places(frame: QRectF, x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Points:
-    """Return where points stand."""
+    """Return points in pixels."""
     across = frame.left() + axes[0].share(x) * frame.width()
     return places(across, frame.bottom() - axes[1].share(y) * frame.height())
 
@@ -201,7 +201,7 @@ def _bars(
 
 
 def _image(painter: QPainter, frame: QRectF, plotted: Plotted, theme: Theme) -> None:
-    """Draw an image with square points, light where its numbers are large."""
+    """Draw an image with square pixels, lighter for larger numbers."""
     data = np.asarray(plotted.image, np.float64)
     rows, columns = data.shape
     side = min(frame.width() / columns, frame.height() / rows)
@@ -224,7 +224,7 @@ def _image(painter: QPainter, frame: QRectF, plotted: Plotted, theme: Theme) -> 
 
 
 def _emptiest(plotted: Plotted, axes: tuple[Axis, Axis]) -> tuple[bool, bool]:
-    """Return whether the corner with the fewest points is at the right, and at the bottom."""
+    """Return the corner with the fewest points as (is right, is bottom)."""
     counts = dict.fromkeys(((True, False), (False, False), (True, True), (False, True)), 0)
     for trace in plotted.traces:
         size = min(len(trace.x), len(trace.y))

@@ -1,4 +1,4 @@
-"""The weights of a filter: one small picture for each channel that it looks at."""
+"""The weights of a convolution filter: a small image for each input channel."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,17 +9,17 @@ from widgets.paint import heat
 from widgets.theme import Theme
 
 ACROSS, MOST = 8, 32
-"""Pictures in a row, and at most in all."""
+"""Images in a row, and the most in all."""
 GAP = 3.0
 BIGGEST = 48.0
 PALE = 0.55
-"""Writing is black on what is lighter."""
+"""Lightness from which on text is black."""
 HEAD = 16.0
-"""Pixels for the words above them."""
+"""Pixels of the heading."""
 
 
 def one_of(filters: NDArray[np.float32] | None, unit: int) -> NDArray[np.float32]:
-    """Return (inputs, rows, columns): the weights of a unit that is a filter; else none."""
+    """Return the weights (inputs, rows, columns) of a unit's filter; empty if it has none."""
     if filters is None or unit >= len(filters):
         return np.zeros((0, 0, 0), np.float32)
     found: NDArray[np.float32] = filters[unit]
@@ -27,7 +27,7 @@ def one_of(filters: NDArray[np.float32] | None, unit: int) -> NDArray[np.float32
 
 
 def label(painter: QPainter, box: QRectF, image: QImage, word: str, theme: Theme) -> None:
-    """Write what a unit of one number stands for on its colour, where there is room for it."""
+    """Write what a unit stands for, such as a class, on its colour, if it fits."""
     painter.setFont(theme.font(11, 500))
     if QFontMetricsF(painter.font()).horizontalAdvance(word) + 4 > box.width():
         return
@@ -42,13 +42,13 @@ def _side(count: int, wide: float) -> float:
 
 
 def height_of(kernels: NDArray[np.float32], wide: float) -> float:
-    """Return how many pixels high the pictures of (inputs, rows, columns) weights are."""
+    """Return the height in pixels of the images of (inputs, rows, columns) weights."""
     count = min(MOST, len(kernels))
     return HEAD + -(-count // ACROSS) * (_side(count, wide) + GAP) + GAP if count else 0.0
 
 
 def draw(painter: QPainter, box: QRectF, kernels: NDArray[np.float32], theme: Theme) -> None:
-    """Draw the weights, all of them on one scale around zero."""
+    """Draw the weights, all on the same scale around zero."""
     shown = kernels[:MOST]
     painter.setFont(theme.font(11, 500))
     painter.setPen(theme.ink2)
@@ -63,7 +63,7 @@ def draw(painter: QPainter, box: QRectF, kernels: NDArray[np.float32], theme: Th
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
     numbers = shown.astype(np.float64)
     side, scale = _side(len(shown), box.width()), heat.scale_of(numbers)
-    for place, one in enumerate(numbers):
+    for place, kernel in enumerate(numbers):
         left = box.left() + place % ACROSS * (side + GAP)
         top = head.bottom() + place // ACROSS * (side + GAP)
-        painter.drawImage(QRectF(left, top, side, side), heat.image(one, theme.dark, scale))
+        painter.drawImage(QRectF(left, top, side, side), heat.image(kernel, theme.dark, scale))

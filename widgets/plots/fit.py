@@ -1,4 +1,4 @@
-"""A regression on one feature: the data, the model's curve, and what it misses."""
+"""A regression on one feature: data, the model's curve, and residuals."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ _NOTHING = np.empty(0)
 
 
 class Fit(Plot):
-    """The fit, or what is left of the data when the fit is taken away."""
+    """The data with the model's curve, or the residuals."""
 
     drawn = Signal(float, float, int)
     """(x, y, 0) of a new point."""
@@ -55,14 +55,14 @@ class Fit(Plot):
         validation: NDArray[np.bool_] | None = None,
         names: tuple[str, str] = ("x", "y"),
     ) -> None:
-        """Show the data: x, target, and which of them are for validation."""
+        """Show the data: x, target, and which points are for validation."""
         self._x, self._y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         self._validation = np.zeros(len(x), np.bool_) if validation is None else validation
         self._names = names
         self.refresh()
 
     def show_curve(self, x: Floats, y: Floats) -> None:
-        """Show what the model says along x (ascending)."""
+        """Show the model's output along ascending x."""
         self._curve = (np.asarray(x, np.float64), np.asarray(y, np.float64))
         self.refresh()
 
@@ -108,7 +108,7 @@ class Fit(Plot):
         if self._curve[1].size and self._axes[1].high > self._axes[1].low:
             curve = self._curve[1][np.isfinite(self._curve[1])]
             if curve.size:
-                # A model that is far off yet must not squeeze the data into a line.
+                # An untrained model that is far off must not squeeze the data into a line.
                 room = 0.5 * (high - low)
                 low = max(low - room, min(low, float(curve.min())))
                 high = min(high + room, max(high, float(curve.max())))
@@ -120,14 +120,14 @@ class Fit(Plot):
         return places(frame.left() + across.share(x) * frame.width(), down)
 
     def _draw_misses(self, painter: QPainter, y: Floats, over: bool) -> None:
-        """Draw a thin line from each point to the fit."""
+        """Draw the residuals as thin lines from each point to the curve."""
         if not self._curve[0].size or self._x.size > 600:
             return
         fit = np.zeros_like(y) if over else y - self.left_over()
         ends = np.hstack([self._at(self._x, y), self._at(self._x, fit)])
         painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
         known = ends[~np.isnan(ends).any(axis=1)]
-        painter.drawLines([QLineF(*one) for one in known.tolist()])
+        painter.drawLines([QLineF(*line) for line in known.tolist()])
 
     def _draw_points(self, painter: QPainter, y: Floats) -> None:
         theme, ratio = self.theme, self.devicePixelRatioF()
@@ -153,8 +153,8 @@ class Fit(Plot):
         x = across.number((self._mouse.x() - frame.left()) / frame.width())
         words, colors = [f"{self._names[0]}  {text.number(x, 3)}"], [self.theme.ink]
         if self._curve[0].size:
-            said = float(np.interp(x, *self._curve))
-            words.append(f"fit  {text.number(said, 3)}")
+            output = float(np.interp(x, *self._curve))
+            words.append(f"fit  {text.number(output, 3)}")
             colors.append(self.theme.forward)
         near = self._near(self._mouse, y)
         if near is not None:
@@ -165,7 +165,7 @@ class Fit(Plot):
                 spot(painter, point, self.theme.data, self.theme.ink, 5)
         bubble(painter, frame, self._mouse, words, colors, self.theme)
 
-    # The mouse
+    # Mouse
 
     def _near(self, at: QPointF, y: Floats) -> int | None:
         away = np.hypot(*(self._at(self._x, y) - (at.x(), at.y())).T)
@@ -175,7 +175,7 @@ class Fit(Plot):
         return best if away[best] <= NEAR else None
 
     def handle(self, happened: QEvent) -> bool:
-        """Tell what stands under the mouse; draw, drag and remove points where that is allowed."""
+        """Show the numbers under the mouse; draw, drag and remove points if ``editable``."""
         if happened.type() == QEvent.Type.Leave:
             self._mouse = None
             self.refresh()

@@ -1,4 +1,4 @@
-"""Histograms of weights, gradients and activations, one small one per tensor."""
+"""Histograms of weights, gradients and activations, one per tensor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ Kind = Literal["weight", "gradient", "activation"]
 CELL = 76.0
 LEAST = 150.0
 LONE = 7.0
-"""Width of a bar that stands alone."""
+"""Width in pixels of the bar of a tensor whose numbers are all equal."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How the numbers of one tensor are spread: counts of equal bins from ``low`` to ``high``."""
+    """Histogram of a tensor: counts of equal bins from ``low`` to ``high``."""
 
     name: str
     kind: Kind
@@ -37,22 +37,22 @@ NOTHING = "Nothing to count yet"
 
 
 class Histograms(Plot):
-    """A grid of histograms, the kind told by colour and by word."""
+    """A grid of histograms; colour and name show their kind."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
         self.nothing = NOTHING
-        """What is said where there is no histogram."""
+        """The text shown without any histogram."""
         self._spreads: tuple[Spread, ...] = ()
         self.scroller = ScrollBar(self, CELL / 2)
 
     def show_spreads(self, spreads: Sequence[Spread]) -> None:
-        """Show one histogram per tensor."""
+        """Show a histogram per tensor."""
         self._spreads = tuple(spreads)
         self.refresh()
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw as many columns as there is room for."""
+        """Draw in as many columns as fit."""
         if not self._spreads:
             empty(painter, area, self.theme, self.nothing)
             return
@@ -108,7 +108,7 @@ class Histograms(Plot):
             painter.fillRect(QRectF(zero, bars.top(), 1, bars.height() + 3), theme.line_strong)
 
     def _draw_lone(self, painter: QPainter, bars: QRectF, spread: Spread) -> None:
-        """Draw the bar of numbers that are all the same, in the middle, and which number it is."""
+        """Draw the centred bar of numbers that are all equal, labelled with the number."""
         painter.drawRect(QRectF(bars.center().x() - LONE / 2, bars.top(), LONE, bars.height()))
         painter.setPen(self.theme.ink3)
         painter.setFont(self.theme.font(11))

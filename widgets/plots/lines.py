@@ -1,4 +1,4 @@
-"""Curves over steps: many of them, linear or log, smoothed, with what stands under the mouse."""
+"""Plot of curves over steps: linear or log, smoothed, zoomable, with values under the mouse."""
 
 import math
 from collections.abc import Sequence
@@ -26,20 +26,21 @@ from widgets.plots.strokes import Points, dashed, finite, places, strokes, swing
 from widgets.theme import Theme, faded
 
 FINE = 450
-"""A smoothed curve has at most so many points: thick smooth lines are dear."""
+"""Most points of a smoothed curve: thick antialiased lines are expensive."""
 ALL_FINE, LEAST_FINE = 3600, 90
-"""And all together, as long as each has a few."""
+"""Most points of all curves together, and the least of each."""
 LONGEST_THICK = 1200.0
-"""Pixels up and down: a line that swings more is thin, and dashed otherwise: both would be dear."""
+"""Vertical pixels beyond which a line is drawn thin, and dashed by `dashed` instead of by its pen,
+as both are expensive."""
 MOST_SWINGS = 6
-"""Of many shaded curves only those on top show how they swing: more would be a carpet, and dear."""
+"""Most shaded curves with their raw numbers, those on top: more would be unreadable and slow."""
 LISTED = 8
-"""So many curves at most are named under the mouse."""
+"""Most curves in the bubble under the mouse."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve. ``shade`` shows how far the numbers swing around a smoothed line."""
+    """A curve. ``shade`` shows the raw numbers around a smoothed line."""
 
     name: str
     series: Series
@@ -53,7 +54,7 @@ class Curve:
 
 @dataclass
 class _Drawn:
-    """What was worked out for the last painting."""
+    """Geometry of the last painting."""
 
     x: Axis = field(default_factory=lambda: Axis(0, 1))
     y: Axis = field(default_factory=lambda: Axis(0, 1))
@@ -63,10 +64,10 @@ class _Drawn:
 
 
 class Lines(Plot):
-    """Curves over steps."""
+    """A plot of curves over steps."""
 
     step_picked = Signal(int)
-    """Somebody clicked at a step."""
+    """Carries the step that was clicked."""
 
     def __init__(
         self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
@@ -74,10 +75,10 @@ class Lines(Plot):
         super().__init__(title, subtitle, parent)
         self.log = log
         self.smoothing = 0.0
-        """Share of the visible steps that a smoothed curve remembers."""
+        """Time constant of the smoothing, as a share of the visible steps."""
         self.placeholder = "Nothing yet"
         self.is_keyed = False
-        """Whether the names of the curves stand below them."""
+        """True to show a legend below the plot."""
         self._position: float | None = None
         self._curves: tuple[Curve, ...] = ()
         self._range: tuple[float, float] | None = None
@@ -86,7 +87,7 @@ class Lines(Plot):
 
     @property
     def position(self) -> float | None:
-        """The step that is shown everywhere else; None marks none."""
+        """The step that other views show, marked by a line; None for none."""
         return self._position
 
     @position.setter
@@ -96,26 +97,26 @@ class Lines(Plot):
             self.refresh()
 
     def set_curves(self, curves: Sequence[Curve]) -> None:
-        """Show these curves, the last one on top."""
+        """Show these curves, the last on top."""
         self._curves = tuple(curves)
         self.refresh()
 
     def curves(self) -> tuple[Curve, ...]:
-        """Return the curves that are shown."""
+        """Return the curves."""
         return self._curves
 
     def set_log(self, log: bool) -> None:
-        """Use a logarithmic axis."""
+        """Use a logarithmic or a linear axis."""
         self.log = log
         self.refresh()
 
     def set_smoothing(self, share: float) -> None:
-        """Smooth over that share of the steps that are seen."""
+        """Smooth over a share of the visible steps."""
         self.smoothing = share
         self.refresh()
 
     def zoom(self, low: float, high: float) -> None:
-        """Show these steps only."""
+        """Show only the steps from ``low`` to ``high``."""
         self._range = (low, high)
         self.refresh()
 
@@ -127,13 +128,13 @@ class Lines(Plot):
     # Drawing
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw axes, curves, and what stands under the mouse."""
+        """Draw axes, curves, and the values under the mouse."""
         shown = [curve for curve in self._curves if len(curve.series)]
         if not shown:
             empty(painter, area, self.theme, self.placeholder)
             return
         if self.is_keyed:
-            entries = [(one.name, one.color, one.dashes) for one in shown]
+            entries = [(curve.name, curve.color, curve.dashes) for curve in shown]
             inner = draw_key(painter, area.adjusted(EDGE, 0, -EDGE, -8), entries, self.theme)
             area = area.adjusted(0, 0, 0, inner.bottom() - area.bottom() + 8)
         low, high = self._range or self._reach(shown)
@@ -147,7 +148,7 @@ class Lines(Plot):
         left_axis(painter, frame, y, self.theme, ticks)
         bottom_axis(painter, frame, x, self.theme, whole=True)
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
-        shaded = {id(curve) for curve in [one for one in shown if one.shade][-MOST_SWINGS:]}
+        shaded = {id(curve) for curve in [c for c in shown if c.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
             smooth = self.smoothing if curve.shade else 0.0
             if smooth > 0 and id(curve) in shaded:
@@ -163,14 +164,14 @@ class Lines(Plot):
 
     def _reach(self, shown: Sequence[Curve]) -> tuple[float, float]:
         low = min(curve.series.first for curve in shown)
-        # Of the untrained model there is no loss of a batch; all the same the axis begins with it.
+        # The untrained model has no batch loss, but the axis begins with step 0 all the same.
         low = 0.0 if low == 1 else low
         high = max(curve.series.last for curve in shown)
         return low, max(high, low + 1)
 
     def _y_axis(self, rows: Sequence[NDArray[np.float32]]) -> Axis:
-        """Return an axis that holds what is seen; on a log axis nothing at or below 0 counts."""
-        together = np.concatenate([one.reshape(-1) for one in rows])
+        """Return an axis for the visible numbers; a log axis ignores those at or below 0."""
+        together = np.concatenate([part.reshape(-1) for part in rows])
         finite = together[np.isfinite(together)]
         if self.log:
             finite = finite[finite > 0]
@@ -191,7 +192,7 @@ class Lines(Plot):
         steps: NDArray[np.float64],
         rows: NDArray[np.float32],
     ) -> None:
-        # As coarse as the window over which one smooths: finer would not be seen.
+        # As coarse as the smoothing window: finer details are not visible.
         fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self._curves))))
         stride = max(1, -(-steps.size // fine))
         line = smoothed(rows[2], smooth * steps.size)[::stride]
@@ -206,11 +207,11 @@ class Lines(Plot):
         painter.setPen(pen)
         strokes(painter, points)
         if np.count_nonzero(~np.isnan(points[:, 0])) == 1:
-            # A line of one point is as good as invisible.
+            # A line of a single point would be nearly invisible.
             self._drawn.lone.append((finite(points)[0], curve.color))
 
     def _draw_label(self, painter: QPainter, frame: QRectF, curve: Curve, points: Points) -> None:
-        """Write the label of a curve above its end, or below where there is no room."""
+        """Write the label of a curve above its end, or below if that does not fit."""
         known = np.flatnonzero(~np.isnan(points[:, 0]))
         if not known.size:
             return
@@ -233,7 +234,7 @@ class Lines(Plot):
         steps: NDArray[np.float64],
         rows: NDArray[np.float32],
     ) -> None:
-        """Draw the numbers themselves, thin and pale; without antialiasing, which is dear."""
+        """Draw the raw numbers, thin and pale; without antialiasing, which is expensive."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(QPen(faded(curve.color, 0.42), 1))
         least = self._points(steps, rows[0])
@@ -250,10 +251,10 @@ class Lines(Plot):
             painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
 
     def _column(self, frame: QRectF, step: float) -> float:
-        """Return the middle of the pixels of a step: between two columns a line is pale."""
+        """Return the centre of the pixel column of a step: between two columns a line is pale."""
         return math.floor(frame.left() + self._drawn.x.number_share(step) * frame.width()) + 0.5
 
-    # Under the mouse
+    # Mouse
 
     def _draw_hover(self, painter: QPainter, frame: QRectF, shown: Sequence[Curve]) -> None:
         if self._mouse is None or not frame.adjusted(-4, -8, 4, 4).contains(self._mouse):
@@ -282,7 +283,7 @@ class Lines(Plot):
         return self._drawn.x.number((at.x() - area.left()) / max(1.0, area.width()))
 
     def handle(self, happened: QEvent) -> bool:
-        """Follow the mouse; the wheel zooms into steps, a double click shows all of them."""
+        """Follow the mouse; zoom with the wheel, show all steps on a double click."""
         kind = happened.type()
         if kind == QEvent.Type.Leave:
             self._mouse = None
@@ -319,9 +320,9 @@ def bubble(
     colors: Sequence[QColor],
     theme: Theme,
 ) -> None:
-    """Draw lines of text in a bubble beside ``at``, each with a spot of its colour.
+    """Draw lines of text in a bubble next to ``at``, all but the first with a coloured dot.
 
-    It stands inside the frame: long lines are cut in their middle, for numbers end them.
+    It stays inside the frame: long lines are elided in the middle, as numbers are at their ends.
     """
     painter.setFont(theme.font(12, 500))
     metrics = QFontMetricsF(painter.font())

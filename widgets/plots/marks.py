@@ -1,4 +1,4 @@
-"""Thousands of marks at once: each look is painted a few times, then only copied."""
+"""Fast drawing of thousands of marks: each look is painted a few times, then copied."""
 
 import math
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from widgets.plots.colors import draw_mark
 from widgets.plots.strokes import Points
 
 FINE, COARSE, MANY = 4, 2, 16
-"""A mark stands in so many places within a pixel, each way: in one only, rows of marks would jump.
-Of many looks each is painted less often."""
+"""Subpixel positions per axis at which a mark is painted, without which rows of marks look uneven;
+`COARSE` if there are more than `MANY` looks."""
 MOST_KEPT = 1_000
 ACROSS = 64
-"""Stamps stand in rows of so many on their sheet."""
+"""Stamps in a row of a sheet."""
 RIM = 1.2
 """Pixels of the pen around a mark."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How a mark looks: its shape (see `draw_mark`), its colours, and half of its width."""
+    """The look of a mark: its shape (see `draw_mark`), its colours, and half of its width."""
 
     shape: str
     fill: QColor
@@ -34,7 +34,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class _Stamp:
-    """A painted mark: a square on a sheet of such, its point in the middle of it."""
+    """A painted mark: a square on a sheet, centred on the mark's point."""
 
     sheet: QPixmap
     left: int
@@ -43,11 +43,11 @@ class _Stamp:
 
 
 _Key = tuple[Mark, tuple[float, float], float]
-"""A look, where its point is inside a pixel, and pixels of the screen in one."""
+"""A look, the position of its point inside a pixel, and the device pixel ratio."""
 
 
 class Stamps:
-    """Paints layers of marks; what it has painted for one serves the next."""
+    """Paints layers of marks, with a cache of painted stamps."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[object, ...], _Stamp] = {}
@@ -60,15 +60,15 @@ class Stamps:
         marks: Sequence[Mark],
         which: NDArray[np.intp],
     ) -> QPixmap:
-        """Return a picture with a mark at each point, the later over the earlier, else clear.
+        """Return a transparent pixmap with a mark at each point, later ones on top.
 
-        ``which`` of the ``marks`` stands where; a point that is NaN has none. ``ratio``: pixels of
-        the screen in one of ``size``.
+        ``which``: index into ``marks`` for each point; a point that is NaN has no mark. ``ratio``:
+        device pixels per pixel of ``size``.
         """
-        made = QPixmap(max(1, round(size.width() * ratio)), max(1, round(size.height() * ratio)))
-        made.fill(Qt.GlobalColor.transparent)
+        layer = QPixmap(max(1, round(size.width() * ratio)), max(1, round(size.height() * ratio)))
+        layer.fill(Qt.GlobalColor.transparent)
         stands = ~np.isnan(points).any(axis=1)
-        # What is far outside would not fit into Qt's integers.
+        # Points far outside would overflow Qt's integers.
         on_screen = np.clip(points[stands] * ratio, -9_999.0, 99_999.0)
         corner = np.floor(on_screen)
         fine = FINE if len(marks) <= MANY else COARSE
@@ -76,11 +76,11 @@ class Stamps:
         key = (which[stands] * fine + phase[:, 1]) * fine + phase[:, 0]
         used, kinds = np.unique(key, return_inverse=True)
         wanted: list[_Key] = []
-        for one in used.tolist():
-            inside = ((one % fine + 0.5) / fine, (one // fine % fine + 0.5) / fine)
-            wanted.append((marks[one // fine**2], inside, ratio))
+        for code in used.tolist():
+            inside = ((code % fine + 0.5) / fine, (code // fine % fine + 0.5) / fine)
+            wanted.append((marks[code // fine**2], inside, ratio))
         stamps = self._stamps(wanted)
-        painter = QPainter(made)
+        painter = QPainter(layer)
         try:
             for (x, y), kind in zip(corner.astype(int).tolist(), kinds.tolist(), strict=True):
                 stamp = stamps[kind]
@@ -89,13 +89,13 @@ class Stamps:
                 painter.drawPixmap(x - away, y - away, stamp.sheet, *place)
         finally:
             painter.end()
-        made.setDevicePixelRatio(ratio)
-        return made
+        layer.setDevicePixelRatio(ratio)
+        return layer
 
     def _stamps(self, wanted: Sequence[_Key]) -> list[_Stamp]:
-        names = [_name(*one) for one in wanted]
+        names = [_name(*key) for key in wanted]
         pairs = zip(names, wanted, strict=True)
-        missing = {name: one for name, one in pairs if name not in self._kept}
+        missing = {name: key for name, key in pairs if name not in self._kept}
         if len(self._kept) + len(missing) > MOST_KEPT:
             self._kept.clear()
             missing = dict(zip(names, wanted, strict=True))
@@ -108,10 +108,10 @@ def _name(mark: Mark, inside: tuple[float, float], ratio: float) -> tuple[object
 
 
 def _sheet(wanted: Sequence[_Key]) -> list[_Stamp]:
-    """Paint marks onto one sheet: a picture and a painter for each took as long as the marks."""
+    """Paint marks onto a shared sheet: a pixmap and a painter for each would double the time."""
     if not wanted:
         return []
-    # Whole pixels of the plot, too, from the corner to the point: squares snap to these.
+    # Also a whole number of logical pixels from the corner to the point: squares snap to these.
     reaches = [
         math.ceil(1.4 * mark.size + RIM) * math.ceil(ratio) for mark, _inside, ratio in wanted
     ]

@@ -1,4 +1,4 @@
-"""What all plots share: a heading, a theme, a place to draw in, and marks along its edges."""
+"""Base of all plots: heading, caption, theme, canvas, and axes along its edges."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,19 +13,19 @@ from widgets.plots.axes import Axis, short
 from widgets.theme import Theme
 
 EDGE = 16
-"""Pixels between the border of a panel and what is drawn in it."""
+"""Pixels between the border of a panel and its contents."""
 TICK_PX = 11
 LEAST_AXIS = 26.0
-"""Pixels below the base line of a plot; more where the numbers there are larger."""
+"""Least pixels below the base line of a plot, for the tick labels."""
 PICTURE = 130
-"""Pixels from top to bottom that the picture has before there is a line of words above it; with
-bigger letters more, for there are some in it, too."""
+"""Least height of the canvas in pixels with a caption above it; scaled with the text size, as the
+canvas contains text, too."""
 
 
 class Canvas(QWidget):
-    """The part of a plot that is painted; it hands everything to its plot.
+    """The painted part of a plot, which delegates painting and events to the plot.
 
-    What was painted is kept until the plot asks for another picture.
+    The painted pixmap is cached until the plot requests a refresh.
     """
 
     def __init__(self, plot: "Plot") -> None:
@@ -36,15 +36,15 @@ class Canvas(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def refresh(self) -> None:
-        """Have the plot draw another picture."""
+        """Discard the cached pixmap and repaint."""
         self._kept.refresh()
 
     def sizeHint(self) -> QSize:
-        """Return a size at which something can be read."""
+        """Return a readable size."""
         return QSize(260, 140)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least room."""
+        """Return the least size."""
         return QSize(120, 64)
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
@@ -52,22 +52,22 @@ class Canvas(QWidget):
         self._kept.paint(*self._depends())
 
     def prepare(self) -> None:
-        """Make the picture before it is to be painted."""
+        """Draw the pixmap ahead of painting."""
         self._kept.prepare(*self._depends())
 
     def _depends(self) -> list[bool]:
-        return [one.isVisible() for one in self.findChildren(QWidget)]
+        return [child.isVisible() for child in self.findChildren(QWidget)]
 
     def event(self, happened: QEvent) -> bool:
-        """Hand the mouse to the plot first."""
+        """Offer events to the plot first."""
         return self._plot.handle(happened) or super().event(happened)
 
 
 class Plot(QWidget):
-    """A heading with room for small controls, and a canvas below it."""
+    """A heading with space for small controls, and a canvas below it."""
 
     captioned = Signal(str)
-    """What stands under the mouse, in words; empty where nothing does."""
+    """Description of what is under the mouse; empty for nothing."""
 
     def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +79,7 @@ class Plot(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(EDGE, 12, 12, 0)
         top.addWidget(self.heading, 1)
-        # Where the heading is not there, the tools stay at the right.
+        # While the heading is hidden the tools stay at the right.
         top.addStretch()
         top.addLayout(self.tools)
         column = QVBoxLayout(self)
@@ -96,7 +96,7 @@ class Plot(QWidget):
         self.setStyleSheet(sheet(self.theme))
 
     def prepare(self) -> None:
-        """Have ready what is in sight: a turn that paints a whole window has no time to spare."""
+        """Draw ahead of painting, as painting the whole window is slow enough."""
         self.canvas.prepare()
 
     def set_theme(self, theme: Theme) -> None:
@@ -107,21 +107,21 @@ class Plot(QWidget):
         self.refresh()
 
     def set_caption(self, subtitle: str) -> None:
-        """Show a line below the title, and say it to screen readers."""
+        """Show a line below the title, also for screen readers."""
         if self.caption.said() != subtitle:
             self.caption.say(subtitle)
             self.setAccessibleDescription(subtitle)
             self._make_room()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Leave the line below the title out where there is too little room; called by Qt."""
+        """Hide the caption if space is short; called by Qt."""
         super().resizeEvent(happened)
         self._make_room()
 
     def _make_room(self) -> None:
-        """Show the line below the title, unless that would take the picture's own room.
+        """Show the caption, unless the canvas would get too small.
 
-        A title that needs several lines goes, too: tabs and the tool tip of the picture tell it.
+        A title that needs several lines is hidden then, too: tabs and a tool tip show it.
         """
         words, least = self.caption.said(), PICTURE * self.theme.scale
         wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
@@ -135,7 +135,7 @@ class Plot(QWidget):
         self.heading.setToolTip("" if is_shown else words)
 
     def refresh(self) -> None:
-        """Have the canvas painted anew."""
+        """Repaint the canvas."""
         self.canvas.refresh()
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
@@ -143,19 +143,19 @@ class Plot(QWidget):
         raise NotImplementedError
 
     def handle(self, happened: QEvent) -> bool:  # noqa: ARG002
-        """Take an event of the canvas; return whether it was of use."""
+        """Handle an event of the canvas; return whether it was consumed."""
         return False
 
 
 def spot(painter: QPainter, at: QPointF, color: QColor, ground: QColor, size: float = 4.0) -> None:
-    """Draw a dot with a rim, so that it can be seen on any ground."""
+    """Draw a dot with a rim, so that it is visible on any background."""
     painter.setPen(QPen(ground, 1.5))
     painter.setBrush(color)
     painter.drawEllipse(at, size, size)
 
 
 def empty(painter: QPainter, area: QRectF, theme: Theme, words: str) -> None:
-    """Say why there is nothing to see."""
+    """Write why the plot is empty."""
     painter.setPen(theme.ink3)
     painter.setFont(theme.font(12))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
@@ -165,7 +165,7 @@ def empty(painter: QPainter, area: QRectF, theme: Theme, words: str) -> None:
 def left_axis(
     painter: QPainter, area: QRectF, axis: Axis, theme: Theme, ticks: Sequence[tuple[float, str]]
 ) -> None:
-    """Draw hairlines across ``area`` and the numbers to their left."""
+    """Draw grid lines across ``area`` and the tick labels to their left."""
     painter.setFont(theme.font(TICK_PX, 500))
     metrics = QFontMetricsF(painter.font())
     for number, label in ticks:
@@ -180,7 +180,7 @@ def left_axis(
 def bottom_axis(
     painter: QPainter, area: QRectF, axis: Axis, theme: Theme, *, whole: bool = False
 ) -> None:
-    """Draw the base line of ``area`` and the numbers below it; only ``whole`` ones if wanted."""
+    """Draw the base line of ``area`` and the tick labels below; ``whole``: only integers."""
     painter.setPen(QPen(theme.line, 1))
     painter.drawLine(area.bottomLeft(), area.bottomRight())
     painter.setFont(theme.font(TICK_PX, 500))
@@ -197,9 +197,9 @@ def bottom_axis(
 
 
 def framed(area: QRectF, top: float, ticks: Sequence[tuple[float, str]], theme: Theme) -> QRectF:
-    """Return where in ``area`` curves are drawn: numbers on ``ticks`` stand left of it, and below.
+    """Return the part of ``area`` for curves, with tick labels to its left and below.
 
-    ``top`` pixels above it are free.
+    ``top``: free pixels above it.
     """
     letters = QFontMetricsF(theme.font(TICK_PX, 500))
     below = max(LEAST_AXIS, letters.height() + letters.descent() + 3)
@@ -209,7 +209,7 @@ def framed(area: QRectF, top: float, ticks: Sequence[tuple[float, str]], theme: 
 def bottom_ticks(
     axis: Axis, width: float, metrics: QFontMetricsF, *, whole: bool = False
 ) -> list[tuple[float, str]]:
-    """Return the most numbers that stand below ``width`` pixels with room between them."""
+    """Return as many tick labels as fit below ``width`` pixels with gaps between them."""
     gap = 3 * metrics.horizontalAdvance("0")
     ticks: list[tuple[float, str]] = []
     for most in range(max(2, int(width / (2 * gap))), 1, -1):
@@ -229,6 +229,6 @@ def _is_whole(number: float) -> bool:
 
 
 def label_width(theme: Theme, ticks: Sequence[tuple[float, str]]) -> float:
-    """Return how wide the widest label is."""
+    """Return the width of the widest label."""
     metrics = QFontMetricsF(theme.font(TICK_PX, 500))
     return max((metrics.horizontalAdvance(label) for _, label in ticks), default=0.0)

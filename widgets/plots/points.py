@@ -1,4 +1,4 @@
-"""Data on the plane: which points there are, how they look, and a layer with all of them."""
+"""Data points on the plane: their looks, and a cached layer with all of them."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,11 @@ from widgets.plots.shading import Shading
 from widgets.theme import Theme
 
 HELD_BACK = "diamond"
-"""Shape of the points of a regression that are for validation."""
+"""Shape of the validation points of a regression."""
 SUREST = 0.72
-"""The ground stays paler than the points on it, even where the model is sure."""
+"""Factor that makes the ground paler than the points on it, even at full confidence."""
 FEW = 400
-"""Of more points than that each is smaller."""
+"""Number of points from which on points are drawn smaller."""
 
 Floats = NDArray[np.float64]
 Box = tuple[float, float, float, float]
@@ -44,25 +44,25 @@ class Points:
 NONE = Points(np.empty(0), np.empty(0))
 
 
-def places(points: Points, domain: Box, room: QRectF) -> tuple[Floats, Floats]:
-    """Return where points stand whose plane fills ``room``."""
+def places(points: Points, domain: Box, area: QRectF) -> tuple[Floats, Floats]:
+    """Return the pixels (x, y) of points, where ``domain`` fills ``area``."""
     left, bottom, right, top = domain
-    x = room.left() + (points.x - left) / (right - left) * room.width()
-    y = room.bottom() - (points.y - bottom) / (top - bottom) * room.height()
+    x = area.left() + (points.x - left) / (right - left) * area.width()
+    y = area.bottom() - (points.y - bottom) / (top - bottom) * area.height()
     return x, y
 
 
 def looks(
     points: Points, shading: Shading, theme: Theme, size: float
 ) -> tuple[list[Mark], NDArray[np.intp]]:
-    """Return how points can look, and which of these each of them does."""
+    """Return the marks in use, and the index of the mark of each point."""
     dark = theme.dark
     rim = theme.canvas if dark else theme.surface
     none = np.zeros(len(points), np.intp)
     held_back = none if points.validation is None else points.validation
     if points.targets is not None:
         shades, which = heat.shades(points.targets - shading.middle, dark, shading.reach)
-        # Hollow ones would hide their number.
+        # Hollow points would hide their number, which is their colour.
         shapes = ("circle", HELD_BACK)
         marks = [Mark(shape, shade, theme.ink2, size) for shade in shades for shape in shapes]
         return marks, 2 * which + held_back
@@ -70,13 +70,13 @@ def looks(
     marks = []
     for kind in kinds.tolist():
         shape, color = class_shape(kind), class_color(kind, dark)
-        # Validation points are hollow: the model never learns from them.
+        # Validation points are hollow.
         marks += [Mark(shape, color, rim, size), Mark(shape, rim, color, size)]
     return marks, 2 * which + held_back
 
 
 class PointLayer:
-    """The points as a picture, which is kept while nothing but what lies below them changes."""
+    """Pixmap of the points, cached until points, plane, size or theme change."""
 
     def __init__(self) -> None:
         self._key: tuple[object, ...] = ()
@@ -87,23 +87,23 @@ class PointLayer:
         self,
         points: Points,
         domain: Box,
-        room: QRectF,
+        area: QRectF,
         shading: Shading,
         theme: Theme,
         ratio: float,
         validation: bool = True,
         size: float = 1.0,
     ) -> QPixmap:
-        """Return them in ``room``, with those held back for ``validation`` or without.
+        """Return a pixmap for ``area``, with or without the ``validation`` points.
 
-        ``size``: how many times as big as they usually are.
+        ``size``: scale factor of the marks.
         """
-        key = (validation, room.getRect(), domain, shading, theme.name, ratio, size)
+        key = (validation, area.getRect(), domain, shading, theme.name, ratio, size)
         if key != self._key or points is not self._points:
             self._key, self._points = key, points
             marks, which = looks(points, shading, theme, size * (4.2 if len(points) < FEW else 3.2))
-            at = np.column_stack(places(points, domain, room)) - (room.left(), room.top())
+            at = np.column_stack(places(points, domain, area)) - (area.left(), area.top())
             if points.validation is not None and not validation:
                 at[points.validation] = np.nan
-            self._pixmap = self._stamps.layer(room.size(), ratio, at, marks, which)
+            self._pixmap = self._stamps.layer(area.size(), ratio, at, marks, which)
         return self._pixmap

@@ -1,4 +1,4 @@
-"""A scroll bar on a canvas, for pictures with more rows than there is room for."""
+"""Scroll bar on a canvas, for plots that are higher than the canvas."""
 
 import math
 
@@ -10,14 +10,14 @@ from widgets.once import once
 from widgets.plots.plot import Plot
 
 NOTCH = 120
-"""What a mouse wheel's event tells of one notch."""
+"""The `angleDelta` of a notch of the mouse wheel."""
 
 
 class ScrollBar(QScrollBar):
-    """Stands at the right edge of a plot's canvas while its picture is higher than the canvas."""
+    """Scroll bar at the right edge of a plot's canvas, shown while the plot is higher."""
 
     def __init__(self, plot: Plot, notch: float) -> None:
-        """``notch``: by how many pixels one notch of the wheel, or an arrow key, moves."""
+        """``notch``: pixels per notch of the wheel or arrow key."""
         super().__init__(Qt.Orientation.Vertical, plot.canvas)
         self._canvas = plot.canvas
         self._area, self._high = QRectF(), 0.0
@@ -26,12 +26,12 @@ class ScrollBar(QScrollBar):
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setSingleStep(round(notch))
         self.hide()
-        # A picture that is being painted cannot move widgets: that would have it painted again.
+        # Deferred: moving widgets during painting would cause another painting.
         self._placing = once(self, self._place)
         self.valueChanged.connect(lambda _: plot.refresh())
 
     def top(self, high: float, area: QRectF) -> float:
-        """Return how far down a picture is seen that is ``high`` pixels high, in ``area``."""
+        """Return the scroll offset in pixels for a plot ``high`` pixels high, seen in ``area``."""
         if (high, area) != (self._high, self._area):
             self._high, self._area = high, QRectF(area)
             self._placing.start()
@@ -47,6 +47,6 @@ class ScrollBar(QScrollBar):
         self.setVisible(beyond > 0)
 
     def turn(self, happened: QWheelEvent) -> bool:
-        """Scroll by the wheel; tells that this was of use."""
+        """Scroll by the wheel; return True, as the event is consumed."""
         self.setValue(self.value() - round(happened.angleDelta().y() / NOTCH * self.singleStep()))
         return True

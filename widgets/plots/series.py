@@ -1,8 +1,8 @@
-"""Numbers over steps that grow without end and are drawn in the same time however many they are.
+"""Unbounded series of numbers over steps that is drawn in constant time, whatever its length.
 
-Beside the numbers stands a pyramid: the least, the greatest and the mean of every 16, 256, 4,096...
-of them. A curve that is 800 pixels wide looks at a few thousand entries, never at ten million.
-All of it lies in chunks, so that growing never copies what was there, and branches share them.
+A pyramid holds the minimum, maximum and mean of every 16, 256, 4,096... numbers. A curve that is
+800 pixels wide reads a few thousand entries, never ten million. Everything is stored in chunks, so
+that growing never copies and forks share them.
 """
 
 import math
@@ -14,31 +14,31 @@ from numpy.typing import ArrayLike, NDArray
 from widgets.plots.chunks import Rows
 
 BRANCH = 16
-"""Entries of one level that make one entry of the next."""
+"""Entries of a level per entry of the next."""
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 
 class _Level:
-    """Least, greatest and mean of every ``block`` numbers; NaN where none of them is finite."""
+    """Minimum, maximum and mean of every ``block`` numbers; NaN if all of them are NaN."""
 
     def __init__(self, block: int) -> None:
         self.block = block
         self.rows = Rows(np.float32, 3)
 
     def shared(self) -> "_Level":
-        """Return the same, to grow otherwise."""
+        """Return an independent copy that shares the chunks."""
         other = _Level(self.block)
         other.rows = self.rows.shared()
         return other
 
 
 class Series:
-    """One number per step. Steps may skip, and may be taken back from the end.
+    """A number per step. Steps may have gaps, and may be removed from the end.
 
-    With a ``limit`` it never holds more numbers than that: it keeps those of every second step,
-    then of every fourth, and so on.
+    With a ``limit`` it is thinned to at most as many numbers: to those of every second step, then
+    of every fourth, and so on.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -47,7 +47,7 @@ class Series:
         self._start, self._stride = 0.0, 1.0
         self._x = Rows(np.float64)
         self._even: int | None = None
-        """From here on steps stand in ``_x``; before it, and where it is None, they are even."""
+        """Index from which on steps are stored in ``_x``; before it (None: all) they are even."""
         self._size = 0
         self._levels: list[_Level] = []
 
@@ -56,27 +56,27 @@ class Series:
 
     @property
     def first(self) -> float:
-        """The step of the first number; 0 where there is none."""
+        """The step of the first number; 0 if empty."""
         return float(self.steps(0, 1)[0]) if self._size else 0.0
 
     @property
     def last(self) -> float:
-        """The step of the last number; 0 where there is none."""
+        """The step of the last number; 0 if empty."""
         return float(self.steps(self._size - 1, self._size)[0]) if self._size else 0.0
 
     @property
     def latest(self) -> float:
-        """The last number; NaN where there is none."""
+        """The last number; NaN if empty."""
         return float(self.numbers(self._size - 1)[0]) if self._size else math.nan
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all numbers."""
         self.truncate(0)
 
     def upto(self, size: int) -> "Series":
-        """Return the first ``size`` numbers, to go on otherwise; what both hold is there once.
+        """Return an independent series of the first ``size`` numbers, sharing their chunks.
 
-        Any thread may read it as long as nobody adds to it.
+        Any thread may read it as long as nothing is added to it.
         """
         other = Series(self._limit)
         other._every, other._size = self._every, self._size
@@ -87,10 +87,10 @@ class Series:
         return other
 
     def extend(self, steps: ArrayLike, numbers: ArrayLike) -> None:
-        """Add numbers; those whose steps are not after the last one replace what stood there."""
+        """Add numbers; if their steps begin before the last step, the rest is replaced."""
         x = np.asarray(steps, np.float64).reshape(-1)
         with np.errstate(over="ignore"):
-            # What is too big for a float32 is infinite here.
+            # Numbers too big for float32 become infinite.
             y = np.asarray(numbers, np.float32).reshape(-1)
         if x.size and self._size and x[0] <= self.last:
             self.cut(float(x[0]))
@@ -108,7 +108,7 @@ class Series:
             self._thin(self._limit)
 
     def _thin(self, limit: int) -> None:
-        """Keep the numbers of fewer steps, evenly."""
+        """Thin the series to at most ``limit`` numbers, evenly."""
         steps, numbers = self.steps(0, self._size), self.numbers()
         while steps.size > limit:
             self._every *= 2
@@ -119,11 +119,11 @@ class Series:
         self.extend(steps, numbers)
 
     def cut(self, step: float) -> None:
-        """Take back the numbers at ``step`` and after it."""
+        """Remove the numbers at ``step`` and after it."""
         self.truncate(self.index(step))
 
     def truncate(self, size: int) -> None:
-        """Keep the first ``size`` numbers."""
+        """Remove all but the first ``size`` numbers."""
         if size < self._size:
             self._size = size
             self._y.cut(size)
@@ -132,7 +132,7 @@ class Series:
             self._build(size)
 
     def _place(self, x: Floats, old: int, new: int) -> None:
-        """Note the steps; evenly spaced ones take no memory."""
+        """Store the steps; evenly spaced steps take no memory."""
         if old == 0:
             self._start = float(x[0])
             self._stride = float(x[1] - x[0]) if x.size > 1 else 1.0
@@ -141,7 +141,7 @@ class Series:
         if self._even is None:
             if np.array_equal(x, self._evenly(old, new)):
                 return
-            # Only so many are written down that it takes no time to speak of.
+            # Only the steps of the last chunk are written out, to bound the time.
             even = old - old % self._x.CHUNK
             self._x.write(0, self._evenly(even, old)[np.newaxis])
             self._even = even
@@ -151,7 +151,7 @@ class Series:
         return self._start + self._stride * np.arange(start, stop, every, dtype=np.float64)
 
     def _build(self, start: int) -> None:
-        """Bring the pyramid up to date from number ``start`` on."""
+        """Update the pyramid from index ``start`` on."""
         block, depth = BRANCH, 0
         while self._size > block:
             if depth == len(self._levels):
@@ -175,7 +175,7 @@ class Series:
     # Reading
 
     def steps(self, start: int, stop: int, every: int = 1) -> Floats:
-        """Return the steps of every so many of the numbers ``start`` to ``stop``."""
+        """Return the steps of the numbers ``start:stop:every``."""
         if self._even is None:
             return self._evenly(start, stop, every)
         even = self._evenly(start, min(stop, self._even), every)
@@ -186,13 +186,13 @@ class Series:
         return np.concatenate([even, steps]) if even.size else steps
 
     def numbers(self, start: int = 0, stop: int | None = None, every: int = 1) -> Singles:
-        """Return every so many of the numbers from ``start`` to ``stop``."""
+        """Return the numbers ``start:stop:every``."""
         stop = self._size if stop is None else min(stop, self._size)
         found: Singles = self._y.part(start, stop, every)[0]
         return found
 
     def index(self, step: float) -> int:
-        """Return how many numbers stand before ``step``."""
+        """Return how many numbers are before ``step``."""
         even = self._size if self._even is None else self._even
         before = max(0, min(even, math.ceil((step - self._start) / self._stride))) if even else 0
         if self._even is None or before < even:
@@ -200,7 +200,7 @@ class Series:
         return even + self._x.index(step, self._size - even)
 
     def nearest(self, step: float) -> tuple[float, float] | None:
-        """Return (step, number) of the number whose step is nearest, or None."""
+        """Return (step, number) with the nearest step; None if empty."""
         if not self._size:
             return None
         near = min(self._size - 1, self.index(step))
@@ -210,10 +210,10 @@ class Series:
         return float(self.steps(near, near + 1)[0]), float(self.numbers(near, near + 1)[0])
 
     def thinned(self, low: float, high: float, columns: int) -> tuple[Floats, Singles]:
-        """Return steps and (3, n) least, greatest and mean of at most ``columns`` stretches.
+        """Return steps and (3, n) minimum, maximum and mean of at most ``columns`` intervals.
 
-        They cover the steps from ``low`` to ``high``. Where there are fewer numbers than columns
-        each stretch is one number.
+        They cover the steps from ``low`` to ``high``. With fewer numbers than columns each interval
+        is a single number.
         """
         start, stop = self.index(low), min(self._size, self.index(high) + 1)
         count = stop - start
@@ -242,7 +242,7 @@ class Series:
 
 
 def _reduced(below: NDArray[np.float32], edges: NDArray[np.intp]) -> Singles:
-    """Return least, greatest and mean of the columns between ``edges``, without the NaNs."""
+    """Return minimum, maximum and mean of the columns between ``edges``, ignoring NaN."""
     lengths = np.diff(np.append(edges, below.shape[1]))
     means = below[2]
     holes = np.isnan(means)
@@ -261,9 +261,9 @@ def _reduced(below: NDArray[np.float32], edges: NDArray[np.intp]) -> Singles:
 
 
 def smoothed(numbers: Sequence[float] | Singles, points: float) -> Floats:
-    """Return a running mean that forgets: an exponential one with that time constant in points.
+    """Return the exponential moving average with a time constant of ``points`` points.
 
-    It starts unbiased (its weights sum to one from the first point on), and steps over NaN.
+    It is bias-corrected (its weights sum to one from the first point on), and skips NaN.
     """
     y = np.asarray(numbers, np.float64)
     if points <= 0:

@@ -1,7 +1,7 @@
-"""Which colours the numbers of a regression have: how far they lie above a middle, or below it.
+"""Colours of the numbers of a regression: by their distance above or below a middle.
 
-Zero is the middle where the numbers lie on both sides of it, as in TF Playground. Of prices, which
-are all positive, every one would be blue then: their middle is that of their range.
+Zero is the middle if the numbers lie on both sides of it, as in TF Playground. Otherwise, as for
+prices, which would all be blue, it is the middle of their range.
 """
 
 import math
@@ -17,18 +17,18 @@ from widgets.paint import heat
 from widgets.theme import Theme
 
 ONE_SIDED = 0.1
-"""Zero is no middle of numbers of which one side reaches less than this share of the other."""
+"""Least ratio of the smaller to the larger side of zero for which zero is the middle."""
 OUTLYING = 0.005
-"""So many of the numbers, at either end, have the same colour as the next ones."""
+"""Share of the numbers at either end that are clipped to the full colour."""
 LONGEST_NAME = 24
-"""Letters of a column's name that a caption has."""
+"""Most characters of a column's name in a caption."""
 BAR = QRectF(0, 0, 72, 8)
 ROOM = 6.0
 
 
 @dataclass(frozen=True)
 class Shading:
-    """``middle`` is pale, ``middle + reach`` and all above it fully blue."""
+    """Colour scale: ``middle`` is pale, ``middle + reach`` and above is full blue."""
 
     middle: float = 0.0
     reach: float = 1.0
@@ -38,7 +38,7 @@ AROUND_ZERO = Shading()
 
 
 def shading_of(numbers: NDArray[np.floating]) -> Shading:
-    """Return the shading for these numbers, a round middle where that is not zero."""
+    """Return the shading for numbers; a middle other than zero is rounded."""
     finite = np.asarray(numbers, np.float64).reshape(-1)
     finite = finite[np.isfinite(finite)]
     if not finite.size:
@@ -49,7 +49,7 @@ def shading_of(numbers: NDArray[np.floating]) -> Shading:
     if min(-low, high) >= ONE_SIDED * max(-low, high):
         return Shading(0.0, max(-low, high))
     low, high = heat.quantile(finite, OUTLYING), heat.quantile(finite, 1 - OUTLYING)
-    # Of numbers that are nearly all the same the others tell.
+    # If nearly all numbers are equal the outliers define the range.
     low, high = (low, high) if low < high else (float(finite.min()), float(finite.max()))
     half = (high - low) / 2
     digits = 1 - math.floor(math.log10(half))
@@ -58,7 +58,7 @@ def shading_of(numbers: NDArray[np.floating]) -> Shading:
 
 
 def short(number: float) -> str:
-    """Return a number for a legend: three digits of it, ``280,000`` rather than ``2.80e+05``."""
+    """Return a number for a legend with three digits, as ``280,000`` rather than ``2.80e+05``."""
     if not number or not 1e-4 <= abs(number) < 1e9:
         return text.number(number, 0 if not number else 4)
     digits = 2 - math.floor(math.log10(abs(number)))
@@ -67,7 +67,7 @@ def short(number: float) -> str:
 
 
 def legend_of(shading: Shading, name: str = "") -> str:
-    """Return what the colours say of a quantity of that name."""
+    """Return the legend of the colours for a quantity ``name``."""
     if not shading.middle:
         return "blue: above zero, orange: below"
     words = (text.shortened(name, LONGEST_NAME), "above", short(shading.middle))
@@ -77,9 +77,9 @@ def legend_of(shading: Shading, name: str = "") -> str:
 def draw_scale(
     painter: QPainter, line: QRectF, shading: Shading, room: float, theme: Theme
 ) -> float:
-    """Draw the colours between their least and greatest number; return how wide that is.
+    """Draw the colour scale between its end numbers; return its width.
 
-    Where ``room`` pixels are too few it draws nothing.
+    If it needs more than ``room`` pixels nothing is drawn, and 0 returned.
     """
     metrics = painter.fontMetrics()
     ends = [short(shading.middle + sign * shading.reach) for sign in (-1, 1)]

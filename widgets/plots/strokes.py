@@ -1,6 +1,6 @@
-"""Lines through many points that come as arrays: one Qt object each would cost more than painting.
+"""Lines through arrays of points: a Qt object per point would cost more than painting.
 
-A row that is not finite is a gap.
+A NaN point is a gap.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ Points = NDArray[np.float64]
 """(n, 2) pixels."""
 
 _FAR = 1e5
-"""Qt draws nothing sensible millions of pixels away."""
+"""Coordinates are clipped to this many pixels, as Qt's painting breaks down at millions."""
 
 
 def places(across: NDArray[np.floating], down: NDArray[np.floating]) -> Points:
-    """Return pixels as points; NaN where either is not finite.
+    """Return pixels as points; NaN if either coordinate is not finite.
 
-    Of arrays that differ in length the rest of the longer one is left out.
+    The rest of a longer array is ignored.
     """
     count = min(len(across), len(down))
     points = np.empty((count, 2))
@@ -31,27 +31,27 @@ def places(across: NDArray[np.floating], down: NDArray[np.floating]) -> Points:
 
 
 def finite(points: Points) -> list[QPointF]:
-    """Return those that stand somewhere."""
+    """Return the points that are no gaps."""
     return [QPointF(x, y) for x, y in points[~np.isnan(points[:, 0])].tolist()]
 
 
 def polygon(points: Points) -> QPolygonF:
-    """Return the points, none of them a gap, in a form that Qt paints."""
-    made = QPolygonF()
+    """Return the points, which must not contain gaps, as a polygon."""
+    result = QPolygonF()
     if len(points):
-        made.resize(len(points))
-        # Where its first point lies, all of them do, two doubles each; the stubs know no such size.
+        result.resize(len(points))
+        # The points are contiguous, two doubles each; the stubs do not know this signature.
         memory: memoryview = shiboken6.VoidPtr(  # type: ignore[call-arg,assignment]
-            made.data(),  # type: ignore[arg-type]
+            result.data(),  # type: ignore[arg-type]
             16 * len(points),
             True,
         )
         np.frombuffer(memory, np.float64)[:] = np.ravel(points)
-    return made
+    return result
 
 
 def strokes(painter: QPainter, points: Points) -> None:
-    """Draw a line through points, with a gap at each that is none; one alone becomes a dot."""
+    """Draw a line through points with its gaps; an isolated point becomes a dot."""
     gaps = np.flatnonzero(np.isnan(points[:, 0]))
     first = 0
     for gap in [*gaps.tolist(), len(points)]:
@@ -63,25 +63,25 @@ def strokes(painter: QPainter, points: Points) -> None:
 
 
 def swing(painter: QPainter, low: Points, high: Points) -> None:
-    """Draw how far a curve swings: up and down between its least and its greatest, in one line."""
+    """Draw the range of a curve as a zigzag line between its minima and maxima."""
     both = np.stack([low, high], axis=1)
-    # Every other one from above to below, so that the way from one to the next is short.
+    # Every other pair is reversed, so that the connections are short.
     both[1::2] = both[1::2, ::-1]
     both[np.isnan(both).any(axis=(1, 2))] = np.nan
     strokes(painter, both.reshape(-1, 2))
 
 
 def dashed(points: Points, dashes: Sequence[float]) -> Points:
-    """Return the points with gaps after a pattern of ink, gap, ink, gap… in pixels across.
+    """Return the points with gaps by a pattern of dash, gap, dash, gap… in horizontal pixels.
 
-    A pen's dashes cost by a line's length, and one that swings is long; these do not.
+    The cost of a pen's dashes grows with the length of a line, which is long if it oscillates.
     """
     known = points[~np.isnan(points[:, 0]), 0]
     if known.size < 2:
         return points
     first, last = float(known[0]), float(known[-1])
     if known.size == len(points) < last - first:
-        # Where they lie farther apart than pixels, whole stretches would be missing.
+        # Points that are more than a pixel apart would leave out whole segments.
         across = np.linspace(first, last, round(last - first) + 1)
         points = np.column_stack([across, np.interp(across, *points.T)])
     ends = np.cumsum(dashes)
@@ -91,6 +91,6 @@ def dashed(points: Points, dashes: Sequence[float]) -> Points:
 
 
 def travel(points: Points) -> float:
-    """Return how far a line goes up and down, in pixels."""
+    """Return the total vertical movement of a line in pixels."""
     down = points[~np.isnan(points[:, 1]), 1]
     return float(np.abs(np.diff(down)).sum())

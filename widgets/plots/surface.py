@@ -1,4 +1,4 @@
-"""The loss over two directions, and the path that training took on it."""
+"""Loss surface: the loss over two directions in weight space, and the path of training on it."""
 
 import math
 
@@ -19,20 +19,20 @@ from widgets.plots.strokes import finite, places, strokes
 from widgets.theme import Theme
 
 BANDS = 14
-"""So many steps of colour, so that valleys can be followed like lines on a map."""
+"""Colour bands, which make valleys visible like contour lines."""
 FINER = 11
-"""With so many times more rows and columns than there are losses these are shown."""
+"""Factor by which the grid of losses is refined for painting."""
 CELL = 1.5
-"""A path is as fine as cells of so many pixels: a thick line with many turns in one is dear."""
+"""Resolution of the path in pixels: a thick line with many turns within one is expensive."""
 
 LONGEST_THICK = 4000.0
-"""Pixels of a path that is drawn thick: one that leaps about crosses itself, and would be dear."""
+"""Longest path in pixels that is drawn thick: longer ones cross themselves, which is expensive."""
 
 Grid = NDArray[np.float64]
 
 
 class Surface(Plot):
-    """Strong colour where the loss is low, and the path from its start (hollow) to here."""
+    """Loss as colour, strong where it is low, and the path from its start (hollow) to its end."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Loss surface", "", parent)
@@ -41,22 +41,22 @@ class Surface(Plot):
         self._domain = (0.0, 0.0, 1.0, 1.0)
         self._names = ("", "")
         self._image: QImage | None = None
-        """The losses as a picture, once it is to be seen."""
+        """Image of the losses, created when painted."""
         self._area = QRectF()
         self._mouse: QPointF | None = None
 
     def show_grid(
         self, domain: tuple[float, float, float, float], grid: Grid, names: tuple[str, str]
     ) -> None:
-        """Show the loss on a grid over ``domain`` (left, bottom, right, top), first row lowest."""
+        """Show the loss on a grid over ``domain`` (left, bottom, right, top); row 0 is lowest."""
         self._domain, self._names = domain, names
         self._grid = np.asarray(grid, np.float64)
         self._image = None
-        self.set_caption(f"across {names[0]}, up {names[1]} · the stronger, the lower")
+        self.set_caption(f"across {names[0]}, up {names[1]} · stronger colour is a lower loss")
         self.refresh()
 
     def show_path(self, path: Grid) -> None:
-        """Show where training went: (n, 2), the last one is here."""
+        """Show the path of training: (n, 2), ending at the current weights."""
         self._path = np.asarray(path, np.float64).reshape(-1, 2)
         self.refresh()
 
@@ -66,7 +66,7 @@ class Surface(Plot):
         super().set_theme(theme)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw ground, axes and path."""
+        """Draw losses, axes and path."""
         if not self._grid.size:
             empty(painter, area, self.theme, "Not computed yet")
             return
@@ -137,9 +137,9 @@ class Surface(Plot):
 
 
 def contour_image(grid: Grid, theme: Theme) -> QImage:
-    """Return the losses as bands of one colour, by the log of their height above the lowest.
+    """Return the losses as bands of a colour, by the log of their height above the minimum.
 
-    Where the loss is not finite the picture is transparent.
+    The image is transparent where the loss is not finite.
     """
     finite = np.isfinite(grid)
     if not finite.any():
@@ -148,7 +148,7 @@ def contour_image(grid: Grid, theme: Theme) -> QImage:
     reach = max(heat.quantile(grid[finite], 0.98) - low, 1e-12)
     with np.errstate(invalid="ignore", over="ignore"):
         height = np.log1p(np.clip((grid - low) / reach, 0, 4) * 50) / math.log1p(50)
-    # Finer before it is cut into bands: their edges would be as coarse as the cells.
+    # Refined before it is quantized: the edges of the bands would be as coarse as the cells.
     height = finer(np.where(finite, height, np.nan), FINER)
     finite = np.isfinite(height)
     share = np.where(finite, np.clip(height, 0, 1), 0)

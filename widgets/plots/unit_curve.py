@@ -1,4 +1,4 @@
-"""A unit of a model on one input: its answers as a curve."""
+"""Output of a unit over a single input, as a small curve."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from widgets.theme import Theme
 
 
 def curve(painter: QPainter, box: QRectF, numbers: NDArray[np.float32], theme: Theme) -> None:
-    """Draw a unit's answers over its one input."""
+    """Draw the output of a unit over its only input."""
     painter.setPen(QPen(theme.line, 1))
     painter.setBrush(theme.panel2)
     painter.drawRoundedRect(box, 5, 5)

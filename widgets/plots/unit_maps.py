@@ -1,4 +1,4 @@
-"""What each unit computes: a small map per unit, layer by layer, and the weights between them."""
+"""Plot of a network: a small output map per unit, layer by layer, and the weights in between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,22 +37,22 @@ LARGE = 150.0
 """Pixels of the map under the mouse."""
 OFF = 0.3
 """Opacity of an input that the model is not given."""
-ABOUT = "what each unit says · lines are weights, dashed where negative · squares are biases"
-OF_PICTURES = "what each filter makes of the picture chosen at the left · click another there"
-NO_UNITS = "Units are shown for models on one or two features, or on pictures"
+ABOUT = "output of each unit · lines are weights, dashed if negative · squares are biases"
+OF_PICTURES = "output of each filter for the image chosen at the left · click another to choose it"
+NO_UNITS = "Units are shown for models on one or two features, or on images"
 WHEEL = 40.0
-"""Pixels that one notch of the wheel moves the units by, where not all have room."""
+"""Pixels that a notch of the wheel scrolls by, if not all units fit."""
 FLOW = 2.0
-"""Pixels that the gaps in the wires move on with each picture while it learns."""
+"""Pixels that the dashes of the wires move with each update while training."""
 FINER = 5
-"""A large map is painted with so many times more rows and columns than it has."""
+"""Factor by which a large map is refined for painting."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """The maps of one layer: (units, H, W), the first row of a map at the bottom.
+    """The output maps of a layer: (units, H, W), the first row of a map at the bottom.
 
-    Over one input a map is a curve: (units, W). Inputs have ``names``, some of them are not ``on``.
+    Over a single input a map is a curve: (units, W). Inputs have ``names`` and are on or off.
     """
 
     name: str
@@ -61,16 +61,16 @@ class Layer:
     on: tuple[bool, ...] = ()
     wires: Wires | None = None
     domain: Box | None = None
-    """The plane of its maps."""
+    """The plane (left, bottom, right, top) of its maps."""
     crisp: bool = False
-    """Whether its maps are made of pixels, which are not to run into each other."""
+    """True if its maps are images, whose pixels are not to be smoothed."""
     called: tuple[str, ...] = ()
-    """What its units stand for, such as classes."""
+    """Meanings of its units, such as classes."""
     filters: NDArray[np.float32] | None = None
-    """(units, inputs, rows, columns): the weights of filters, the first row at the top."""
+    """Weights of filters: (units, inputs, rows, columns), the first row at the top."""
 
     def title(self, unit: int) -> str:
-        """Return what a unit is called."""
+        """Return the title of a unit."""
         if unit < len(self.names):
             return self.names[unit]
         if unit < len(self.called):
@@ -78,27 +78,27 @@ class Layer:
         return f"{self.name}, {'unit' if self.filters is None else 'filter'} {unit}"
 
     def words(self, unit: int) -> list[str]:
-        """Return what a unit is called, and its bias, if it has one."""
+        """Return the title of a unit, and its bias, if it has one."""
         has_bias = self.wires is not None and unit < len(self.wires.bias)
         bias = float(self.wires.bias[unit]) if self.wires is not None and has_bias else 0.0
         return [self.title(unit), *([f"bias {text.number(bias)}"] if has_bias else [])]
 
 
 class UnitMaps(Plot):
-    """A column of maps per layer, in the order in which data goes through them.
+    """A column of maps per layer, in forward order.
 
-    Where each layer fits into one column, lines between them are their weights. An only output is
-    large then, with the data on it; it makes room for the unit under the mouse.
+    If each layer fits into one column, lines between the columns are weights. A single output is
+    large then, with the data on it, and is replaced by the unit under the mouse.
     """
 
     hovered = Signal(str, int)
     """(layer, unit) under the mouse; ("", -1) for none."""
     switched = Signal(str)
-    """The input of that name was clicked."""
+    """Carries the name of an input that was clicked."""
     sampled = Signal(int)
-    """The picture at that place was clicked, which the maps are to be of."""
+    """Carries the index of an image that was clicked, to show the maps of."""
     weighed = Signal(str, int, float)
-    """(parameter, place in it, number): a weight is to be set by hand."""
+    """(parameter, flat index, number) of an edited weight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Network", ABOUT, parent)
@@ -112,7 +112,7 @@ class UnitMaps(Plot):
         self._points, self._shading = NONE, AROUND_ZERO
         self._large, self._small = PointLayer(), PointLayer()
         self._output: QRectF | None = None
-        """Where the output is large, as it was drawn last."""
+        """The box of a large output, as drawn last."""
         self._flown: float | None = None
         self._mouse: QPointF | None = None
         self.scroller = ScrollBar(self, WHEEL)
@@ -120,7 +120,7 @@ class UnitMaps(Plot):
         self.entry.told.connect(self.weighed)
 
     def show_layers(self, layers: Sequence[Layer], otherwise: str = NO_UNITS) -> None:
-        """Show these layers, or ``otherwise``; each layer and each input has its own scale."""
+        """Show layers, or ``otherwise`` as text; each layer and each input has its own scale."""
         self._layers, self._placeholder = tuple(layers), otherwise
         self.set_caption(OF_PICTURES if layers and layers[0].crisp else ABOUT)
         self._flown = None if self._flown is None else self._flown + FLOW
@@ -128,7 +128,7 @@ class UnitMaps(Plot):
         self.refresh()
 
     def show_points(self, points: Points) -> None:
-        """Show these data on the output and on the map under the mouse."""
+        """Show data points on the output and on the map under the mouse."""
         if points is not self._points:
             self._points = points
             if points.targets is not None:
@@ -136,7 +136,7 @@ class UnitMaps(Plot):
             self.refresh()
 
     def set_flowing(self, flows: bool) -> None:
-        """Let the wires flow from picture to picture, as they do while it learns."""
+        """Animate the wires with each update, as a sign of training."""
         if flows != (self._flown is not None):
             self._flown = 0.0 if flows else None
             self.refresh()
@@ -152,11 +152,11 @@ class UnitMaps(Plot):
         for layer in self._layers:
             grid = layer.maps.astype(np.float64)
             scale = None if layer.names else heat.scale_of(grid)
-            flat = [one[::-1] if one.ndim == 2 else one[None] for one in grid]
-            self._images.append([heat.image(one, dark, scale) for one in flat])
+            flat = [part[::-1] if part.ndim == 2 else part[None] for part in grid]
+            self._images.append([heat.image(part, dark, scale) for part in flat])
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw the layers side by side, then what is under the mouse."""
+        """Draw the layers side by side, then the unit or weight under the mouse."""
         self._boxes, self._wires, self._biases, self._output = [], [], [], None
         if not self._layers:
             empty(painter, area, self.theme, self._placeholder)
@@ -192,17 +192,17 @@ class UnitMaps(Plot):
         self._draw_enlarged(painter, area)
 
     def _columns(self, inner: QRectF) -> list[list[QRectF]]:
-        """Return where maps stand if each layer is one column, an only output large."""
+        """Return the boxes of maps with each layer in one column, and a single output large."""
         counts = [len(images) for images in self._images]
         if self._layers[0].crisp:
-            return []  # Pictures are not to be as small as one column makes them.
+            return []  # Images would get too small in one column.
         if self._layers[-1].maps.ndim == 3 and (large := output_boxes(counts, inner)):
             self._output = large[-1][0]
             return large
         return column_boxes(counts, inner)
 
     def _draw_output(self, painter: QPainter, box: QRectF) -> None:
-        """Draw what the network says, or the unit under the mouse does, finely, and the data."""
+        """Draw the refined map of the output, or of the unit under the mouse, with the data."""
         column, unit = (self._under() or (-1, 0))[:2]
         layer = self._layers[column]
         numbers = layer.maps[unit]
@@ -226,7 +226,7 @@ class UnitMaps(Plot):
             painter.drawPixmap(box.topLeft(), layer.pixmap(*given, size=size))
 
     def _room_for_names(self, painter: QPainter) -> float:
-        """Return how much room the names of the inputs take, to the left of them."""
+        """Return the width of the names to the left of the inputs."""
         metrics = QFontMetricsF(painter.font())
         return max((metrics.horizontalAdvance(n) + 8 for n in self._layers[0].names), default=0.0)
 
@@ -255,12 +255,12 @@ class UnitMaps(Plot):
         painter.drawText(QPointF(left, boxes[0].top() - HEAD + metrics.ascent()), shown)
 
     def _draw_wires(self, painter: QPainter) -> None:
-        given = [(n, one.wires) for n, one in enumerate(self._layers) if n and one.wires]
-        if sum(wires.count_of(*one, self._boxes) for one in given) > wires.MOST:
+        given = [(n, layer.wires) for n, layer in enumerate(self._layers) if n and layer.wires]
+        if sum(wires.count_of(n, linear, self._boxes) for n, linear in given) > wires.MOST:
             return
-        for one in given:
-            self._wires += wires.wires_of(*one, self._boxes)
-            self._biases += biases.biases_of(*one, self._boxes)
+        for n, linear in given:
+            self._wires += wires.wires_of(n, linear, self._boxes)
+            self._biases += biases.biases_of(n, linear, self._boxes)
         lit, found, wire = None, self._under(), self._wire_under()
         if found is not None:
             column, unit, _ = found
@@ -327,17 +327,17 @@ class UnitMaps(Plot):
             filters.draw(painter, place, kernels, self.theme)
 
     def _draw_weight(self, painter: QPainter, area: QRectF) -> None:
-        one = self._bias_under() or self._wire_under()
-        if one is None or self._mouse is None or self.entry.isVisible():
+        hit = self._bias_under() or self._wire_under()
+        if hit is None or self._mouse is None or self.entry.isVisible():
             return
-        found = self._layers[one.column].wires
-        assert found is not None
-        if isinstance(one, Wire):
-            name, kind, number = f"{found.name}[{one.unit}, {one.at}]", "weight", one.weight
-            grad = None if found.grads is None else found.grads[one.unit, one.at]
+        linear = self._layers[hit.column].wires
+        assert linear is not None
+        if isinstance(hit, Wire):
+            name, kind, number = f"{linear.name}[{hit.unit}, {hit.at}]", "weight", hit.weight
+            grad = None if linear.grads is None else linear.grads[hit.unit, hit.at]
         else:
-            name, kind, number = f"{found.bias_name}[{one.unit}]", "bias", one.number
-            grad = None if found.bias_grads is None else found.bias_grads[one.unit]
+            name, kind, number = f"{linear.bias_name}[{hit.unit}]", "bias", hit.number
+            grad = None if linear.bias_grads is None else linear.bias_grads[hit.unit]
         words = [name, f"{kind}  {text.number(number)}"]
         colors = [self.theme.ink2, heat.color(-1 if number < 0 else 1, 1, self.theme.dark)]
         if grad is not None:
@@ -361,7 +361,7 @@ class UnitMaps(Plot):
         return wires.nearest(self._wires, self._mouse) if self._mouse is not None else None
 
     def handle(self, happened: QEvent) -> bool:
-        """Enlarge what is under the mouse; a click switches an input or opens a weight."""
+        """Enlarge the unit under the mouse; a click toggles an input or edits a weight."""
         if isinstance(happened, QWheelEvent):
             return self.scroller.turn(happened)
         if isinstance(happened, QMouseEvent) or happened.type() == QEvent.Type.Leave:
@@ -385,8 +385,8 @@ class UnitMaps(Plot):
                 self.switched.emit(self._layers[column].names[unit])
             return
         bias, wire = self._bias_under(), self._wire_under()
-        one = bias or wire
-        layer = self._layers[one.column].wires if one is not None else None
+        hit = bias or wire
+        layer = self._layers[hit.column].wires if hit is not None else None
         if layer is None or self._mouse is None:
             return
         if bias is not None:

@@ -1,4 +1,4 @@
-"""Where the maps of a network's units stand: a layer in one column, or in as many as it needs."""
+"""Layout of the maps of a network's units: each layer in one column, or in several."""
 
 from collections.abc import Sequence
 
@@ -7,17 +7,17 @@ from PySide6.QtCore import QRectF
 SMALLEST, BIGGEST = 26, 84
 GAP, CLOSE = 7.0, 3.0
 LEAST, WIDEST = 15, 64
-"""Pixels of a map where each layer is one column."""
+"""Least and most pixels of a map if each layer is one column."""
 HEAD = 20.0
-"""Pixels for the name of a layer."""
+"""Pixels of the name of a layer."""
 OUTPUT_LEAST, OUTPUT_MOST = 110.0, 480.0
-"""Pixels of the one output, which is large where there is room for that."""
+"""Least and most pixels of a single output, which is large if it fits."""
 OUTPUT_SHARE, BEFORE = 0.42, 36.0
-"""The most it takes of the width, and pixels between it and the layer before."""
+"""Its largest share of the width, and pixels between it and the layer before."""
 
 
 def side_of(units: Sequence[int], wide: float, high: float) -> float:
-    """Return the greatest side at which every layer's maps fit into ``wide`` by ``high`` pixels."""
+    """Return the largest side with which each layer's maps fit into ``wide`` by ``high`` pixels."""
     for side in range(BIGGEST, SMALLEST, -1):
         across = _across(wide, side)
         if side <= wide and all(-(-count // across) * (side + GAP) <= high for count in units):
@@ -30,7 +30,7 @@ def _across(wide: float, side: float) -> int:
 
 
 def column_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
-    """Return where maps stand if each layer is one column; nothing where that is too small."""
+    """Return the boxes of maps with each layer in one column; empty if they get too small."""
     high, most = inner.height() - HEAD, max(counts)
     side = min(float(WIDEST), high / most - CLOSE, inner.width() / (2 * len(counts)))
     if side < LEAST:
@@ -47,7 +47,7 @@ def column_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
 
 
 def output_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
-    """Return `column_boxes` with the last layer's one map large; nothing where there is no room."""
+    """Return `column_boxes` with the only map of the last layer large; empty if it does not fit."""
     if len(counts) < 2 or counts[-1] != 1:
         return []
     side = min(inner.height() - HEAD, OUTPUT_SHARE * inner.width(), OUTPUT_MOST)
@@ -60,7 +60,7 @@ def output_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
 
 
 def grid_boxes(counts: Sequence[int], inner: QRectF) -> tuple[list[list[QRectF]], float]:
-    """Return where maps stand if a layer takes several columns, and how high all of it is."""
+    """Return the boxes of maps with several columns per layer, and the total height."""
     wide = inner.width() / len(counts)
     side = side_of(counts, wide - 8, inner.height() - HEAD)
     across = _across(wide - 8, side)

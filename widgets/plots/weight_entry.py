@@ -1,4 +1,4 @@
-"""A line to type a weight into, at the place where it was clicked."""
+"""Field for editing a weight where it was clicked."""
 
 import math
 
@@ -12,10 +12,10 @@ WIDE = 92
 
 
 class WeightEntry(QLineEdit):
-    """Hidden until it is opened; Return takes what was typed, Esc and a click elsewhere do not."""
+    """Hidden until opened; Return accepts the number, Esc and a click elsewhere cancel."""
 
     told = Signal(str, int, float)
-    """(parameter, place in it, number)"""
+    """(parameter, flat index, number)"""
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
@@ -27,7 +27,7 @@ class WeightEntry(QLineEdit):
         self.hide()
 
     def open(self, name: str, place: int, number: float, at: QPointF) -> None:
-        """Offer a number to be changed, near ``at``."""
+        """Show a number for editing near ``at``."""
         self._name, self._place = name, place
         self._offered = f"{number:.6g}"
         self.setText(self._offered)
@@ -41,7 +41,7 @@ class WeightEntry(QLineEdit):
         self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Leave with Esc; what is typed is for nobody else."""
+        """Cancel with Esc; no key reaches other widgets."""
         if happened.key() == Qt.Key.Key_Escape:
             self.hide()
         else:
@@ -49,14 +49,14 @@ class WeightEntry(QLineEdit):
         happened.accept()
 
     def focusOutEvent(self, happened: QFocusEvent) -> None:
-        """Close: something else is done now."""
+        """Close when the focus moves to another widget."""
         super().focusOutEvent(happened)
         if happened.reason() != Qt.FocusReason.ActiveWindowFocusReason:
             self.hide()
 
     def _take(self) -> None:
         if self.text() == self._offered:
-            # It has fewer digits than the weight, which nobody wanted to be rounded.
+            # The text has fewer digits than the weight, which would be rounded.
             self.hide()
             return
         try:

@@ -1,4 +1,4 @@
-"""The weights between two layers of units, as lines between their maps."""
+"""The weights between two layers as lines between the maps of their units."""
 
 import math
 from collections.abc import Sequence
@@ -14,28 +14,28 @@ from widgets.paint import heat
 from widgets.theme import Theme, mix
 
 MOST = 640
-"""More weights than that are no lines any more but a fog."""
+"""Most weights that are drawn: more lines would be unreadable."""
 THIN, THICK = 0.5, 5.0
-"""Pixels of a weight of 0, and of the greatest."""
+"""Width in pixels of a weight of 0, and of the largest weight."""
 AIRY, LEAST_THICK = 128, 1.5
-"""Of more wires the greatest are thinner, down to so many pixels: they would hide each other, and
-what is thicker than a pixel is dear."""
+"""Number of wires from which on the thickest get thinner, and their least width in pixels: thick
+lines would hide each other, and are expensive."""
 NEAR = 4.0
-"""A line is under the mouse at that distance."""
+"""Pixels from a line in which the mouse hits it."""
 FAINT = 0.1
 DASHED, FLOWING = (6.0, 4.0), (18.0, 2.0)
-"""Pixels of a dash and of the gap behind it: of a negative weight, of others while one learns."""
+"""Pixels of a dash and its gap: of negative weights, and of the others while training."""
 SHADES = 60
-"""A color is mixed with its ground in so many steps: no eye tells two that are side by side."""
+"""Steps between a colour and its background, enough to be indistinguishable."""
 LEAST_SCALE = 0.5
-"""Where all weights are smaller the lines stay thin."""
+"""Least weight for the full width: if all weights are smaller the lines stay thin."""
 
 
 @dataclass(frozen=True)
 class Wires:
     """A linear layer: ``weights`` (units, inputs) and ``bias`` (units,) or empty.
 
-    ``sources``: the places in the layer before of what goes into it. ``name``: of the parameter.
+    ``sources``: the indices of its inputs in the layer before. ``name``: of the parameter.
     """
 
     name: str
@@ -48,26 +48,26 @@ class Wires:
 
 
 class Wire(NamedTuple):
-    """One weight: from unit ``source`` of the layer before to ``unit`` of layer ``column``."""
+    """A weight from unit ``source`` of the layer before to ``unit`` of layer ``column``."""
 
     column: int
     unit: int
     source: int
     at: int
-    """Its place among the inputs of the linear layer."""
+    """Its index among the inputs of the linear layer."""
     weight: float
     line: QLineF
 
 
 def count_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> int:
-    """Return how many `wires_of` makes."""
+    """Return the number of wires that `wires_of` returns."""
     sources = wires.sources[: wires.weights.shape[1]]
     known = sum(source < len(boxes[column - 1]) for source in sources)
     return min(len(wires.weights), len(boxes[column])) * known
 
 
 def wires_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> list[Wire]:
-    """Return the wires into layer ``column``, whose maps and those before it stand at ``boxes``."""
+    """Return the wires into layer ``column``; ``boxes``: of the maps of all layers."""
     before = [(box.right() + 1, box.center().y()) for box in boxes[column - 1]]
     own = [(box.left() - 1, box.center().y()) for box in boxes[column]]
     sources = wires.sources[: wires.weights.shape[1]]
@@ -87,36 +87,35 @@ def draw(
     lit: Sequence[Wire] | None = None,
     flown: float | None = None,
 ) -> None:
-    """Draw wires, the thick ones last; with ``lit`` the others fade. A negative one is dashed.
+    """Draw wires, thick ones last and negative ones dashed; all but ``lit`` are faded.
 
-    ``flown``: so many pixels their gaps have moved on; then the others have small ones, too.
-    They are opaque, in shades of the panel they stand on: what is seen through costs three times
-    as much to paint.
+    ``flown``: offset of the dashes in pixels; positive wires have small gaps then, too.
+    The wires are opaque, in colours mixed with the panel's: transparency would triple the cost.
     """
-    sizes = [_size(one.weight) for one in wires]
+    sizes = [_size(wire.weight) for wire in wires]
     scale = max([LEAST_SCALE, *sizes])
     few = len(wires) <= MOST // 4
     thick = max(LEAST_THICK, THICK * min(1.0, AIRY / max(1, len(wires))))
-    bright = None if lit is None else {id(one) for one in lit}
+    bright = None if lit is None else {id(wire) for wire in lit}
     minus, plus = (_shades(heat.color(sign, 1.0, theme.dark), theme.panel) for sign in (-1.0, 1.0))
-    # One pen for all of them: to make another for each took as long as the lines.
+    # A shared pen: a new pen for each wire would double the time.
     pen = QPen(QBrush(plus[-1]), THIN, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
-    clear = [bright is None or id(one) in bright for one in wires]
+    clear = [bright is None or id(wire) in bright for wire in wires]
     for at in sorted(range(len(wires)), key=lambda at: (clear[at], sizes[at])):
-        one = wires[at]
+        wire = wires[at]
         share = sizes[at] / scale
         strength = 0.25 + 0.6 * share if clear[at] else FAINT
         width = THIN + (thick - THIN) * share
-        pen.setColor((minus if one.weight < 0 else plus)[round(strength * SHADES)])
+        pen.setColor((minus if wire.weight < 0 else plus)[round(strength * SHADES)])
         pen.setWidthF(width)
-        if few and (one.weight < 0 or flown is not None):
-            dash, gap = DASHED if one.weight < 0 else FLOWING
+        if few and (wire.weight < 0 or flown is not None):
+            dash, gap = DASHED if wire.weight < 0 else FLOWING
             pen.setDashPattern([dash / width, gap / width])
             pen.setDashOffset(-(flown or 0.0) / width)
         elif few:
             pen.setStyle(Qt.PenStyle.SolidLine)
         painter.setPen(pen)
-        painter.drawLine(one.line)
+        painter.drawLine(wire.line)
 
 
 def _shades(color: QColor, ground: QColor) -> list[QColor]:
@@ -128,7 +127,7 @@ def _size(weight: float) -> float:
 
 
 def nearest(wires: Sequence[Wire], at: QPointF) -> Wire | None:
-    """Return the wire under the mouse: the thickest of those that pass close by."""
+    """Return the wire under the mouse: the thickest of those nearby."""
     if not wires:
         return None
     ends = np.array([(w.line.x1(), w.line.y1(), w.line.x2(), w.line.y2()) for w in wires])

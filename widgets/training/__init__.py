@@ -1,1 +1,1 @@
-"""What one sets a training run up with and drives it by; the pictures are in `widgets.plots`."""
+"""Widgets that set up and control training runs; the plots are in `widgets.plots`."""

@@ -1,4 +1,4 @@
-"""The bar of the training room: what is trained, its transport, and what one can take away."""
+"""The bar of the training page: current run, transport, speed and export."""
 
 import math
 
@@ -13,23 +13,23 @@ from widgets.transport_buttons import ICON, ROOM, icon
 from widgets.workspaces import WorkspaceSwitch
 
 SLOW, FAST = 1.0, 3000.0
-"""Steps per second at the ends of the slider; its last place is as fast as it goes."""
+"""Steps per second at the ends of the slider; its last position is unlimited."""
 PLACES = 60
 BETWEEN = 54
-"""Pixels that margins and gaps of one row take, besides a gap after each button."""
+"""Pixels of margins and gaps in a single row, besides a gap after each button."""
 MARGINS = 36
-"""What they take where there are two."""
+"""The same if there are two rows."""
 LETTERS = 30
-"""There is a second row where the first would not hold words of so many digits' width."""
+"""A second row is used if the first has less space for the text than this many digits."""
 STRETCH = -1
-"""Among the parts of a row: what takes the room that is left."""
+"""Marks a stretch among the parts of a row."""
 
 
 class TrainingBar(QFrame):
-    """Switch, title, buttons and speed; every press is told, nothing is done here."""
+    """Switch, title, buttons and speed; presses are only signalled, not handled here."""
 
     pressed = Signal(str)
-    """The command's name: ``play``, ``step``, ``line``, ``reset``..."""
+    """Name of the command: ``play``, ``step``, ``line``, ``reset``..."""
     rate_changed = Signal(float)
     until_chosen = Signal(object)
 
@@ -117,7 +117,7 @@ class TrainingBar(QFrame):
         self._arrange(in_two=False)
 
     def _arrange(self, in_two: bool) -> None:
-        """Put all in one row, or what is trained, the speed and what branches off in a second."""
+        """Use a single row, or a second one for title, speed, Fork and Export."""
         if in_two == self._in_two:
             return
         self._in_two = in_two
@@ -134,16 +134,16 @@ class TrainingBar(QFrame):
             first.addStretch(1)
             _add(second, *words, STRETCH, *speed, 6, self.fork, self.export)
         else:
-            # Behind the buttons: words that grow must not push what one is about to press.
+            # Behind the buttons: growing text must not move a button that is about to be pressed.
             _add(first, 6, *speed, 10, *words, STRETCH, self.fork, self.export)
 
     def minimumSizeHint(self) -> QSize:
-        """Return how small it can be made: what there is no room for is left out."""
+        """Return the size of the parts that are never left out."""
         least = super().minimumSizeHint()
-        return QSize(min(least.width(), MARGINS + _wide(*self._before())), least.height())
+        return QSize(min(least.width(), MARGINS + _width_of(*self._before())), least.height())
 
     def _before(self) -> tuple[QWidget, ...]:
-        """Return what always stands at the beginning."""
+        """Return the widgets at the beginning, which are never left out."""
         return self.switch, self.reset, self.line, self.step, self.play, self.until
 
     def set_theme(self, theme: Theme) -> None:
@@ -158,7 +158,7 @@ class TrainingBar(QFrame):
         self._fit()
 
     def set_playing(self, playing: bool) -> None:
-        """Show Pause while it trains, else Train; the button keeps its width."""
+        """Show Pause while training, else Train; the button keeps its width."""
         self._playing = playing
         text = "Pause" if playing else "Train"
         self.play.setText(text)
@@ -171,13 +171,13 @@ class TrainingBar(QFrame):
         self.play.setMinimumWidth(metrics.horizontalAdvance("Pause") + ICON + 36)
 
     def set_words(self, title: str, where: str) -> None:
-        """Show what is trained and where it stands."""
+        """Show the name of the run and its progress."""
         if (title, where) != self._words:
             self._words = (title, where)
             self._fit()
 
     def set_rate(self, rate: float) -> None:
-        """Show a speed; emits nothing."""
+        """Show a speed without emitting a signal."""
         self.speed.blockSignals(True)
         share = math.log(rate / SLOW) / math.log(FAST / SLOW) if rate > 0 else 1.0
         self.speed.setValue(round(share * PLACES))
@@ -185,7 +185,7 @@ class TrainingBar(QFrame):
         self.speed_value.say(self._rate_words())
 
     def rate(self) -> float:
-        """Return the steps per second that the slider stands at; 0 is as fast as it goes."""
+        """Return the steps per second of the slider; 0 is unlimited."""
         place = self.speed.value()
         if place == PLACES:
             return 0.0
@@ -201,33 +201,35 @@ class TrainingBar(QFrame):
         self.rate_changed.emit(self.rate())
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Leave out what there is no room for."""
+        """Leave out what does not fit."""
         super().resizeEvent(happened)
         self._fit()
 
     def _fit(self) -> None:
-        """Words go first, then the speed, for which there is a command too.
+        """Leave out what does not fit: first the text, then the speed, which has a command too.
 
-        In a row of their own the words stay whole: there the speed goes first.
+        In a second row the text stays whole and the speed is left out first.
         """
         title, where = self._words
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
-        always, after = _wide(self.examples, *self._before()), _wide(self.fork, self.export)
+        always = _width_of(self.examples, *self._before())
+        after = _width_of(self.fork, self.export)
         room = self.width() - BETWEEN - always - after
         in_two = room < metrics.horizontalAdvance("0") * LETTERS
         self._arrange(in_two)
-        # The set-ups to start from are in the menu too.
+        # The example set-ups are in the menu too.
         spare = self.width() - MARGINS - always if in_two else room
         self.examples.setVisible(spare >= 0)
         room = self.width() - MARGINS - after if in_two else room
-        wide = 128 + sum(one.sizeHint().width() for one in (self.speed_label, self.speed_value))
+        labels = (self.speed_label, self.speed_value)
+        wide = 128 + sum(label.sizeHint().width() for label in labels)
         least = small.horizontalAdvance(where.partition(" · ")[0]) + 16
-        told = metrics.horizontalAdvance(title) + 8 + least if in_two else 0
-        has_speed = room >= wide + told
+        text = metrics.horizontalAdvance(title) + 8 + least if in_two else 0
+        has_speed = room >= wide + text
         for part in (self.speed_label, self.speed, self.speed_value):
             part.setVisible(has_speed)
         room -= wide if has_speed else 0
-        # What is trained is cut for the step, but not for the speed.
+        # The name is shortened in favour of the step, but not of the speed.
         most = max(0, min(room, max(240, room - least)))
         heading = fitting(title, metrics, most)
         fits = room > 60
@@ -235,16 +237,16 @@ class TrainingBar(QFrame):
         self.title.setText(heading)
         self.title.setToolTip(tip(title))
         room -= metrics.horizontalAdvance(heading) + 8
-        # The speed goes before the step.
-        short = next((w for w in (where, where.partition(" · ")[0])
-                      if small.horizontalAdvance(w) <= room), "")  # fmt: skip
+        # The measured speed is left out before the step.
+        choices = (where, where.partition(" · ")[0])
+        short = next((words for words in choices if small.horizontalAdvance(words) <= room), "")
         self.where.setVisible(fits and bool(short))
         self.where.setText(short)
         self.setAccessibleDescription(f"{title}, {where}")
 
 
 def _add(row: QHBoxLayout, *parts: QWidget | int) -> None:
-    """Append widgets, and between them spaces of so many pixels."""
+    """Append widgets, spaces in pixels, and stretches (`STRETCH`) to a row."""
     for part in parts:
         if isinstance(part, QWidget):
             row.addWidget(part)
@@ -254,15 +256,15 @@ def _add(row: QHBoxLayout, *parts: QWidget | int) -> None:
             row.addSpacing(part)
 
 
-def _wide(*parts: QWidget) -> int:
-    """Return the pixels that widgets take, with a gap after each."""
-    return sum(max(one.sizeHint().width(), one.minimumWidth()) + 8 for one in parts)
+def _width_of(*parts: QWidget) -> int:
+    """Return the width of widgets in pixels, with a gap after each."""
+    return sum(max(part.sizeHint().width(), part.minimumWidth()) + 8 for part in parts)
 
 
 def fitting(title: str, metrics: QFontMetrics, width: int) -> str:
-    """Return as much of a title as ``width`` pixels hold: what tells runs apart stands at its end.
+    """Return as much of a title as fits into ``width`` pixels; its end distinguishes runs best.
 
-    The parts between its dots are left out from the front; one alone is cut in its middle.
+    The parts between its dots are left out from the front; a single part is elided in the middle.
     """
     parts = title.split(" · ")
     for first in range(len(parts)):

@@ -1,4 +1,4 @@
-"""Buttons of which any may be down, in as many columns as there is room for."""
+"""Grid of toggle buttons, any number of which may be checked, in as many columns as fit."""
 
 from collections.abc import Iterable
 
@@ -11,10 +11,10 @@ MOST_COLUMNS = 4
 
 
 class ChoiceGrid(QWidget):
-    """A button for each choice; it is never wider than its panel."""
+    """A toggle button for each choice; never wider than its panel."""
 
     edited = Signal(object)
-    """The choices that are made now, as a list."""
+    """Carries the list of checked choices."""
 
     def __init__(self, choices: Iterable[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,7 +26,7 @@ class ChoiceGrid(QWidget):
         self.offer(choices)
 
     def offer(self, choices: Iterable[str]) -> None:
-        """Have a button for each of these, none of them down, in place of those of before."""
+        """Replace the buttons by one for each choice, all unchecked."""
         for button in self.buttons.values():
             self._grid.removeWidget(button)
             button.hide()
@@ -41,13 +41,13 @@ class ChoiceGrid(QWidget):
         button = self.buttons[choice] = QPushButton(choice, self)
         button.setProperty("crumb", True)
         button.setCheckable(True)
-        # Their own widths would widen the panel beyond what is seen of it.
+        # Their size hints would make the panel wider than its visible part.
         button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         button.clicked.connect(self._tell)
         button.show()
 
     def choose(self, chosen: Iterable[str]) -> None:
-        """Show these as chosen, also those that are not offered; emits nothing."""
+        """Check these choices, adding buttons for unknown ones; emits nothing."""
         names = list(dict.fromkeys(chosen))
         others = [name for name in names if name not in self.buttons]
         for name in others:
@@ -59,11 +59,11 @@ class ChoiceGrid(QWidget):
             button.setChecked(name in names)
 
     def _tell(self) -> None:
-        self.edited.emit([name for name, one in self.buttons.items() if one.isChecked()])
+        self.edited.emit([name for name, button in self.buttons.items() if button.isChecked()])
 
     def _share(self) -> None:
-        """Put the buttons into as many columns as hold the longest of their words."""
-        widest = max((one.sizeHint().width() for one in self.buttons.values()), default=1)
+        """Put the buttons into as many columns as fit with the longest text."""
+        widest = max((button.sizeHint().width() for button in self.buttons.values()), default=1)
         columns = max(1, min(MOST_COLUMNS, (self.width() + GAP) // (widest + GAP)))
         if columns == self._columns:
             return
@@ -74,12 +74,12 @@ class ChoiceGrid(QWidget):
             self._grid.addWidget(button, place // columns, place % columns)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Share the room anew; called by Qt."""
+        """Lay the buttons out again; called by Qt."""
         super().resizeEvent(happened)
         self._share()
 
     def changeEvent(self, happened: QEvent) -> None:
-        """Measure the words again in another font; called by Qt."""
+        """Measure the texts again in another font; called by Qt."""
         super().changeEvent(happened)
         if happened.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._share()

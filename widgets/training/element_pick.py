@@ -1,4 +1,4 @@
-"""One element of a parameter, chosen by the parameter's name and the element's index."""
+"""Selector for an element of a parameter, by the parameter's name and the element's index."""
 
 from collections.abc import Sequence
 from math import prod
@@ -11,7 +11,7 @@ from widgets.choice import Choice
 
 
 class ElementPick(QWidget):
-    """A parameter and an index such as ``0, 1``; what is typed wrongly goes back to what was."""
+    """A parameter and an index such as ``0, 1``; invalid input is reset to the last index."""
 
     chosen = Signal()
 
@@ -35,34 +35,34 @@ class ElementPick(QWidget):
         self.index.editingFinished.connect(self._read)
 
     def set_parameters(self, parameters: Sequence[Parameter], flat: int) -> None:
-        """Offer these; what was chosen stays if it is there, else the element ``flat`` is."""
+        """Offer ``parameters``; keep the chosen element if it exists, else choose ``flat``."""
         before, at = self.names.currentText(), self._at
         self._parameters = tuple(parameters)
         with QSignalBlocker(self.names):
             self.names.clear()
-            self.names.addItems([one.name for one in parameters])
+            self.names.addItems([parameter.name for parameter in parameters])
         place = self.names.findText(before) if before else -1
         if place >= 0 and fits(at, self._parameters[place].shape):
             self.names.setCurrentIndex(place)
             self._show(at)
             return
-        for place, one in enumerate(self._parameters):
-            if one.start <= flat < one.start + prod(one.shape):
+        for place, found in enumerate(self._parameters):
+            if found.start <= flat < found.start + prod(found.shape):
                 self.names.setCurrentIndex(place)
-                self._show(unravel(flat - one.start, one.shape))
+                self._show(unravel(flat - found.start, found.shape))
 
     def flat(self) -> int:
-        """Return its place in the flat vector of all parameters; 0 without any."""
-        one = self._parameter()
-        if one is None:
+        """Return the element's index in the flat vector of all parameters; 0 without any."""
+        parameter = self._parameter()
+        if parameter is None:
             return 0
         place = 0
-        for index, size in zip(self._at, one.shape, strict=True):
+        for index, size in zip(self._at, parameter.shape, strict=True):
             place = place * size + index
-        return one.start + place
+        return parameter.start + place
 
     def title(self) -> str:
-        """Return what it is called: ``0.weight[0, 1]``."""
+        """Return the element's name: ``0.weight[0, 1]``."""
         at = f"[{', '.join(map(str, self._at))}]" if self._at else ""
         return self.names.currentText() + at
 
@@ -72,23 +72,23 @@ class ElementPick(QWidget):
 
     def _show(self, at: tuple[int, ...]) -> None:
         self._at = at
-        one = self._parameter()
+        parameter = self._parameter()
         self.index.setText(", ".join(map(str, at)))
         self.index.setEnabled(bool(at))
-        size = " × ".join(map(str, one.shape)) if one is not None else ""
+        size = " × ".join(map(str, parameter.shape)) if parameter is not None else ""
         self.index.setToolTip(f"Row by row, from 0, in {size}" if size else "")
 
     def _choose(self) -> None:
-        one = self._parameter()
-        if one is not None:
-            self._show((0,) * len(one.shape))
+        parameter = self._parameter()
+        if parameter is not None:
+            self._show((0,) * len(parameter.shape))
             self.chosen.emit()
 
     def _read(self) -> None:
-        one = self._parameter()
+        parameter = self._parameter()
         words = self.index.text().replace("[", " ").replace("]", " ").replace(",", " ").split()
         at = tuple(int(word) for word in words if word.isascii() and word.isdigit())
-        if one is None or len(at) != len(words) or not fits(at, one.shape):
+        if parameter is None or len(at) != len(words) or not fits(at, parameter.shape):
             self._show(self._at)
         elif at != self._at:
             self._show(at)
@@ -96,12 +96,12 @@ class ElementPick(QWidget):
 
 
 def fits(at: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether there is such an element."""
+    """Return whether ``at`` is a valid index into ``shape``."""
     return len(at) == len(shape) and all(i < size for i, size in zip(at, shape, strict=True))
 
 
 def unravel(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the index of the element with that number, counted row by row."""
+    """Return the index of the element with the row-major number ``flat``."""
     found: list[int] = []
     for size in reversed(shape):
         found.append(flat % size)

@@ -1,4 +1,4 @@
-"""A CSV file as it was read: its columns, the first rows, and which column is what."""
+"""Preview of a CSV file: its columns with their roles, and the first rows."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -22,21 +22,18 @@ from widgets.theme import Theme
 TARGET, INPUT = "target", "input"
 ROWS = 5
 LONGEST_NAME = 16
-"""Letters of a column's name that its head has."""
+"""Most characters of a column's name in its header."""
 WIDEST = 130
-"""Pixels of a column."""
+"""Most pixels of a column."""
 
 
 class FileLook(QWidget):
-    """The first rows of a file; a click on a column's name makes it an input, the target, or not.
-
-    Each click goes one on: input, target, left out.
-    """
+    """The first rows of a file; each click on a header cycles its role: input, target, left out."""
 
     chosen = Signal(object, str)
     """(names of the inputs, name of the target)"""
     stopped = Signal()
-    """A long file is to be read no further."""
+    """Reading of a long file is to stop."""
     again = Signal()
     """The file is to be read again."""
 
@@ -78,7 +75,7 @@ class FileLook(QWidget):
         self.hide()
 
     def _make_change(self) -> None:
-        """Make the row that tells of a file that is not what it was."""
+        """Build the row that reports a changed file."""
         self.change_words = Label("warning")
         self.again_button = QPushButton("Read again")
         self.again_button.setProperty("crumb", True)
@@ -92,7 +89,7 @@ class FileLook(QWidget):
         self._change.hide()
 
     def show_change(self, words: str, can_read: bool = True) -> None:
-        """Tell that the file is not what was read; an empty text takes that away."""
+        """Report that the file differs from what was read; an empty text removes that."""
         self.change_words.say(words)
         self.again_button.setVisible(can_read)
         self._change.setVisible(bool(words))
@@ -102,12 +99,12 @@ class FileLook(QWidget):
         self.setStyleSheet(sheet(theme))
 
     def show_progress(self, path: str, share: float) -> None:
-        """Show how much of a long file is read; 1 takes that away."""
+        """Show the progress of reading a long file; 1 removes it."""
         reads = share < 1
         self._strip.setVisible(reads)
         if not reads:
             return
-        # What was seen of another file is not of this one.
+        # These still show another file.
         for part in (self.problem, self.table, self.sampled):
             part.hide()
         name = PurePath(path).name
@@ -118,12 +115,12 @@ class FileLook(QWidget):
         self.show()
 
     def show_note(self, note: str) -> None:
-        """Show a word on the rows that were taken."""
+        """Show a remark on the rows that were used."""
         self.sampled.say(note)
         self.sampled.setVisible(bool(note))
 
     def show_file(self, looked: FileLooked, inputs: Sequence[str], target: str) -> None:
-        """Show what a file holds and which columns are used now."""
+        """Show the contents of a file and the roles of its columns."""
         self._looked = looked
         self._inputs, self._target = list(inputs), target
         problem = looked.problem
@@ -142,7 +139,7 @@ class FileLook(QWidget):
                 self.table.setItem(row, column, QTableWidgetItem(cell))
         self._name()
         self.table.resizeColumnsToContents()
-        # With room for any use, so that nothing moves under the mouse where one chooses it.
+        # Wide enough for any role, so that nothing moves under the mouse on a click.
         letters, margins = self.table.horizontalHeader().fontMetrics(), 16
         least = letters.horizontalAdvance(TARGET) + margins
         for column in range(self.table.columnCount()):
@@ -154,7 +151,7 @@ class FileLook(QWidget):
         assert self._looked is not None
         for column, name in enumerate(self._looked.columns):
             use = TARGET if name == self._target else INPUT if name in self._inputs else ""
-            # The use below a name must be seen however long that is.
+            # The role below a name must be visible however long the name is.
             item = QTableWidgetItem(f"{text.shortened(name, LONGEST_NAME)}\n{use or '–'}")
             kind = "numbers" if name in self._numbers() else "text: can be the target, as classes"
             item.setToolTip(tip(f"{name}\n{kind}"))
@@ -172,12 +169,12 @@ class FileLook(QWidget):
         if name == self._target:
             self._target = ""
         elif name in self._inputs or not numeric:
-            self._inputs = [one for one in self._inputs if one != name]
+            self._inputs = [other for other in self._inputs if other != name]
             if self._target in self._numbers():
                 self._inputs.append(self._target)
             self._target = name
         else:
             self._inputs.append(name)
         self._name()
-        order = [one for one in self._looked.columns if one in self._inputs]
+        order = [column for column in self._looked.columns if column in self._inputs]
         self.chosen.emit(order, self._target)

@@ -1,4 +1,4 @@
-"""The settings of a run that belong to no part: what they are called and how they are chosen."""
+"""Options of a run that belong to no part such as data or model: titles, ranges and help."""
 
 import itertools
 from collections.abc import Sequence
@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from engine.training import Option
 
 FEATURES = ("x1", "x2", "x1^2", "x2^2", "x1*x2", "sin(x1)", "sin(x2)")
-"""What two inputs are made into."""
+"""Features that can be made from two inputs."""
 MOST_INPUTS = 32
-"""More inputs would be a wall of switches."""
+"""Most inputs for which switches are offered."""
 MOST_CROSSED = 6
-"""Of more inputs than these no products are offered."""
+"""Most inputs for which products are offered."""
 
 
 def features(inputs: int) -> tuple[str, ...]:
-    """Return the columns that can be made of so many inputs; the inputs themselves come first."""
+    """Return the features that can be made of a number of inputs; the inputs come first."""
     if not 0 < inputs <= MOST_INPUTS:
         return ()
     each = [f"x{i}" for i in range(1, inputs + 1)]
     pairs = itertools.combinations(each, 2) if inputs <= MOST_CROSSED else ()
-    products = [f"{one}*{other}" for one, other in pairs]
-    return (*each, *(f"{one}^2" for one in each), *products, *(f"sin({one})" for one in each))
+    products = [f"{a}*{b}" for a, b in pairs]
+    return (*each, *(f"{x}^2" for x in each), *products, *(f"sin({x})" for x in each))
 
 
 def named(names: Sequence[str]) -> str:
-    """Return which of the inputs x1, x2 is which column; nothing where they have no other names."""
+    """Return which input x1, x2 is which column; empty if the columns have no other names."""
     pairs = [f"x{i} {name}" for i, name in enumerate(names, 1) if name not in ("x", f"x{i}")]
     return " · ".join(pairs)
 
@@ -70,7 +70,7 @@ MODES = ("auto", "reference", "captured")
 
 
 def machine(devices: tuple[str, ...]) -> tuple[Option, ...]:
-    """Return what decides where and how exactly the run computes."""
+    """Return the options for seed, device and precision."""
     return (
         Option("seed", "int", 0, "Decides weights, data and order", "Seed", 0),
         Option("device", "choice", "cpu", "Where the tensors live", "Device", choices=devices),
@@ -99,4 +99,4 @@ MISTAKES = {
     "freeze_first": "First layer frozen",
     "wrong_device": "Data on another device",
 }
-"""What the mistakes are called."""
+"""Titles of the deliberate mistakes."""

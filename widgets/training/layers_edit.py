@@ -1,4 +1,4 @@
-"""The builder of a network: a line per layer, with + and − for layers and units, and a choice."""
+"""Editor of a network's hidden layers: a row per layer, with + and − for layers and units."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from widgets.training.still import keep_still
 
 MOST_LAYERS = 12
 AT_ONCE = 3
-"""Rows that are made in one turn of the event loop: a file may hold a model of 32 layers."""
+"""Rows that are built in a turn of the event loop: a file may hold a model of 32 layers."""
 USUAL_WIDTH = 8
 
 
@@ -38,12 +38,12 @@ def small_button(sign: str, name: str) -> QPushButton:
 
 
 class LayersEdit(QWidget):
-    """Layers as a list of widths. ``low`` and ``high`` bound a width."""
+    """Hidden layers as a list of widths from ``low`` to ``high``."""
 
     edited = Signal(object)
-    """The list of widths that is wanted now."""
+    """Carries the edited list of widths."""
     named = Signal(object)
-    """What was offered and is wanted now, as a list with one for each layer."""
+    """Carries the list of chosen names, one for each layer."""
 
     def __init__(self, low: int = 1, high: int = 1024, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,11 +76,11 @@ class LayersEdit(QWidget):
         self.set_widths(())
 
     def widths(self) -> list[int]:
-        """Return the widths that are shown."""
+        """Return the widths."""
         return list(self._widths)
 
     def set_widths(self, widths: Sequence[int]) -> None:
-        """Show these layers; emits nothing. Of many new ones some are made in turns to come."""
+        """Show these layers; emits nothing. Of many new rows some are built in later turns."""
         self._widths = [int(width) for width in widths]
         for _ in range(min(AT_ONCE, len(self._widths) - len(self._rows))):
             self._add_row()
@@ -109,17 +109,17 @@ class LayersEdit(QWidget):
             self._say_layers()
 
     def showEvent(self, happened: QShowEvent) -> None:
-        """Say it by the room there is by now."""
+        """Label the layers for the current width."""
         super().showEvent(happened)
         self._say_layers()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Say "Layer 2" or only "2", as there is room."""
+        """Write "Layer 2", or "2" if that does not fit."""
         super().resizeEvent(happened)
         self._say_layers()
 
     def _say_layers(self) -> None:
-        """Leave the word out where a choice would be cut off otherwise."""
+        """Leave out the word "Layer" if it would cut off a choice."""
         for index, (name, minus, plus, number, choice) in enumerate(self._rows):
             words = f"Layer {index + 1}"
             fixed = sum(part.sizeHint().width() for part in (minus, plus, number))
@@ -130,24 +130,24 @@ class LayersEdit(QWidget):
             name.setToolTip("" if fits else words)
 
     def offer(self, title: str, choices: Sequence[str]) -> None:
-        """Let one of ``choices`` be picked for each layer; ``title`` says of what they are one."""
+        """Offer ``choices`` for each layer; ``title``: what they are, such as "Activation"."""
         self._title, self._offered = title, tuple(choices)
         for index, row in enumerate(self._rows):
             self._fill(index, row[-1])
         self.set_widths(self._widths)
 
     def set_names(self, names: str | Sequence[str]) -> None:
-        """Show one name for all layers, or one for each; emits nothing."""
+        """Show a name for all layers, or a list with one for each; emits nothing."""
         self._names = [names] if isinstance(names, str) else list(names)
         self._show_names()
 
     def names(self) -> list[str]:
-        """Return the name of each layer: the last one holds for those that come after it."""
+        """Return the name of each layer: the last name also applies to further layers."""
         count = len(self._widths)
         return (self._names + self._names[-1:] * count)[:count]
 
     def choice(self, index: int) -> QComboBox:
-        """Return what picks for a layer."""
+        """Return the combo box of a layer."""
         return self._rows[index][-1]
 
     def _show_names(self) -> None:

@@ -1,4 +1,4 @@
-"""Numbers one types or drags: a field, and a slider beside it where the range is known."""
+"""Numeric editor: a text field, with a slider if the range is known."""
 
 import math
 import re
@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSlider, QWidget
 from playback.text import MINUS
 
 STEPS = 1000
-"""Places of a slider."""
+"""Positions of a slider."""
 THOUSANDS = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
 WIDEST_COUNT = 400
-"""A whole-number slider has a place for each number up to so many."""
+"""Largest integer range for which a slider has a position for each number."""
 
 
 def written(number: float | int | None) -> str:
-    """Return a number as it is typed: ``0.03``, ``1e-05``, ``250``; nothing for None."""
+    """Return a number as text for a field: ``0.03``, ``1e-05``, ``250``; empty for None."""
     if number is None:
         return ""
     if isinstance(number, int):
@@ -26,7 +26,7 @@ def written(number: float | int | None) -> str:
 
 
 def _counted(text: str) -> int:
-    """Return a whole number, which may be typed as 1e6. Raises ValueError, OverflowError."""
+    """Parse an integer, which may be written as 1e6. Raises ValueError, OverflowError."""
     try:
         return int(text)
     except ValueError:
@@ -37,16 +37,16 @@ def _counted(text: str) -> int:
 
 
 class NumberField(QWidget):
-    """A number in a field, with a slider where both ends are known.
+    """A number in a text field, with a slider if both bounds are known.
 
-    ``low``, ``high`` are what is accepted; ``optional`` lets the field be empty (None). ``most``
-    may be typed where that is more than the slider offers.
+    ``low`` and ``high`` are the bounds; ``optional`` allows an empty field (None). ``most`` is the
+    bound for typed numbers, if it differs from the slider's ``high``.
     """
 
     edited = Signal(object)
-    """The number that is wanted now: int, float or None."""
+    """Carries the edited number: int, float or None."""
     refused = Signal(str)
-    """Why what was typed is no such number; empty once it is one again."""
+    """Carries why the input is invalid; empty once it is valid again."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class NumberField(QWidget):
         return count if self._whole and not self._log and count <= WIDEST_COUNT else STEPS
 
     def set_number(self, number: float | int | None) -> None:
-        """Show ``number``; emits nothing, and leaves a field alone in which one types it."""
+        """Show ``number``; emits nothing, and does not overwrite a field that is being edited."""
         self._number = number
         if not (self.field.hasFocus() and self.field.isModified()):
             text = written(number)
@@ -110,11 +110,11 @@ class NumberField(QWidget):
                     self.slider.setValue(self._place(float(number)))
 
     def number(self) -> float | int | None:
-        """Return the number that holds."""
+        """Return the current number."""
         return self._number
 
     def _least_log(self) -> float:
-        """Where a log slider begins: a range that starts at 0 has five decades and then the 0."""
+        """Return the start of a log slider: a range from 0 has five decades, and 0 itself."""
         assert self._low is not None
         assert self._high is not None
         return self._low if self._low > 0 else self._high * 1e-5
@@ -157,12 +157,12 @@ class NumberField(QWidget):
             self.edited.emit(number)
 
     def take_text(self) -> None:
-        """Take what is typed, as Return does."""
+        """Commit the text, as Return does."""
         if not self.field.isModified():
             return
         self.field.setModified(False)
         text = self.field.text().strip().replace(MINUS, "-")
-        # Counts are shown as 1,000,000; a single comma is a decimal point elsewhere.
+        # 1,000,000 is accepted for integers; elsewhere a comma is taken for a decimal point.
         text = text.replace(",", "" if self._whole and THOUSANDS.fullmatch(text) else ".")
         if not text and self._optional:
             self._accept(None)
@@ -197,6 +197,6 @@ class NumberField(QWidget):
             self.edited.emit(number)
 
     def focusOutEvent(self, happened: QFocusEvent) -> None:
-        """Take what was typed when one goes elsewhere."""
+        """Commit the text when the focus leaves."""
         self.take_text()
         super().focusOutEvent(happened)

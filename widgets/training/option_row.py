@@ -1,4 +1,4 @@
-"""One option of a part as a line of a form: its name, an editor made for its kind, and a remark."""
+"""Form row for an option of a part: its label, an editor for its kind, and remarks."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -30,9 +30,9 @@ from widgets.training.numbers import NumberField, written
 from widgets.training.still import keep_still
 
 LABEL = 96
-"""Pixels for the names on the left."""
+"""Width of the labels in pixels."""
 REST_MS = 500
-"""Typing a text must rest for so long before it is taken."""
+"""Pause in typing before a text is committed."""
 
 Read = Callable[[object], None]
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class OptionRow(QWidget):
     """A labelled editor for one `Option`; ``name`` of a file option ends in ``path``."""
 
     edited = Signal(str, object)
-    """(name, what it shall be)"""
+    """(name, new value)"""
 
     def __init__(
         self, option: Option, parent: QWidget | None = None, title: str | None = None
@@ -84,22 +84,22 @@ class OptionRow(QWidget):
         if self.option.kind == "choices" and not self.option.choices:
             self.hide()
         grid.setColumnStretch(1, 1)
-        # No less high than what stands in it: a long complaint is broken into lines.
+        # At least as high as its contents: a long error is wrapped.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     @cached_property
     def words(self) -> Label:
-        """A remark below the editor; made at the first that there is to make, as few rows have."""
+        """A remark below the editor; created on demand, as few rows have one."""
         return self._below("caption", 2)
 
     @cached_property
     def note(self) -> Label:
-        """What is wrong with the value, below it; made for the first complaint."""
+        """An error below the editor; created on demand."""
         return self._below("error", 3)
 
     @cached_property
     def asked(self) -> Label:
-        """What is to be given here, below it; made the first time that something is."""
+        """A request for a missing value, below the editor; created on demand."""
         return self._below("caption", 4)
 
     def _below(self, role: str, place: int) -> Label:
@@ -109,11 +109,11 @@ class OptionRow(QWidget):
         return label
 
     def set_value(self, value: object) -> None:
-        """Show ``value``, of any kind: it may come from a file; emits nothing."""
+        """Show ``value``, which may be of any type, as from a file; emits nothing."""
         self._show(value)
 
     def offer(self, choices: Sequence[str], words: str = "") -> None:
-        """Let several of these be chosen, with a word on them; the row hides where there is none.
+        """Offer ``choices`` with a remark; without choices the row is hidden.
 
         Only for an option of the kind ``choices``.
         """
@@ -125,13 +125,13 @@ class OptionRow(QWidget):
         self.setVisible(bool(choices))
 
     def complain(self, why: str) -> None:
-        """Show what is wrong with the value, below it; empty takes that away."""
+        """Show an error below the value; an empty text removes it."""
         if why or "note" in self.__dict__:
             self.note.say(why)
             self.note.setVisible(bool(why))
 
     def ask(self, what: str) -> None:
-        """Ask for a value that is not there yet, below it; empty takes that away."""
+        """Show a request for a missing value below it; an empty text removes it."""
         if what or "asked" in self.__dict__:
             self.asked.say(what)
             self.asked.setVisible(bool(what))
@@ -139,7 +139,7 @@ class OptionRow(QWidget):
     def _tell(self, value: object) -> None:
         self.edited.emit(self.option.name, value)
 
-    # One editor per kind
+    # An editor for each kind
 
     def _make(self, title: str) -> tuple[QWidget, Read]:
         kind = self.option.kind
@@ -160,9 +160,10 @@ class OptionRow(QWidget):
         return self._make_text(title, numbers=kind == "floats")
 
     def _make_number(self, title: str) -> tuple[QWidget, Read]:
-        one = self.option
-        is_whole, is_optional = one.kind == "int", one.default is None
-        field = NumberField(title, is_whole, one.low, one.high, one.log, is_optional, one.most)
+        option = self.option
+        is_whole, is_optional = option.kind == "int", option.default is None
+        bounds = (option.low, option.high, option.log)
+        field = NumberField(title, is_whole, *bounds, is_optional, option.most)
         field.edited.connect(self._tell)
         field.refused.connect(self.complain)
         return field, lambda value: field.set_number(_number(value))
@@ -185,7 +186,7 @@ class OptionRow(QWidget):
         for choice in self.option.choices:
             box.addItem(choice or "none", choice)
         if self.option.each:
-            box.setPlaceholderText("one for each")
+            box.setPlaceholderText("per layer")
         box.activated.connect(lambda index: self._tell(box.itemData(index)))
 
         def show(value: object) -> None:
@@ -302,22 +303,22 @@ def _number(value: object) -> float | int | None:
 
 
 def _all(kind: type[T], value: object) -> list[T]:
-    """Return what is in a list, or nothing where any of it is of another kind."""
+    """Return the items of a list, or an empty list if any has another type."""
     given = value if isinstance(value, list | tuple) else ()
-    found = [one for one in given if isinstance(one, kind)]
+    found = [item for item in given if isinstance(item, kind)]
     return found if len(found) == len(given) else []
 
 
 def _typed(value: object) -> str:
-    """Return what stands in a field; what a file holds may be of any kind."""
+    """Return the text of a field for a value of any type, as from a file."""
     number = _number(value)
     return str(value) if number is None else written(number)
 
 
 def column(of: QWidget) -> QVBoxLayout:
-    """Return the layout of ``of``: rows one below the other."""
-    made = QVBoxLayout(of)
-    made.setContentsMargins(0, 0, 0, 0)
-    made.setSpacing(7)
-    made.setAlignment(Qt.AlignmentFlag.AlignTop)
-    return made
+    """Return a vertical layout for ``of``."""
+    layout = QVBoxLayout(of)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(7)
+    layout.setAlignment(Qt.AlignmentFlag.AlignTop)
+    return layout

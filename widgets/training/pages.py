@@ -1,4 +1,4 @@
-"""Pages that take turns below a row of small buttons."""
+"""Stacked pages below a row of small buttons."""
 
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
 
 
 class Pages(QWidget):
-    """One of several widgets, chosen by the button with its title."""
+    """A stack of widgets, each shown by the button with its title."""
 
     def __init__(self, *pages: tuple[str, QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The runs so far, side by side: pick one, hide its curves, forget it."""
+"""Table of all runs: to continue, hide, rename or forget them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ from widgets.theme import Theme
 
 TICK = 28
 LEAST_NAME = 170
-"""Pixels that a run's name has, if it takes so many."""
+"""Least pixels of a run's name, if it is as long."""
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
 
 COLOR = Qt.ItemDataRole.UserRole
-"""Of which colour the mark before a name is."""
+"""Role of the colour of the mark before a name."""
 
 
 @dataclass(frozen=True)
 class RunLine:
-    """One row: a run and how far it got."""
+    """A row of the table: a run and its results."""
 
     run_id: int
     name: str
@@ -46,7 +46,7 @@ class RunLine:
 
 
 class RunTable(QWidget):
-    """A table of runs; Return or a double click drives one on, F2 renames it, Delete forgets it."""
+    """A table of runs; Return or a double click continues a run, F2 renames, Delete forgets it."""
 
     picked = Signal(int)
     hidden = Signal(int, bool)
@@ -55,7 +55,7 @@ class RunTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        words = "double click drives one on, right click renames or forgets; the tick shows curves"
+        words = "double click continues, right click renames or forgets; the tick shows curves"
         self.heading = Heading("Runs", words)
         self.table = _Table(0, len(COLUMNS))
         self.table.setHorizontalHeaderLabels(list(COLUMNS))
@@ -66,7 +66,7 @@ class RunTable(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setShowGrid(False)
-        # Where a run branched off stands at the end of its name.
+        # The step of a fork is at the end of its name.
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.setWordWrap(False)
         header = self.table.horizontalHeader()
@@ -78,7 +78,7 @@ class RunTable(QWidget):
         column.addWidget(self.table, 1)
         self._lines: tuple[RunLine, ...] = ()
         self._seen: list[tuple[object, ...]] = []
-        """What each row shows; nothing while that is not set."""
+        """The displayed contents of each row; empty until set."""
         self.table.itemChanged.connect(self._tick)
         self.table.activated_row.connect(lambda row: self.picked.emit(self._lines[row].run_id))
         self.table.deleted_row.connect(lambda row: self.dropped.emit(self._lines[row].run_id))
@@ -86,7 +86,7 @@ class RunTable(QWidget):
         self.table.customContextMenuRequested.connect(self._offer)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Keep room for the numbers; called by Qt."""
+        """Shorten the heading to leave space for the numbers; called by Qt."""
         super().resizeEvent(happened)
         self.heading.squeeze(self.height())
 
@@ -96,7 +96,7 @@ class RunTable(QWidget):
         self.table.fit()
 
     def show_lines(self, lines: Sequence[RunLine]) -> None:
-        """Show these runs, the newest on top; not while a name is typed, which that would undo."""
+        """Show these runs; ignored while a name is being edited, which it would discard."""
         if self.table.is_edited:
             return
         lines = tuple(lines)
@@ -106,7 +106,7 @@ class RunTable(QWidget):
                 self._move_rows(lines)
             self._lines = lines
             for row, line in enumerate(lines):
-                # Most rows are of runs that are over: a cell that is set again is measured again.
+                # Most rows do not change: setting a cell again would measure it again.
                 seen = _seen(line)
                 if self._seen[row] != seen:
                     self._seen[row] = seen
@@ -114,11 +114,11 @@ class RunTable(QWidget):
                     self.table.measure(row, columns)
                     changed = changed or bool(columns)
         if changed:
-            # Once for all: left to Qt, every cell that is set has its whole column measured.
+            # Only once: Qt would measure the whole column for every cell that is set.
             self.table.fit()
 
     def _move_rows(self, lines: tuple[RunLine, ...]) -> None:
-        """Give each run its row; the rows of those that stay are moved as they are."""
+        """Insert and remove rows so that each run has its row; other rows are reused."""
         stays, ids = {line.run_id for line in lines}, [line.run_id for line in self._lines]
         for row in reversed(range(len(ids))):
             if ids[row] not in stays:
@@ -137,25 +137,25 @@ class RunTable(QWidget):
         del self._seen[row]
 
     def _show_line(self, row: int, line: RunLine) -> set[int]:
-        """Show a run, and return the columns in which it may take another width now.
+        """Show a run, and return the columns whose width may have changed.
 
-        While it is trained most of it stays, and whatever is set has its cell looked at again.
+        Only cells that changed are set, as Qt measures a cell that is set again.
         """
         changed = set[int]()
-        gone = "" if line.alive else "\nIts curves are kept; it cannot go on"
+        gone = "" if line.alive else "\nOnly its curves are kept; it cannot continue"
         for column, word in enumerate(_words(line)):
             item = self.table.item(row, column)
             if item is None:
                 item = _cell(column)
                 self.table.setItem(row, column, item)
-            font, told = item.font(), tip(f"{word}{gone}".strip())
+            font, tooltip = item.font(), tip(f"{word}{gone}".strip())
             if item.text() != word or font.bold() != line.current:
                 changed.add(column)
                 font.setBold(line.current)
                 item.setText(word)
                 item.setFont(font)
-            if item.toolTip() != told:
-                item.setToolTip(told)
+            if item.toolTip() != tooltip:
+                item.setToolTip(tooltip)
         first = self.table.item(row, 0)
         assert first is not None
         if first.data(COLOR) != line.color.rgba():
@@ -172,16 +172,16 @@ class RunTable(QWidget):
             self.menu_of(row).popup(self.table.viewport().mapToGlobal(place))
 
     def menu_of(self, row: int) -> QMenu:
-        """Return what can be done with the run in a row; gone once it is closed."""
+        """Return the context menu of the run in a row; it is deleted when closed."""
         line, menu = self._lines[row], QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        drive = menu.addAction("Drive on" if line.alive else "Take its set-up")
+        drive = menu.addAction("Continue" if line.alive else "Use its set-up")
         drive.triggered.connect(lambda: self.picked.emit(line.run_id))
         menu.addAction("Rename\tF2").triggered.connect(lambda: self.table.rename(row))
         forget = menu.addAction("Forget\tDel")
         forget.triggered.connect(lambda: self.dropped.emit(line.run_id))
-        for one in (drive, forget):
-            one.setEnabled(not line.current)
+        for action in (drive, forget):
+            action.setEnabled(not line.current)
         return menu
 
     def _tick(self, item: QTableWidgetItem) -> None:
@@ -195,7 +195,7 @@ class RunTable(QWidget):
 
 
 def _cell(column: int) -> QTableWidgetItem:
-    """Return a cell in which nothing stands yet."""
+    """Return an empty cell."""
     item = QTableWidgetItem()
     if column == 0:
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
@@ -205,18 +205,18 @@ def _cell(column: int) -> QTableWidgetItem:
 
 
 def _words(line: RunLine) -> tuple[str, ...]:
-    numbers = (text.number(one) for one in (line.loss, line.validation, line.best))
+    numbers = (text.number(loss) for loss in (line.loss, line.validation, line.best))
     shown = ("\N{EM DASH}" if word == "NaN" else word for word in numbers)
     return line.name, f"{line.steps:,}", *shown, line.differs
 
 
 def _seen(line: RunLine) -> tuple[object, ...]:
-    """Return what a row shows; of two NaNs one cannot tell by themselves that they are the same."""
+    """Return the displayed contents of a row; as text, since NaN is not equal to itself."""
     return *_words(line), line.color.rgba(), line.shown, line.current, line.alive
 
 
 class _Table(QTableWidget):
-    """Tells which row Return, a double click and Delete were meant for."""
+    """Table that signals the row of Return, a double click and Delete."""
 
     activated_row = Signal(int)
     deleted_row = Signal(int)
@@ -224,42 +224,42 @@ class _Table(QTableWidget):
     def __init__(self, rows: int, columns: int) -> None:
         super().__init__(rows, columns)
         self._name, self._numbers, self._last, self._title = LEAST_NAME, 0, 0, 0
-        """Pixels that the longest name takes, the numbers, the last column, and its head."""
+        """Pixels of the longest name, all numbers, the last column, and its header."""
         self._widths: list[list[int]] = []
-        """So many pixels each cell takes, row by row, in this font."""
+        """Pixels of each cell, row by row, in the current font."""
         self._font = self.font()
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
     @property
     def is_edited(self) -> bool:
-        """Whether a name is being typed."""
+        """True while a name is being edited."""
         return self.state() == QAbstractItemView.State.EditingState
 
     def sizeHintForColumn(self, column: int) -> int:
-        """Return a column's width; called by Qt, which forgets the room of our larger tick."""
+        """Return a column's width; called by Qt, whose own hint ignores the larger check box."""
         return super().sizeHintForColumn(column) + (0 if column else TICK)
 
     def add_row(self, row: int) -> None:
-        """Make room for a run."""
+        """Insert a row."""
         self.insertRow(row)
         self._widths.insert(row, [0] * self.columnCount())
 
     def drop_row(self, row: int) -> None:
-        """Take a run away."""
+        """Remove a row."""
         self.removeRow(row)
         del self._widths[row]
 
     def measure(self, row: int, columns: Iterable[int]) -> None:
-        """Look how wide these cells of a row are."""
+        """Measure cells of a row."""
         model, widths = self.model(), self._widths[row]
         for column in columns:
             hint = self.sizeHintForIndex(model.index(row, column)).width()
             widths[column] = hint + (0 if column else TICK)
 
     def fit(self) -> None:
-        """Give each column what it holds; where that is too much long names are cut first.
+        """Fit the columns to their contents; if that is too wide, long names are elided first.
 
-        What the last column tells is in a run's name too, unless that is the user's own.
+        The last column is mostly part of a run's name too, unless the user named the run.
         """
         if self._font != self.font():
             self._font = self.font()
@@ -277,28 +277,28 @@ class _Table(QTableWidget):
 
     def _share(self) -> None:
         room = self.viewport().width() - self._numbers
-        # A list of differences may be endless: beyond two fifths of the room it is cut.
+        # A list of differences may be very long: it is elided beyond two fifths of the width.
         last = min(self._last, max(self._title, 2 * room // 5))
         name = min(self._name, max(LEAST_NAME, room - last))
         self.setColumnWidth(0, name)
-        # Stretched by Qt, the last column stays wider than the room once it was pushed out of it.
+        # Qt's own stretching leaves the last column too wide once it was pushed out of view.
         self.setColumnWidth(self.columnCount() - 1, max(self._title, room - name))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Share the room anew; called by Qt."""
+        """Distribute the width again; called by Qt."""
         super().resizeEvent(happened)
         if happened.size().width() != happened.oldSize().width():
             self._share()
 
     def rename(self, row: int) -> None:
-        """Let a run's name be typed where it stands."""
+        """Edit a run's name in place."""
         self.setCurrentCell(row, 0)
         item = self.item(row, 0)
         if item is not None:
             self.editItem(item)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Take Return, F2 and Delete; Space ticks the row, other keys move."""
+        """Handle Return, F2 and Delete; Space toggles the check box, other keys move."""
         row = self.currentRow()
         if row >= 0 and happened.key() == Qt.Key.Key_F2:
             self.rename(row)

@@ -1,4 +1,4 @@
-"""Sections of the set-up: a heading that opens and closes, and a part chosen with its options."""
+"""Collapsible sections of the set-up form: rows of options, or a part with its options."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
@@ -22,13 +22,13 @@ from widgets.training.option_row import OptionRow, column
 from widgets.training.still import keep_still
 
 AUTOMATIC = ""
-"""Name of the choice that leaves a part to the engine, or out."""
+"""Name of the choice without a part: the engine's default, or none."""
 WORDS = {"n": "examples", "k": "classes", "path": "file", "limit": "rows at most"}
-"""Options whose names are too short to be read."""
+"""Readable titles of options with short names."""
 
 
 class Section(QWidget):
-    """A heading one can fold, and rows below it, which are made once it is open."""
+    """A collapsible heading, and rows below it that are built when it is first opened."""
 
     def __init__(self, title: str, is_open: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,11 +66,11 @@ class Section(QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether its rows are seen."""
+        """True while the section is open."""
         return self.head.isChecked()
 
     def fill(self) -> None:
-        """Make the rows that are not there yet, for they are seen from now on."""
+        """Build the rows that do not exist yet: the section is being opened."""
 
     def _fold(self, is_open: bool) -> None:
         if is_open:
@@ -79,7 +79,7 @@ class Section(QWidget):
         self.head.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
 
     def complain(self, why: str) -> None:
-        """Show what is wrong here; empty takes that away. A folded section opens for it."""
+        """Show an error, which opens the section; an empty text removes it."""
         self.note.say(why)
         self.note.setVisible(bool(why))
         if why and not self.head.isChecked():
@@ -87,13 +87,13 @@ class Section(QWidget):
 
 
 class Rows(Section):
-    """A section of single options."""
+    """A section of independent options."""
 
     edited = Signal(str, object)
 
     def __init__(self, title: str, options: Sequence[Option], is_open: bool = False) -> None:
         self.by_name: dict[str, OptionRow] = {}
-        """The rows that are there by now."""
+        """The rows that exist by now."""
         self._options: list[Option] = []
         self._values: dict[str, object] = {}
         self._offers: dict[str, tuple[tuple[str, ...], str]] = {}
@@ -106,19 +106,19 @@ class Rows(Section):
         return tuple(option.name for option in self._options)
 
     def add(self, options: Sequence[Option]) -> None:
-        """Put these options at the end."""
+        """Append options."""
         self._options.extend(options)
         if self.is_open:
             self.fill()
 
     def set_values(self, values: Mapping[str, object]) -> None:
-        """Show these, by the options' names; emits nothing."""
+        """Show values by option name; emits nothing."""
         self._values = dict(values)
         for name, row in self.by_name.items():
             row.set_value(values[name])
 
     def fill(self) -> None:
-        """Make the rows that are not there yet."""
+        """Build the rows that do not exist yet."""
         for option in self._options:
             if option.name not in self.by_name:
                 row = self.by_name[option.name] = OptionRow(option, self.body)
@@ -130,7 +130,7 @@ class Rows(Section):
                 self.rows.addWidget(row)
 
     def offer(self, name: str, choices: tuple[str, ...], words: str) -> None:
-        """Let several of these be chosen for the option of that name, none by now; with a word."""
+        """Offer ``choices`` for the option ``name``, none of them chosen, with a remark."""
         if self._offers.get(name) != (choices, words):
             self._offers[name] = choices, words
             if name in self.by_name:
@@ -138,15 +138,15 @@ class Rows(Section):
 
 
 class PartSection(Section):
-    """The choice of one entry of the catalogue, and its options."""
+    """The choice of an entry of the catalogue, and its options."""
 
     chosen = Signal(object)
-    """The `Part` that is wanted now, or None."""
+    """Carries the chosen `Part`, or None."""
 
     def __init__(
         self, title: str, absent: str = "", is_open: bool = True, ours: bool = False
     ) -> None:
-        """Make one; ``ours``: the options' names are our words, not arguments of torch."""
+        """``ours``: option names are to be shown as words, as they are not arguments of torch."""
         super().__init__(title, is_open=False)
         self._absent, self._ours = absent, ours
         self._entries: dict[str, Entry] = {}
@@ -167,7 +167,7 @@ class PartSection(Section):
         self.head.setChecked(is_open)
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
-        """Offer these, group by group."""
+        """Offer entries, by group."""
         self._entries = {entry.name: entry for entry in entries}
         self.choice.clear()
         if self._absent:
@@ -194,18 +194,18 @@ class PartSection(Section):
         model.appendRow(head)
 
     def set_part(self, part: Part | None) -> None:
-        """Show this choice and its options; rows stay where the entry stays."""
+        """Show a part and its options; the rows are reused if the entry is the same."""
         for _ in self.follow(part):
             pass
 
     def follow(self, part: Part | None) -> Iterator[None]:
-        """Do as `set_part` does, in steps of a few rows."""
+        """Do the work of `set_part` in steps of a few rows."""
         self._part = part
         if self.is_open:
             yield from self._fill()
 
     def fill(self) -> None:
-        """Show what is chosen, for it is seen from now on."""
+        """Show the part: the section is being opened."""
         for _ in self._fill():
             pass
 
@@ -213,17 +213,17 @@ class PartSection(Section):
         part = self._part
         name = part.name if part is not None else AUTOMATIC
         is_new = name != self._shown
-        # Before there is a catalogue its name is all that is known.
+        # Before the catalogue arrives only the name is known.
         self.choice.setPlaceholderText(name)
         self.choice.setCurrentIndex(self.choice.findData(name))
         if not is_new:
             self._set_values(self.by_name, part)
             return
-        # In their place from the start: what changes places is dressed and measured once more.
+        # Built with their final parent: reparenting would style and measure them again.
         host, entry = QWidget(self.body), self._entries.get(name)
         try:
             rows = yield from self._make_rows(host, entry, part)
-            # Where another was chosen or offered meanwhile, whoever did that sees to its rows.
+            # If another entry was chosen or offered meanwhile, that call builds its rows.
             if self._part is part and self._entries.get(name) is entry:
                 self._shown = name
                 self._put(host, rows, entry)
@@ -237,19 +237,20 @@ class PartSection(Section):
             pass
 
     def _setting(self, rows: Mapping[str, OptionRow], part: Part | None) -> Iterator[None]:
-        """Show what is chosen for each option, one at a step."""
+        """Show the value of each option, one per step."""
         given = part.options if part is not None else {}
         for key, row in rows.items():
             row.set_value(given.get(key, row.option.default))
             yield
         for each, layers in _each(rows):
             value = given.get(each.name, each.default)
-            layers.set_names([str(one) for one in value] if isinstance(value, list) else str(value))
+            names = [str(name) for name in value] if isinstance(value, list) else str(value)
+            layers.set_names(names)
 
     def _make_rows(
         self, host: QWidget, entry: Entry | None, part: Part | None
     ) -> Generator[None, None, dict[str, OptionRow]]:
-        """Fill ``host`` with the rows of an entry, and return them."""
+        """Build the rows of an entry in ``host``, and return them."""
         made, rows = dict[str, OptionRow](), column(host)
         for option in entry.options if entry is not None else ():
             title = sentence(option) if self._ours else None
@@ -263,14 +264,14 @@ class PartSection(Section):
         for _ in self._setting(made, part):
             yield
         for row in made.values():
-            # Left to Qt, all of them would be dressed at once when they are seen.
+            # Qt would polish all of them at once when they become visible.
             for widget in (row, *row.findChildren(QWidget)):
                 widget.ensurePolished()
             yield
         return made
 
     def _put(self, host: QWidget, rows: dict[str, OptionRow], entry: Entry | None) -> None:
-        """Have these rows take the place of those that stand there."""
+        """Replace the current rows by these."""
         old, self.options, self.by_name = self.options, host, rows
         self.rows.replaceWidget(old, host)
         old.hide()
@@ -300,7 +301,7 @@ class PartSection(Section):
 
 
 def _each(rows: Mapping[str, OptionRow]) -> Iterator[tuple[Option, LayersEdit]]:
-    """Yield the options of which each layer may have its own, with the builder of layers."""
+    """Yield the options that can be set per layer, with the editor of the layers."""
     for row in rows.values():
         of = rows.get(row.option.each)
         if of is not None and isinstance(of.editor, LayersEdit):
@@ -308,11 +309,11 @@ def _each(rows: Mapping[str, OptionRow]) -> Iterator[tuple[Option, LayersEdit]]:
 
 
 def sentence(option: Option) -> str:
-    """Return what an option is called as the beginning of a sentence."""
+    """Return the title of an option, capitalized."""
     words = option.title or WORDS.get(option.name, option.name.replace("_", " "))
     return words[:1].upper() + words[1:]
 
 
 def alike(names: Sequence[str]) -> Plain:
-    """Return one name where all are the same, else all of them; None where there is none."""
+    """Return a single name if all are equal, else the list; None if it is empty."""
     return [*names] if len(set(names)) > 1 else next(iter(names), None)

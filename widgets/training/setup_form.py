@@ -1,4 +1,4 @@
-"""The set-up of a run as a form, made from what the engine says it can be made of."""
+"""Form for the set-up of a run, built from the engine's catalogue."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,9 @@ _TUPLES = ("features", "frozen", "mistakes")
 
 
 class SetupForm(QWidget):
-    """Every setting of a run. What is changed is told as a whole new `Setup`.
+    """Every setting of a run. Each change is signalled as a complete new `Setup`.
 
-    With ``at_once`` false it is made by whoever goes through `making`, a section a step.
+    With ``at_once`` false it is built by iterating over `making`, a section per step.
     """
 
     edited = Signal(object)
@@ -32,14 +32,14 @@ class SetupForm(QWidget):
         super().__init__(parent)
         self._setup = Setup()
         self._raw: tuple[str, ...] = general.FEATURES[:2]
-        """The inputs as features."""
+        """The features that are the plain inputs."""
         self._shares: dict[str, float] = {}
-        """How much of each data set is trained on unless one says otherwise."""
+        """The default training share of each data set."""
         self._data: dict[str, Entry] = {}
         self.parts: dict[str, PartSection] = {}
         self.pictures, self.renew = Thumbnails(self), QPushButton("New", self)
         self.extra = QVBoxLayout()
-        """Room below the data for what only the window can show."""
+        """Place below the data for widgets of the window, such as the file preview."""
         self.extra.setContentsMargins(16, 0, 12, 0)
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(4, 8, 4, 12)
@@ -50,7 +50,7 @@ class SetupForm(QWidget):
                 pass
 
     def _make(self) -> Iterator[None]:
-        # From the top down: each section has its place as soon as it is there.
+        # From the top down, so that each section is at its final position at once.
         self._add_part("data", PartSection("Data", ours=True))
         self._add_pictures()
         self._column.addLayout(self.extra)
@@ -89,7 +89,7 @@ class SetupForm(QWidget):
         return rows
 
     def _add_pictures(self) -> None:
-        """Put pictures of the data above their choice, and beside it what makes new ones."""
+        """Add thumbnails of the data above their choice, and a button for new data next to it."""
         data, row = self.parts["data"], QHBoxLayout()
         self.renew.setProperty("crumb", True)
         self.renew.setToolTip("New data of the same kind; the weights begin as they did")
@@ -105,7 +105,7 @@ class SetupForm(QWidget):
         return (self.split, self.batches, self.limits, self.machine)
 
     def sections(self) -> tuple[Section, ...]:
-        """Return the parts that take a theme, each by itself: all at once would take long."""
+        """Return the parts that take a theme one by one, as all at once would take long."""
         return (*self.parts.values(), *self._general(), self.mistakes)
 
     def set_theme(self, theme: Theme) -> None:
@@ -115,19 +115,18 @@ class SetupForm(QWidget):
         self.pictures.set_theme(theme)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
-        """Offer what there is, in steps that take a few milliseconds each."""
-        self._data = {one.name: one for one in catalogue.entries if one.kind == "data"}
-        self._shares = {one.name: one.train for one in self._data.values()}
+        """Offer the catalogue, in steps of a few milliseconds each."""
+        self._data = {entry.name: entry for entry in catalogue.entries if entry.kind == "data"}
+        self._shares = {entry.name: entry.train for entry in self._data.values()}
         self.machine.add(general.machine(devices))
         self.mistakes.offer(catalogue.mistakes)
         for key, section in self.parts.items():
             section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
             yield
             yield from section.follow(getattr(self._setup, key))
-        samples = {name: one.array() for name, one in catalogue.samples.items()}
-        yield from self.pictures.offer(
-            [one for one in catalogue.entries if one.kind == "data"], samples
-        )
+        samples = {name: sample.array() for name, sample in catalogue.samples.items()}
+        data = [entry for entry in catalogue.entries if entry.kind == "data"]
+        yield from self.pictures.offer(data, samples)
         self._show_general()
         self.mistakes.choose(self._setup.mistakes)
 
@@ -137,7 +136,7 @@ class SetupForm(QWidget):
             pass
 
     def follow(self, setup: Setup) -> Iterator[None]:
-        """Do as `set_setup` does, in steps that take a few milliseconds each."""
+        """Do the work of `set_setup` in steps of a few milliseconds each."""
         self._setup = setup
         self.pictures.choose(setup.data.name)
         for key, section in self.parts.items():
@@ -146,26 +145,26 @@ class SetupForm(QWidget):
         self.mistakes.choose(setup.mistakes)
 
     def _show_general(self) -> None:
-        # Where none is chosen the inputs are what the model is given.
+        # Without chosen features the model gets the plain inputs.
         shown = {"features": self._setup.features or self._raw}
         for rows in self._general():
             values = {name: getattr(self._setup, name) for name in rows.names}
             rows.set_values({name: shown.get(name, value) for name, value in values.items()})
 
     def offer_features(self, names: tuple[str, ...]) -> None:
-        """Offer what can be made of the data's inputs, which are called so; none of pictures."""
+        """Offer the features of the data's inputs, whose names are given; none for images."""
         choices = general.features(len(names))
         self._raw = choices[: len(names)]
         self.split.offer("features", choices, general.named(names) if choices else "")
         self._show_general()
 
     def complain(self, place: str, why: str) -> Label | None:
-        """Show what is wrong at the setting it is about; empty ``why`` takes all of it away.
+        """Show an error at its setting, and remove all others; an empty ``why`` only removes.
 
-        Returns where it is told now; None where nothing is, or there is no such setting.
+        Returns the label that shows it; None without an error or such a setting.
         """
-        for one in (*self.parts.values(), self.mistakes):
-            one.complain("")
+        for part in (*self.parts.values(), self.mistakes):
+            part.complain("")
         every: list[PartSection | Rows] = [*self.parts.values(), *self._general()]
         for section in every:
             for line in section.by_name.values():
@@ -177,7 +176,7 @@ class SetupForm(QWidget):
         return found.note
 
     def _place(self, place: str) -> Section | OptionRow | None:
-        """Return what a setting is told at, opened; None where there is no such setting."""
+        """Return the section or row of a setting, opened; None if there is none."""
         key, _, option = place.partition(".")
         if key in self.parts:
             part = self.parts[key]
@@ -193,16 +192,16 @@ class SetupForm(QWidget):
         return None
 
     def ask(self, place: str, what: str) -> None:
-        """Ask for something at a setting, where nothing is wrong; empty takes that away."""
+        """Show a request at a setting that is not an error; an empty text removes it."""
         key, _, option = place.partition(".")
         for name, part in self.parts.items():
             for row in part.by_name.values():
                 row.ask(what if name == key and row.option.name == option else "")
 
     def knows(self, place: str) -> bool:
-        """Whether there is a place for a complaint about that setting."""
+        """Return whether the form has the setting ``place``."""
         key = place.partition(".")[0]
-        known = (*self.parts, "mistakes", *(n for one in self._general() for n in one.names))
+        known = (*self.parts, "mistakes", *(n for rows in self._general() for n in rows.names))
         return key in known
 
     def _choose(self, key: str, part: Part | None) -> None:
@@ -217,11 +216,11 @@ class SetupForm(QWidget):
         self._tell(replace(self._setup, **changes))
 
     def _alike(self, name: str, other: str) -> tuple[bool, bool]:
-        """Return whether two data sets ask for the same, and whether their inputs are alike."""
-        one, two = self._data.get(name), self._data.get(other)
-        if one is None or two is None:
+        """Return whether two data sets have the same task, and the same kind of inputs."""
+        a, b = self._data.get(name), self._data.get(other)
+        if a is None or b is None:
             return False, False
-        return one.task == two.task != "any", one.inputs == two.inputs != "n"
+        return a.task == b.task != "any", a.inputs == b.inputs != "n"
 
     def _edit(self, key: str, value: object) -> None:
         if key in _TUPLES and isinstance(value, list):

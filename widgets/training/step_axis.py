@@ -1,4 +1,4 @@
-"""The axis of steps at the bottom: where the run is, and back to any step by dragging."""
+"""Slider over the steps of a run, at the bottom: the current step, and rewinding by dragging."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -10,13 +10,13 @@ from widgets.theme import Theme
 EDGE = 18.0
 TRACK = 8.0
 BELOW = 22
-"""Pixels from the track's upper edge to the bottom: the handle's, whatever the size of the text."""
+"""Pixels from the track's top to the bottom: for the handle, whatever the text size."""
 
 
 class StepAxis(QWidget):
-    """A track from step 0 to the furthest step; ``dragged`` while it moves, ``picked`` at its end.
+    """A track from step 0 to the furthest step; ``dragged`` while moving, ``picked`` at the end.
 
-    The furthest step stays when one goes back, until other steps are made: the way back is seen.
+    After a rewind the furthest step stays until the run takes other steps.
     """
 
     dragged = Signal(int)
@@ -36,7 +36,7 @@ class StepAxis(QWidget):
         self.setToolTip("Drag to go back to an earlier step; everything is as it was then")
 
     def sizeHint(self) -> QSize:
-        """Return room for the track and its numbers."""
+        """Return the size for the track and its numbers."""
         return QSize(400, round(34 + 16 * self._theme.scale))
 
     minimumSizeHint = sizeHint
@@ -50,15 +50,14 @@ class StepAxis(QWidget):
     def set_steps(
         self, step: int, furthest: int, forks: tuple[int, ...] = (), epoch: float | None = None
     ) -> None:
-        """Show the step that holds, how far the run went, and where runs branched off.
+        """Show the current step, the furthest step, and the steps of forks.
 
-        ``epoch``: how often all of the data were seen, which is told where steps are other than
-        that.
+        ``epoch``: passes over the data, which are shown if they differ from the step.
         """
         self._step, self._furthest, self._forks = step, max(step, furthest), forks
         self._epoch = f"epoch {epoch:,.1f}" if epoch is not None and epoch != step else ""
-        told = f", {self._epoch}" if self._epoch else ""
-        self.setAccessibleDescription(f"Step {step} of {self._furthest}{told}")
+        epochs = f", {self._epoch}" if self._epoch else ""
+        self.setAccessibleDescription(f"Step {step} of {self._furthest}{epochs}")
         self.update()
 
     @property
@@ -124,21 +123,21 @@ class StepAxis(QWidget):
         painter.setBrush(theme.panel)
         painter.drawEllipse(QPointF(here, track.center().y()), 8, 8)
 
-    # The mouse and the keys
+    # Mouse and keyboard
 
     def mousePressEvent(self, happened: QMouseEvent) -> None:
-        """Take hold of the handle."""
+        """Start dragging the handle."""
         if happened.button() == Qt.MouseButton.LeftButton and self._furthest:
             self._start = self._step
             self._hold(happened.position().x())
 
     def mouseMoveEvent(self, happened: QMouseEvent) -> None:
-        """Drag it."""
+        """Drag the handle."""
         if self._held is not None:
             self._hold(happened.position().x())
 
     def mouseReleaseEvent(self, happened: QMouseEvent) -> None:
-        """Let it go: that step is wanted."""
+        """End the drag, and pick its step."""
         held, self._held = self._held, None
         if held is not None and happened.button() == Qt.MouseButton.LeftButton:
             self._step = held
@@ -153,7 +152,7 @@ class StepAxis(QWidget):
             self.update()
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Page Up and Page Down go a twentieth back or on; other keys are the window's."""
+        """Move by a twentieth with Page Up and Page Down; leave other keys to the window."""
         leap = max(1, self._furthest // 20)
         by = {Qt.Key.Key_PageUp: -leap, Qt.Key.Key_PageDown: leap}.get(Qt.Key(happened.key()))
         if by is None:

@@ -1,4 +1,4 @@
-"""The computation graph of a step in the training room: a heading, what is shown, the graph."""
+"""View of the computation graph of a step on the training page: heading, caption, graph."""
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -11,7 +11,7 @@ LAYERS = ("Values", "Gradients", "Shapes")
 
 
 class StepGraph(QWidget):
-    """A graph with switches for what stands on its cards."""
+    """A graph with switches for the contents of its cards."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class StepGraph(QWidget):
         self._set_layers()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Put the switches under the heading where both do not fit beside each other."""
+        """Put the switches below the heading if both do not fit in a row."""
         super().resizeEvent(happened)
         needed = self.heading.wide() + self._top.spacing() + self._switches.sizeHint().width()
         fits = needed <= self.width() - 28
@@ -56,7 +56,7 @@ class StepGraph(QWidget):
         self._top.setDirection(way)
 
     def prepare(self) -> None:
-        """Have ready what is in sight: a turn that paints a whole window has no time to spare."""
+        """Prepare the visible part ahead of painting, which would be slow otherwise."""
         self.graph.prepare()
 
     def set_theme(self, theme: Theme) -> None:
@@ -65,7 +65,7 @@ class StepGraph(QWidget):
         self.graph.set_theme(theme)
 
     def set_caption(self, text: str) -> None:
-        """Say what is shown."""
+        """Set the caption."""
         self.caption.say(text)
 
     def _set_layers(self) -> None:

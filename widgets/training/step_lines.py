@@ -1,4 +1,4 @@
-"""The lines of one step, each lit as it happens, with what it changed."""
+"""The lines of a training step, highlighted as they are executed, with what each changed."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -27,11 +27,11 @@ _COLORS = {
 }
 
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")
-"""The hyphen of a number as Python writes it."""
+"""A minus sign of a number, which Python writes as a hyphen."""
 
 
 class StepLines(QWidget):
-    """One row per line of the training step; a click on the button makes the next one happen."""
+    """A row per line of the training step, and a button that executes the next line."""
 
     next_pressed = Signal()
     tape_pressed = Signal()
@@ -72,12 +72,12 @@ class StepLines(QWidget):
         self._theme = theme
         self.setStyleSheet(sheet(theme))
         for button in (self.next, self.tape):
-            # The sheet's least height is that of the usual text.
+            # The style sheet's least height is for text of the default size.
             button.setMinimumHeight(button.sizeHint().height())
-        self._light()
+        self._highlight()
 
     def set_lines(self, lines: Sequence[tuple[str, str]]) -> None:
-        """Show these lines: (event, text), none of them reached. Rows that are there are kept."""
+        """Show these lines as (event, text), none of them executed. Existing rows are reused."""
         self._lines = tuple(lines)
         while len(self._rows) < len(self._lines):
             self._rows.append(self._row(len(self._rows)))
@@ -99,30 +99,30 @@ class StepLines(QWidget):
         return mark, code, what
 
     def take_lines(self, lines: Sequence[tuple[str, str]]) -> None:
-        """Show these lines if they are others; of the same ones nothing changes."""
+        """Show these lines if they differ from those shown."""
         if tuple(lines) != self._lines:
             self.set_lines(lines)
 
     def clear(self) -> None:
-        """Show that no line of the step has happened."""
+        """Show that no line of the step has been executed."""
         self._done, self._changed, self._led_to = 0, {}, None
-        self._light()
+        self._highlight()
 
     def leave(self, step: int) -> None:
-        """Go dark, but not while the run is at the ``step`` that the last line led to."""
+        """Clear the highlights, unless the run is at the ``step`` that the last line led to."""
         if self._done and step != self._led_to:
             self.clear()
 
     def happen(self, index: int, changed: Sequence[str], led_to: int | None = None) -> None:
-        """Light line ``index`` and say what it changed; ``led_to``: the step, by the last line."""
+        """Highlight line ``index`` with its changes; ``led_to``: the step after the last line."""
         if index == 0:
             self._changed = {}
         self._led_to = led_to
         self._done = index + 1
         self._changed[index] = tuple(changed)
-        self._light()
+        self._highlight()
 
-    def _light(self) -> None:
+    def _highlight(self) -> None:
         for place, ((mark, code, what), (event, text)) in enumerate(
             zip(self._rows, self._lines, strict=True)
         ):
@@ -133,35 +133,35 @@ class StepLines(QWidget):
             ground = self._theme.color(soft).name() if lit else "transparent"
             ink = color if lit else self._theme.ink if passed else self._theme.ink3
             mark.setText("▶" if lit else "●" if passed else "○")
-            _dress(mark, f"color: {color.name() if passed else self._theme.ink3.name()};")
-            # The label's own would be the one that its sheet gave it before.
+            _set_style(mark, f"color: {color.name() if passed else self._theme.ink3.name()};")
+            # The label's own font would be the one that its style sheet set before.
             font = mono_font(12 * self._theme.scale, 600 if lit else 400)
             code.setFont(font)
-            _dress(
+            _set_style(
                 code,
                 f"background: {ground}; color: {ink.name()}; border-radius: 5px; padding: 2px 6px;"
                 f" font-family: '{font.family()}'; font-size: {font.pixelSize()}px;",
             )
-            changed = [_MINUS.sub("−", one) for one in self._changed.get(place, ())]
-            told = ", ".join(changed)
+            changed = [_MINUS.sub("−", change) for change in self._changed.get(place, ())]
+            summary = ", ".join(changed)
             what.say_all(changed)
             what.setToolTip("\n".join(changed))
             state = "happening now" if lit else "done" if passed else "not yet"
-            code.setAccessibleName(f"{text}, {state}. {told}")
+            code.setAccessibleName(f"{text}, {state}. {summary}")
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Leave keys to the window."""
         happened.ignore()
 
 
-def _dress(widget: QWidget, look: str) -> None:
-    """Give a widget a style sheet; the one it has already would have it styled anew."""
-    if widget.styleSheet() != look:
-        widget.setStyleSheet(look)
+def _set_style(widget: QWidget, style: str) -> None:
+    """Set a widget's style sheet if it differs: setting the same again would restyle it."""
+    if widget.styleSheet() != style:
+        widget.setStyleSheet(style)
 
 
 class _OneLine(Label):
-    """As many words as there is room for, and how many there are besides, in one line.
+    """Label of a single line: as many texts as fit, and the number of the others.
 
     Wrapping would push the lines of the step apart.
     """
@@ -171,39 +171,39 @@ class _OneLine(Label):
         self._all: tuple[str, ...] = ()
 
     def say_all(self, words: Sequence[str]) -> None:
-        """Show these."""
+        """Show these texts."""
         self._all = tuple(words)
         self.say(" · ".join(words))
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
-        """Draw as many of them as fit."""
+        """Draw as many texts as fit."""
         painter = QPainter(self)
         try:
             metrics = self.fontMetrics()
             text = short(self._all, lambda text: metrics.horizontalAdvance(text) <= self.width())
             text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width())
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            # Not by the style: Python may hold one that is gone, where a sheet has replaced it.
+            # Not with the style: Python may hold a deleted style that a style sheet replaced.
             painter.setPen(self.palette().color(self.foregroundRole()))
             painter.drawText(self.rect(), flags.value, text)
         finally:
             painter.end()
 
     def sizeHint(self) -> QSize:
-        """Return the room of one line."""
+        """Return the size of a line."""
         return QSize(self.fontMetrics().horizontalAdvance(self.said()), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return no width: words give way to the lines of the step."""
+        """Return no width: the texts yield to the lines of the step."""
         return QSize(0, super().minimumSizeHint().height())
 
     def heightForWidth(self, _width: int) -> int:
-        """Return the height of one line."""
+        """Return the height of a line."""
         return self.fontMetrics().height()
 
 
 def short(changed: Sequence[str], fits: Callable[[str], bool]) -> str:
-    """Return the first changes, as many as fit, and how many there are besides."""
+    """Return the first changes, as many as fit, and the number of the others."""
     text = ""
     for shown in range(len(changed), 0, -1):
         more = len(changed) - shown

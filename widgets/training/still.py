@@ -1,14 +1,14 @@
-"""Controls in a column that scrolls: the wheel scrolls the column and changes none of them."""
+"""Wheel handling in a scrolling form: the wheel scrolls and never changes a control."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractSlider, QComboBox, QWidget
 
 
 class _Still(QObject):
-    """Hands the wheel on to whatever is around a control."""
+    """Event filter that passes wheel events on to a control's parent."""
 
     def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:
-        """Leave the wheel to the parents."""
+        """Leave wheel events to the parents."""
         if happened.type() != QEvent.Type.Wheel:
             return False
         happened.ignore()
@@ -16,7 +16,7 @@ class _Still(QObject):
 
 
 def keep_still(widget: QWidget) -> None:
-    """Let the wheel pass over ``widget`` and the controls inside it."""
+    """Make ``widget`` and the controls inside it ignore the wheel."""
     for kind in (QComboBox, QAbstractSlider):
         found = [widget] if isinstance(widget, kind) else widget.findChildren(kind)
         for control in found:

@@ -1,4 +1,4 @@
-"""A section of switches, each with a sentence that is read once it is on."""
+"""A section of check boxes, each with an explanation that is shown while it is on."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,19 +10,19 @@ from widgets.once import once
 from widgets.training.sections import Section
 
 MARGIN = 12
-"""Pixels that stay below a sentence that is scrolled to."""
+"""Pixels below an explanation that is scrolled into view."""
 
 
 class Switches(Section):
-    """What can be switched on, in the order in which it is offered."""
+    """A check box for each item offered, in order."""
 
     switched = Signal(object)
-    """The names of all that is on now."""
+    """Carries the names of all items that are on."""
 
     def __init__(self, title: str, titles: Mapping[str, str]) -> None:
         super().__init__(title, is_open=False)
         self.boxes: dict[str, QCheckBox] = {}
-        """The switches that are there by now."""
+        """The check boxes that exist by now."""
         self._titles = titles
         self._about: dict[str, str] = {}
         self._on: tuple[str, ...] = ()
@@ -30,19 +30,19 @@ class Switches(Section):
         self._scroll = once(self, self._scroll_to)
 
     def offer(self, about: Mapping[str, str]) -> None:
-        """Offer these, by name, with what each does."""
+        """Offer items: names and explanations."""
         self._about.update(about)
         if self.is_open:
             self.fill()
 
     def choose(self, names: Iterable[str]) -> None:
-        """Show these as on; emits nothing."""
+        """Show these items as on; emits nothing."""
         self._on = tuple(names)
         for name, box in self.boxes.items():
             box.setChecked(name in self._on)
 
     def fill(self) -> None:
-        """Make the switches that are not there yet."""
+        """Build the check boxes that do not exist yet."""
         for name, what in self._about.items():
             if name not in self.boxes:
                 self.boxes[name] = self._switch(name, what)
@@ -62,7 +62,7 @@ class Switches(Section):
         return box
 
     def _reveal(self, words: Label) -> None:
-        """Scroll to what was opened below the lower edge, once it has its place."""
+        """Scroll an explanation into view after the layout has placed it."""
         self._opened = words
         self._scroll.start()
 

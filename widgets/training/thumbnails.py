@@ -1,4 +1,4 @@
-"""The data sets as small pictures: one click takes one of them."""
+"""Thumbnails of the data sets: a click chooses a data set."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,20 +14,20 @@ from widgets.plots.shading import AROUND_ZERO, shading_of
 from widgets.theme import Theme
 
 SIDE, RIM, GAP, EDGE = 30.0, 6, 4, 3.0
-"""Pixels of a picture, of its button around it, between two of these, and inside around points."""
+"""Pixels of a thumbnail, of its button's border, between buttons, and of its inner margin."""
 DOT = 1.2
 AT_ONCE = 3
-"""Buttons that are made in one turn of the event loop."""
+"""Buttons that are built in a turn of the event loop."""
 MOST_POINTS, MOST_CLASSES, FARTHEST = 4096, 10, 1e9
 
 Sample = NDArray[np.float32]
 
 
 class Thumbnails(QWidget):
-    """A button for each data set that can be drawn and has as many inputs as the one at hand."""
+    """A button for each drawable data set with as many inputs as the current data set."""
 
     chosen = Signal(str)
-    """The name of the data set that is wanted now."""
+    """Carries the name of the chosen data set."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,16 +43,16 @@ class Thumbnails(QWidget):
         self.hide()
 
     def offer(self, entries: Sequence[Entry], samples: Mapping[str, Sample]) -> Iterator[None]:
-        """Offer these data sets, as far as there is a sample of them, a few buttons a step.
+        """Offer the data sets that have a sample, a few buttons per step.
 
-        A sample is (m, 3): across, up, and the class or target, which decides on the colour.
+        A sample is (m, 3): x, y, and the class or target, which determines the colour.
         """
         for button in self.buttons.values():
             self._grid.removeWidget(button)
             button.deleteLater()
         self.buttons = {}
-        self._samples = {name: one for name, one in samples.items() if is_drawable(one)}
-        self._entries = {one.name: one for one in entries if one.name in self._samples}
+        self._samples = {name: rows for name, rows in samples.items() if is_drawable(rows)}
+        self._entries = {entry.name: entry for entry in entries if entry.name in self._samples}
         for made, (name, entry) in enumerate(self._entries.items()):
             self.buttons[name] = self._button(entry)
             if made % AT_ONCE == AT_ONCE - 1:
@@ -86,15 +86,18 @@ class Thumbnails(QWidget):
             self.chosen.emit(name)
 
     def choose(self, name: str) -> None:
-        """Show which is at hand, and those of as many inputs; of others than can be drawn, all."""
+        """Check a data set, and show those with as many inputs; all if it is not drawable."""
         self._name = name
-        entry = self._entries.get(name)
-        alike = [
-            one for one, its in self._entries.items() if entry is None or its.inputs == entry.inputs
-        ]
-        for one, button in self.buttons.items():
-            button.setChecked(one == name)
-        self._place([one for one in alike if one in self.buttons])
+        inputs = self._entries[name].inputs if name in self._entries else None
+        for other, button in self.buttons.items():
+            button.setChecked(other == name)
+        self._place(
+            [
+                other
+                for other, entry in self._entries.items()
+                if other in self.buttons and inputs in (None, entry.inputs)
+            ]
+        )
         self.setVisible(bool(self.buttons))
 
     def _place(self, names: Sequence[str]) -> None:
@@ -107,18 +110,18 @@ class Thumbnails(QWidget):
             button.setVisible(name in names)
 
     def _fitting(self) -> int:
-        """Return how many columns there is room for."""
+        """Return how many columns fit."""
         return max(1, (self.width() + GAP) // (self._side() + GAP))
 
     def _side(self) -> int:
         return round(SIDE * self._theme.scale) + RIM
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least room: one column would do."""
+        """Return the size of a single column."""
         return QSize(self._side(), self._grid.minimumSize().height())
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Put the buttons into as many columns as there is room for; called by Qt."""
+        """Put the buttons into as many columns as fit; called by Qt."""
         super().resizeEvent(happened)
         if self._fitting() != self._columns:
             self.choose(self._name)
@@ -129,10 +132,10 @@ class Thumbnails(QWidget):
             pass
 
     def dressing(self, theme: Theme) -> Iterator[None]:
-        """Do so picture by picture."""
+        """Do the work of `set_theme` in steps of a thumbnail each."""
         self._theme = theme
         for name in tuple(self.buttons):
-            # Others may have been offered meanwhile, and were made in the new look.
+            # Other data sets may have been offered meanwhile, with the new theme already.
             if name in self.buttons:
                 self._dress(self.buttons[name], self._entries[name])
             yield
@@ -140,13 +143,13 @@ class Thumbnails(QWidget):
 
 
 def is_drawable(sample: Sample) -> bool:
-    """Return whether an array is a sample: finite rows of three, not too many."""
+    """Return whether an array is a drawable sample: finite, (m, 3), not too many rows."""
     known = sample.ndim == 2 and sample.shape[1] == 3 and 0 < len(sample) <= MOST_POINTS
     return known and bool(np.isfinite(sample).all()) and float(np.abs(sample).max()) < FARTHEST
 
 
 def picture(sample: Sample, entry: Entry, theme: Theme, ratio: float = 1.0) -> QIcon:
-    """Return a data set as an icon: its points in the colours that the plane has them in."""
+    """Return an icon of a data set: its points in the colours of the plane."""
     side = SIDE * theme.scale
     pixmap = QPixmap(round(side * ratio), round(side * ratio))
     pixmap.setDevicePixelRatio(ratio)
@@ -173,5 +176,5 @@ def picture(sample: Sample, entry: Entry, theme: Theme, ratio: float = 1.0) -> Q
 
 
 def _around(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    (x0, x1), (y0, y1) = ((float(one.min()), float(one.max())) for one in (x, y))
+    (x0, x1), (y0, y1) = ((float(axis.min()), float(axis.max())) for axis in (x, y))
     return x0, y0, x1 if x1 > x0 else x0 + 1, y1 if y1 > y0 else y0 + 1

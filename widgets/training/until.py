@@ -1,4 +1,4 @@
-"""Until when to train: a small panel under a button."""
+"""Menu for a stop condition: train until a step or a loss is reached."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -28,10 +28,10 @@ CONDITIONS: tuple[tuple[Condition, str, float, str], ...] = (
 
 
 class UntilMenu(QMenu):
-    """A condition, its number, and a button that starts, as Return in the number does."""
+    """A condition, its number, and a button that starts training, as Return in the number does."""
 
     chosen = Signal(object)
-    """The `Until` to train for."""
+    """Carries the chosen `Until`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,8 +39,8 @@ class UntilMenu(QMenu):
         self.condition = Choice()
         self.condition.setAccessibleName("Condition")
         self.numbers: dict[Condition, NumberField] = {}
-        """What each condition is asked with, but for one that needs no number."""
-        # As wide without a number: what one is about to press must not move.
+        """The number field of each condition that needs a number."""
+        # As wide without a number, so that the button does not move.
         self._fields = QStackedWidget()
         self._fields.setFixedWidth(90)
         self.problem = Label("error")
@@ -69,14 +69,14 @@ class UntilMenu(QMenu):
         self._turn()
 
     def offer_beyond(self, step: int) -> None:
-        """Offer a round step that is still to come, where the one that stands there is past."""
+        """Offer a round step after ``step`` if the number shown has been passed."""
         field = self.numbers["step"]
         if float(field.number() or 0) <= step:
             unit = max(1000, 10 ** (len(str(step)) - 1))
             field.set_number((step // unit + 1) * unit)
 
     def showEvent(self, happened: QShowEvent) -> None:
-        """Have the number typed over at once; called by Qt."""
+        """Select the number, ready to be replaced; called by Qt."""
         super().showEvent(happened)
         field = self.numbers.get(self._kind)
         if field is not None:
@@ -89,22 +89,22 @@ class UntilMenu(QMenu):
 
     def _number(self, kind: Condition, value: float, tip: str) -> NumberField:
         counts = kind != "loss_below"
-        made = NumberField("Number", whole=counts, low=1 if counts else 0.0)
-        made.setToolTip(tip)
-        made.set_number(int(value) if counts else value)
-        made.refused.connect(self._say)
-        made.field.returnPressed.connect(self._choose)
-        return made
+        field = NumberField("Number", whole=counts, low=1 if counts else 0.0)
+        field.setToolTip(tip)
+        field.set_number(int(value) if counts else value)
+        field.refused.connect(self._say)
+        field.field.returnPressed.connect(self._choose)
+        return field
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Take Return for the button alone: a menu would close, and nothing be done."""
+        """Handle Return for the button: a menu would close without any effect."""
         if happened.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(happened)
         elif self.go.hasFocus():
             self._choose()
 
     def focusNextPrevChild(self, ahead: bool) -> bool:
-        """Go round what is in the panel: a menu would leave it for its actions; called by Qt."""
+        """Cycle through the panel: a menu would move on to its actions; called by Qt."""
         field = self.numbers.get(self._kind)
         stops = [self.condition, *([field.field] if field is not None else []), self.go]
         at = QApplication.focusWidget()
@@ -114,7 +114,7 @@ class UntilMenu(QMenu):
         return True
 
     def _turn(self) -> None:
-        """Ask for the number of the condition that is chosen now."""
+        """Show the number field of the chosen condition."""
         self._fields.setCurrentIndex(self.condition.currentIndex())
         self._say("")
 
@@ -122,7 +122,7 @@ class UntilMenu(QMenu):
         self.problem.say(problem)
         self.problem.setVisible(bool(problem))
         self._inside.adjustSize()
-        # A menu measures again what it holds when that is another.
+        # A menu measures its contents again when the action's text changes.
         self._action.setText(problem)
 
     def _choose(self) -> None:

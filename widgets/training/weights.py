@@ -1,4 +1,4 @@
-"""The numbers of the parameters in a table, to be read and changed in place."""
+"""Editable table of a parameter's elements."""
 
 import math
 from collections.abc import Sequence
@@ -31,18 +31,18 @@ from widgets.paint import heat
 from widgets.theme import Theme, mono_font
 
 MOST = 256
-"""Rows and columns that are shown at most."""
+"""Most rows and columns that are shown."""
 
 CHANGING = "double click changes a number; the run goes on with it"
 LONGEST = 24
-"""Letters that are repeated of a text that is no number."""
+"""Most characters of an invalid text in the message about it."""
 
 Index = QModelIndex | QPersistentModelIndex
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
 
 class _Grid(QAbstractTableModel):
-    """One parameter as a matrix: all dimensions but the first laid out in a row."""
+    """A parameter as a matrix: all dimensions but the first are flattened."""
 
     wanted = Signal(int, float)
     unfit = Signal(str)
@@ -55,7 +55,7 @@ class _Grid(QAbstractTableModel):
         self._scale = 1.0
 
     def show(self, numbers: Floats, grads: Floats | None) -> None:
-        """Show other numbers; the table stays where the shape stays."""
+        """Show other numbers; the model is reset only if the shape changes."""
         same = numbers.shape == self.numbers.shape
         if not same:
             self.beginResetModel()
@@ -123,7 +123,7 @@ class _Grid(QAbstractTableModel):
 
 
 class _Tinted(QStyledItemDelegate):
-    """Paints the colour behind a number, which the style sheet's cells leave out."""
+    """Paints the background colour of a cell, which the style sheet would suppress."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         color = index.data(Qt.ItemDataRole.BackgroundRole)
@@ -132,25 +132,25 @@ class _Tinted(QStyledItemDelegate):
         super().paint(painter, option, index)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        made = super().createEditor(parent, option, index)
-        # A field's own padding leaves no room for digits in a row of a table.
-        made.setStyleSheet("padding: 0 2px; border-radius: 0; min-height: 0")
-        return made
+        editor = super().createEditor(parent, option, index)
+        # The default padding leaves no space for digits in a table row.
+        editor.setStyleSheet("padding: 0 2px; border-radius: 0; min-height: 0")
+        return editor
 
 
 class Weights(QWidget):
-    """One parameter at a time; a number that is typed is told as (parameter, index, number)."""
+    """Shows a parameter; an edit is signalled as (parameter, flat index, number)."""
 
     edited = Signal(str, int, float)
     refused = Signal(str)
-    """What to say of a text that is no number."""
+    """Carries the message about a text that is not a number."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = Heading("Weights", CHANGING)
         self.choice = Choice()
         self.choice.setAccessibleName("Parameter")
-        # Names of parameters are told apart by their ends.
+        # The ends of parameter names must be visible to distinguish them.
         self.choice.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         self.choice.setMinimumWidth(150)
         self.choice.setMaximumWidth(360)
@@ -178,7 +178,7 @@ class Weights(QWidget):
         self.grid.unfit.connect(self._refuse)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Keep room for the numbers; called by Qt."""
+        """Shorten the heading to leave space for the numbers; called by Qt."""
         super().resizeEvent(happened)
         self.heading.squeeze(self.height())
 
@@ -190,19 +190,19 @@ class Weights(QWidget):
         self._show()
 
     def set_parameters(self, parameters: Sequence[Parameter]) -> None:
-        """Offer these parameters; the one that was shown stays if it is among them."""
+        """Offer these parameters; the current choice stays if it is among them."""
         before = self.choice.currentText()
         self._parameters = tuple(parameters)
         with QSignalBlocker(self.choice):
             self.choice.clear()
-            for one in parameters:
-                self.choice.addItem(one.name)
+            for parameter in parameters:
+                self.choice.addItem(parameter.name)
             self.choice.setCurrentIndex(max(0, self.choice.findText(before)))
         self._flat, self._grads = np.zeros(0, np.float32), None
         self._show()
 
     def show_flat(self, flat: Floats, grads: Floats | None = None) -> None:
-        """Show all numbers, one parameter after the other, and their gradients."""
+        """Take the flat vectors of all parameters and of their gradients."""
         self._flat, self._grads = flat, grads
         if self.table.state() != QTableView.State.EditingState:
             self._show()
@@ -212,36 +212,36 @@ class Weights(QWidget):
         return self._parameters[at] if 0 <= at < len(self._parameters) else None
 
     def _show(self) -> None:
-        one = self._chosen()
-        numbers = _matrix(self._flat, one) if one is not None else None
-        if one is None or numbers is None:
+        parameter = self._chosen()
+        numbers = _matrix(self._flat, parameter) if parameter is not None else None
+        if parameter is None or numbers is None:
             self.grid.show(np.zeros((0, 0), np.float32), None)
             return
-        grads = _matrix(self._grads, one) if self._grads is not None else None
+        grads = _matrix(self._grads, parameter) if self._grads is not None else None
         if grads is not None and np.isnan(grads).all():
             grads = None  # There is none before the first backward pass.
         self.grid.show(numbers, grads)
 
     def _refuse(self, typed: str) -> None:
         short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
-        self.refused.emit(f"“{short}” is no number for a weight; it stays as it is")
+        self.refused.emit(f"“{short}” is not a valid weight; the old value stays")
 
     def _tell(self, index: int, number: float) -> None:
-        one = self._chosen()
-        if one is not None:
-            self.edited.emit(one.name, index, number)
+        parameter = self._chosen()
+        if parameter is not None:
+            self.edited.emit(parameter.name, index, number)
 
 
 def exact(number: np.floating) -> str:
-    """Return the fewest digits that are this number and no other of its dtype."""
+    """Return the shortest text that identifies a number in its dtype."""
     short = str(number)
     return short.removesuffix(".0")
 
 
-def _matrix(flat: Floats, one: Parameter) -> Floats | None:
-    size = math.prod(one.shape)
-    part = flat[one.start : one.start + size]
+def _matrix(flat: Floats, parameter: Parameter) -> Floats | None:
+    size = math.prod(parameter.shape)
+    part = flat[parameter.start : parameter.start + size]
     if part.size != size or not size:
         return None
-    rows = one.shape[0] if len(one.shape) > 1 else 1
+    rows = parameter.shape[0] if len(parameter.shape) > 1 else 1
     return part.reshape(rows, -1)

@@ -147,7 +147,7 @@ def test_a_session_opens_in_the_room(desk, tmp_path):
     assert desk.room == "training"
     assert len(desk.saving.opened) == 1
     path.write_bytes(b"")
-    with pytest.raises(Refused, match="no whole session"):
+    with pytest.raises(Refused, match="not a complete session"):
         file.open_path(desk, str(path))
 
 

@@ -73,7 +73,7 @@ def test_why_a_long_file_is_not_opened_is_said(files, long, qtbot):
     long.write_bytes(long.read_bytes()[:-1])
     files.fetch(long, lambda _: pytest.fail("it was opened"))
     qtbot.waitUntil(lambda: len(files.heard) == 2)
-    assert "no whole session" in files.heard[1]
+    assert "not a complete session" in files.heard[1]
 
 
 def test_the_file_chosen_last_is_the_one_that_opens(files, long, tmp_path, qtbot):

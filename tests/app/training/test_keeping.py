@@ -253,7 +253,7 @@ def test_a_disk_that_takes_nothing_is_told_of_once_and_offers_to_save(open_windo
     where.write_text("in the way")
     window.train()
     qtbot.waitUntil(lambda: bool(window.told))
-    assert window.told[0].startswith("Your training is not being kept: ")
+    assert window.told[0].startswith("Your training is not being saved: ")
     window.choose(0)
     assert window.asked == [1]
     where.unlink()
@@ -348,7 +348,7 @@ def test_rooms_that_cannot_be_kept_are_not_replaced(open_window, where, qtbot, m
         patch.setattr(second.keeping._sessions, "leave", full)
         second.choose(0)
     assert second.session.run.step == 12
-    assert second.told[0] == "The runs there cannot be kept: the disk is full"
+    assert second.told[0] == "The current runs cannot be saved: the disk is full"
     assert [label for label, _ in second.notices.notice.choices] == [label for label, _ in before]
     second.choose(0)
     assert second.session.run.step == 30

@@ -161,7 +161,7 @@ def test_switching_a_mistake_off_in_the_room_takes_back_what_it_brought(room, be
     assert begun.setup.model.options["dropout"] == 0.3
     room.form.edited.emit(replace(begun.setup, mistakes=()))
     assert begun.setup == START
-    assert "goes with it" in heard[-1]
+    assert "Undone with the mistake" in heard[-1]
 
 
 def test_making_a_mistake_begins_both_runs_from_the_start(begun, train_link):

@@ -86,7 +86,7 @@ def test_a_run_is_back_where_it_stood_and_goes_on_as_if_nothing_had_been(
     assert (run.alive, run.step, len(session.runs)) == (True, 30, 1)
     assert (weights(session, link), losses(run)) == (there, curve)
     assert not session.plays
-    assert "the run is back after 30 steps" in revival.heard[-1]
+    assert "the run is restored after 30 steps" in revival.heard[-1]
     session.advance(20)
     link.work()
     assert (weights(session, link), losses(run)) == (end, whole)
@@ -248,7 +248,7 @@ def test_a_fork_whose_engine_dies_at_once_is_made_again(session, link, revival, 
     assert (fork.alive, fork.step, len(session.runs)) == (True, 30, 2)
     assert losses(fork) == curve
     assert weights(session, link) == there
-    assert "the run is back after 30 steps" in revival.heard[-1]
+    assert "the run is restored after 30 steps" in revival.heard[-1]
     session.advance(3)
     link.work()
     assert fork.step == 33
@@ -270,5 +270,5 @@ class Net(nn.Module):
     setup = replace(SETUP, model=Part("own", {"source": source}))
     trained(session, link, revival, qtbot, setup=setup)
     link.die()
-    assert revival.heard[-1] == "Net.cache begins anew: it is too much to be kept with the run"
+    assert revival.heard[-1] == "Net.cache is reset: it is too large to be saved with the run"
     assert (session.run.alive, session.run.step) == (True, 30)

@@ -128,7 +128,7 @@ def test_the_runs_stand_in_a_table(room, begun, train_link):
     train_link.grow(1, 0, 30)
     table = room.table.table
     assert table.rowCount() == 2
-    assert table.item(0, 5).text() == "driven now"
+    assert table.item(0, 5).text() == "current run"
     assert table.item(1, 1).text() == "99"
     table.item(1, 0).setCheckState(Qt.CheckState.Unchecked)
     assert begun.look.hidden

@@ -308,12 +308,12 @@ def test_a_file_cut_at_any_place_is_refused(make, tmp_path):
     whole = file.read_bytes()
     for size in (0, 1, 10, 40, 100, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:size])
-        with pytest.raises(Refused, match="no whole session"):
+        with pytest.raises(Refused, match="not a complete session"):
             kept.read(file)
     changed = bytearray(whole)
     changed[len(whole) // 2] ^= 1
     file.write_bytes(changed)
-    with pytest.raises(Refused, match="no whole session"):
+    with pytest.raises(Refused, match="not a complete session"):
         kept.read(file)
 
 

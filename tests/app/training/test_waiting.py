@@ -25,7 +25,7 @@ def test_what_is_being_made_is_said(waiting, begun, train_link):
     assert waiting._timer.isActive()
     train_link.asked.emit(say.Pause(1))
     waiting.silence()
-    assert waiting.heard == [(begun.run.name, "making the model…")]
+    assert waiting.heard == [(begun.run.name, "building the model…")]
 
 
 def test_what_was_told_before_it_was_asked_is_no_answer(waiting, begun, train_link):
@@ -34,11 +34,11 @@ def test_what_was_told_before_it_was_asked_is_no_answer(waiting, begun, train_li
     train_link.grow(1, 0, 10)
     assert waiting._timer.isActive()
     waiting.silence()
-    assert waiting.heard == [(begun.run.name, "making the model…")]
+    assert waiting.heard == [(begun.run.name, "building the model…")]
     train_link.received.emit(say.Altered(1, 0, (), ("model",)))
     train_link.begin(1, begun.setup)
     waiting.silence()
-    assert waiting.heard[1:] == [(begun.run.name, "step 0 · at the next…")]
+    assert waiting.heard[1:] == [(begun.run.name, "step 0 · computing the next…")]
 
 
 def test_a_long_step_is_said_while_it_trains_and_while_it_is_to_pause(waiting, begun, train_link):
@@ -49,7 +49,7 @@ def test_a_long_step_is_said_while_it_trains_and_while_it_is_to_pause(waiting, b
     train_link.asked.emit(say.Pause(1))
     waiting.silence()
     assert [words for _, words in waiting.heard] == [
-        "step 1,204 · at the next…",
+        "step 1,204 · computing the next…",
         "step 1,204 · pausing…",
     ]
 
@@ -68,9 +68,9 @@ def test_nothing_is_waited_for_once_it_stands_still(waiting, begun, train_link):
     [
         (say.Export(1, "script"), []),
         (say.Watch(1, ()), []),
-        (say.Advance(1, 1), ["step 3 · at the next…"]),
-        (say.StepEvent(1), ["step 3 · at the next…"]),
-        (say.Rewind(1, 0), ["step 3 · going back…"]),
+        (say.Advance(1, 1), ["step 3 · computing the next…"]),
+        (say.StepEvent(1), ["step 3 · computing the next…"]),
+        (say.Rewind(1, 0), ["step 3 · rewinding…"]),
     ],
     ids=str,
 )
@@ -93,8 +93,8 @@ def test_nothing_is_waited_for_of_an_engine_that_is_gone(waiting, begun, train_l
 def test_the_room_says_it_in_its_bar(qtbot, window):
     window.rooms.show_room("training")
     qtbot.waitUntil(lambda: window.rooms.is_whole)
-    window.rooms.waiting.told.emit("moons", "making the model…")
-    assert window.rooms.widgets.bar._words == ("moons", "making the model…")
+    window.rooms.waiting.told.emit("moons", "building the model…")
+    assert window.rooms.widgets.bar._words == ("moons", "building the model…")
 
 
 def test_steps_slower_than_one_a_second_are_told_in_seconds(begun, train_link):

@@ -33,7 +33,7 @@ def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
     room = training.rooms.widgets
     training.rooms.draw()  # All of it has its place then.
     views = training.rooms.views()
-    assert views == ("What the network says", "Loss", "Gradient sizes", "One step")
+    assert views == ("Model output", "Loss", "Gradient sizes", "One step")
     for place, choice in enumerate(train.export_view(training)):
         training.answers["save"] = tmp_path / f"{place}"
         choice.run(training)

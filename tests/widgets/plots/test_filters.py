@@ -35,7 +35,7 @@ def test_a_click_on_a_picture_chooses_it_and_switches_no_input(network, look, mo
     at = network._boxes[0][2].center()
     mouse(network).press(at.x(), at.y())
     assert (sampled, switched, network.sample) == ([2], [], 2)
-    assert "picture" in network.caption.said()
+    assert "image" in network.caption.said()
 
 
 def test_pixels_do_not_run_into_each_other(network, look):

@@ -182,7 +182,7 @@ def test_why_no_units_are_shown_is_said_once_that_is_known(shown, look, monkeypa
     look(plot)
     assert said == [
         "Nothing yet",
-        "Units are shown for models on one or two features, or on pictures",
+        "Units are shown for models on one or two features, or on images",
     ]
 
 
