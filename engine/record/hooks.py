@@ -4,7 +4,8 @@ A node gets its hook when it is first seen, mostly just after the op that create
 calls the hook when the node has run: with the gradients that the node received and one gradient per
 edge, already reduced and cast as the engine passes them on. Hooks only note which snapshots these
 are; `passes` reads the notes later. They never raise (a failure ends the recording, see
-`Log.give_up`), never return anything and never reference a node, whose saved tensors they would keep alive.
+`Log.give_up`), never return anything and never reference a node, which would keep its saved tensors
+alive.
 """
 
 import weakref

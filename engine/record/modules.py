@@ -301,10 +301,10 @@ def _submodules(module: nn.Module) -> list[tuple[str, nn.Module]]:
     return found
 
 
-def _ask(ask: "Callable[[], T]", otherwise: T) -> T:
-    """Call ``ask``; return ``otherwise`` if it raises, as a module not yet initialized may."""
+def _ask(read: "Callable[[], T]", otherwise: T) -> T:
+    """Call ``read``; return ``otherwise`` if it raises, as a module not yet initialized may."""
     try:
-        return ask()
+        return read()
     except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
         return otherwise
 
