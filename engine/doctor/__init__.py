@@ -1,4 +1,4 @@
-"""The doctor: mistakes found on a tape, each with its line, what was measured, and what mends it.
+"""The doctor: detection of mistakes on a tape, each with its line, evidence and a fix.
 
-Pure functions of a tape and its source; torch is not needed. One file per finding.
+Pure functions of a tape and its source, without torch. There is one file per finding.
 """

@@ -1,4 +1,4 @@
-"""A state that one round of a loop hands to the next together with its graph."""
+"""State that one iteration of a loop passes to the next together with its graph."""
 
 import ast
 
@@ -7,10 +7,10 @@ from engine.doctor.program import Program
 
 
 def cut_between_rounds(evidence: Evidence, line: int, since: int) -> str:
-    """Return the program with the carried state detached at the start of each round.
+    """Return the program with the carried state detached at the start of each iteration.
 
-    ``line`` stands in the loop's body; what was made before event ``since`` and still led to the
-    last pass is carried. Empty where there is no loop or the state has no name.
+    ``line`` is in the loop's body; results from before event ``since`` that the last pass depends
+    on are carried. Empty if there is no loop or the state has no name.
     """
     program = evidence.program
     loop = program.loop(line)
@@ -23,7 +23,7 @@ def cut_between_rounds(evidence: Evidence, line: int, since: int) -> str:
 
 
 def _carried(evidence: Evidence, since: int) -> list[str]:
-    """Return the names of results made before ``since`` that later ops of the last pass took."""
+    """Return the names of results before ``since`` that later ops of the last pass used."""
     inside = evidence.led_to(evidence.tape.passes[-1].roots)
     found: dict[str, None] = {}
     for number in sorted(inside):
@@ -38,7 +38,7 @@ def _carried(evidence: Evidence, since: int) -> list[str]:
 
 
 def _assigned(evidence: Evidence, value: int) -> str:
-    """Return the variable that took a result in ``out, h = rnn(x, h)``, as a part of it ``h[``."""
+    """Return the variable that a result is assigned to; ``h[`` if it is a part of tuple ``h``."""
     op = evidence.op_of(value)
     statement = evidence.program.statement(op.place.line) if op is not None else None
     if op is None or not isinstance(statement, ast.Assign):
@@ -61,8 +61,8 @@ def _detached(program: Program, name: str, line: int) -> str:
     owner, is_part, _ = name.partition("[")
     if not owner.isidentifier():
         return ""
-    one = f"{owner} = tuple(part.detach() for part in {owner})"
-    text = one if is_part else f"{owner} = {owner}.detach()"
+    unpacked = f"{owner} = tuple(part.detach() for part in {owner})"
+    text = unpacked if is_part else f"{owner} = {owner}.detach()"
     first = program.bound(owner, line)
     is_none = isinstance(first, ast.Constant) and first.value is None
     return f"if {owner} is not None:\n    {text}" if is_none else text

@@ -1,4 +1,4 @@
-"""Where a leaf that somebody wants the gradient of is cut off from the loss."""
+"""Places where a leaf whose gradient is needed is cut off from the loss."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ _DETACHING = frozenset(("detach", "detach_"))
 
 
 class Cut(NamedTuple):
-    """An op behind which nothing requires a gradient any more, and the leaves before it."""
+    """An op whose results no longer require a gradient, and the leaves before it."""
 
     op: Op
     kind: Kind
@@ -25,7 +25,7 @@ class Cut(NamedTuple):
 
 
 def wanted(evidence: Evidence) -> list[Value]:
-    """Return the leaves that got no gradient although an optimizer or the program asks for it."""
+    """Return the leaves that got no gradient although an optimizer or the program needs it."""
     hopeless = failing(evidence, NO_GRADIENT) is not None
     return [
         leaf
@@ -36,7 +36,7 @@ def wanted(evidence: Evidence) -> list[Value]:
 
 
 def cuts(evidence: Evidence) -> list[Cut]:
-    """Return the ops that cut wanted leaves off, the first on each leaf's way to a root."""
+    """Return the ops that cut wanted leaves off, the first on each leaf's path to a root."""
     found: dict[int, tuple[Op, list[Value]]] = {}
     if not evidence.tape.passes:
         return []
@@ -78,7 +78,7 @@ def _kind(evidence: Evidence, op: Op) -> Kind:
 
 
 def told(leaves: tuple[Value, ...]) -> str:
-    """Return the leaves' names in words: up to three of them."""
+    """Return the leaves' names as text: at most three, and how many more."""
     called_so = dict.fromkeys(leaf.name for leaf in leaves if leaf.name)
     names = list(called_so) or ["a leaf"]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -86,7 +86,7 @@ def told(leaves: tuple[Value, ...]) -> str:
 
 
 def found(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
-    """Yield the cuts of one kind with the part of the message they share."""
+    """Yield the cuts of a kind with the common part of their message."""
     for cut in cuts(evidence):
         if cut.kind == kind:
             number = len(evidence.tape.passes) - 1
@@ -97,7 +97,7 @@ def found(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
 
 
 def block_without_grad(program: Program, line: int) -> ast.With | None:
-    """Return the with statement around a line that switches recording off."""
+    """Return the with statement around a line that disables gradient recording."""
     statement = program.statement(line)
     for node in [statement, *program.above(statement)] if statement is not None else ():
         if isinstance(node, ast.With) and any(
@@ -111,7 +111,7 @@ _OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)")
 
 
 class Taken(NamedTuple):
-    """A tensor's numbers taken out of torch: ``y.item()``, ``y.numpy()``, ``math.exp(y)``."""
+    """Extraction of a tensor's data from torch: ``y.item()``, ``y.numpy()``, ``math.exp(y)``."""
 
     call: ast.Call
     owner: ast.expr
@@ -120,7 +120,7 @@ class Taken(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What takes numbers out of tensors: methods, functions, and modules whose functions do."""
+    """Names of methods, functions, and modules of functions that extract a tensor's data."""
 
     methods: frozenset[str]
     functions: frozenset[str]
@@ -128,12 +128,12 @@ class Words(NamedTuple):
 
 
 def taken_out(evidence: Evidence, words: Words) -> list[Taken]:
-    """Return where numbers that depend on a wanted leaf leave torch on their way to a root."""
+    """Return the extractions of data that depends on a wanted leaf, on its path to a root."""
     return taken_at(evidence, _extractions(evidence.program, words))
 
 
 def taken_at(evidence: Evidence, calls: Iterable[tuple[ast.Call, ast.expr]]) -> list[Taken]:
-    """As `taken_out`, of calls that are known to take numbers from an expression each."""
+    """Return the same as `taken_out`, given the calls and the expressions they read."""
     error = evidence.tape.error
     floating = error is not None and "has no attribute 'backward'" in error.message
     if floating:
@@ -168,7 +168,7 @@ def _extractions(program: Program, words: Words) -> Iterator[tuple[ast.Call, ast
 def _depends(
     evidence: Evidence, owner: ast.expr, tensors: dict[int, Value]
 ) -> tuple[Value | None, tuple[Value, ...]]:
-    """Return the value an expression had and the leaves it depends on, through ``.detach()``."""
+    """Return an expression's value and the leaves it depends on, looking through detach."""
     places = {evidence.program.place(owner)}
     while isinstance(owner, ast.Call) and called(owner) in ("detach", "cpu", "clone"):
         inner = receiver(owner)
@@ -195,11 +195,11 @@ def _depends(
 
 
 _DEPTH = 5
-"""So many functions outwards a returned number is followed."""
+"""Maximum number of callers through which a returned number is followed."""
 
 
 def _goes_on(evidence: Evidence, call: ast.Call, depth: int = 0) -> bool:
-    """Whether what a call returns becomes part of the root of a pass."""
+    """Return whether the result of a call becomes part of the root of a pass."""
     program = evidence.program
     lines = {evidence.place_of(v).line for v in evidence.used_for_training}
     statement = program.statement_of(call)
@@ -207,7 +207,7 @@ def _goes_on(evidence: Evidence, call: ast.Call, depth: int = 0) -> bool:
         return False
     if isinstance(statement, ast.Return) and depth < _DEPTH:
         outer = callers(program, call)
-        if any(_goes_on(evidence, one, depth + 1) for one in outer):
+        if any(_goes_on(evidence, outer_call, depth + 1) for outer_call in outer):
             return True
     if any(
         isinstance(n, ast.Call) and called(n) in ("print", "append") for n in program.above(call)

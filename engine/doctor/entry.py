@@ -1,4 +1,4 @@
-"""What a finding's file declares, and what its detector yields."""
+"""Types of what a finding's file declares and what its detector yields."""
 
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
@@ -8,20 +8,20 @@ from engine.tape import Place
 
 
 class Found(NamedTuple):
-    """One case of a mistake: where, what was measured, what else takes part, the mended program."""
+    """A case of a mistake: place, evidence, related places and the fixed program."""
 
     place: Place
     message: str
     related: tuple[Place, ...] = ()
     fix: str = ""
     unmended: str = ""
-    """Why there is no mended program, where that is known; no full stop."""
+    """The reason why there is no fix, if known; without a full stop."""
 
 
 class Entry(NamedTuple):
-    """A finding that the doctor knows. ``id`` never changes once it has been published.
+    """A kind of finding. ``id`` never changes once it has been published.
 
-    ``why`` tells what the mistake leads to. A *hint* may be on purpose, a *sure* finding is not.
+    ``why`` describes the consequences. A *hint* may be on purpose, a *sure* finding is not.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What a program's error tells the doctor: which of torch's errors it is, and whose tensors."""
+"""Evidence in a program's error: the kind of error, and the tensors and modules involved."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from engine.tape import Node, Problem, Value
 
 
 def failing(evidence: Evidence, *patterns: str) -> Problem | None:
-    """Return the program's error where its message matches one of ``patterns``."""
+    """Return the program's error if its message matches any of ``patterns``."""
     error = evidence.tape.error
     if error is None or not any(re.search(p, error.message) for p in patterns):
         return None
@@ -18,7 +18,7 @@ def failing(evidence: Evidence, *patterns: str) -> Problem | None:
 
 
 def named(evidence: Evidence, node: ast.expr) -> Value | None:
-    """Return the last value of a variable, or of the op that stood exactly at an expression."""
+    """Return the last value of a variable, or of the op at the place of an expression."""
     found = evidence.latest(ast.unparse(node))
     if found is not None:
         return found
@@ -30,7 +30,7 @@ def named(evidence: Evidence, node: ast.expr) -> Value | None:
 
 
 def tensors_at(evidence: Evidence, line: int) -> list[tuple[ast.expr, Value]]:
-    """Return the variables and fields read on a line that held tensors, with their last values."""
+    """Return the tensor variables and attributes read on a line, with their last values."""
     found: dict[str, tuple[ast.expr, Value]] = {}
     statement = evidence.program.statement(line)
     if statement is None:
@@ -44,15 +44,15 @@ def tensors_at(evidence: Evidence, line: int) -> list[tuple[ast.expr, Value]]:
                 found.setdefault(ast.unparse(node), (node, value))
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             table = evidence.program.bound(ast.unparse(node.value), node.lineno)
-            held = entry(table, node.slice.value)
-            value = named(evidence, held) if held is not None else None
+            item = entry(table, node.slice.value)
+            value = named(evidence, item) if item is not None else None
             if value is not None:
                 found.setdefault(ast.unparse(node), (node, value))
     return list(found.values())
 
 
 def parameters_of(evidence: Evidence, module: str) -> list[Value]:
-    """Return the parameters of the module that a variable holds, by their names."""
+    """Return the parameters of the module in a variable, by their names."""
     start = module + "."
     return [v for v in evidence.leaves.values() if v.name.startswith(start)]
 
@@ -71,7 +71,7 @@ def modules_at(evidence: Evidence, line: int) -> list[tuple[ast.Call, list[Value
 
 
 def failed_node(evidence: Evidence) -> Node | None:
-    """Return the backward node that the last pass stopped in: all before it ran, it did not."""
+    """Return the backward node that the last pass failed in: it was reached and did not run."""
     tape = evidence.tape
     if not tape.passes or tape.error is None:
         return None

@@ -1,4 +1,4 @@
-"""The tape as detectors ask it: what led to what, and what happened to each parameter when."""
+"""Queries of a tape for the detectors: dependencies, and the history of each parameter."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -13,13 +13,13 @@ PASSES_ON = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous clone to float double half bfloat16 T mT "
     "transpose permute getitem chunk dropout identity".split()
 )
-"""Ops that hand on what they are given, for all that concerns what it means."""
+"""Ops that do not change the meaning of their input."""
 
 
 class Moment(NamedTuple):
-    """Something that happened to a leaf: a gradient added, an update, a reset.
+    """An event of a leaf: an accumulation, an update or a reset.
 
-    ``ref`` is an index in accumulations, steps or resets; an update by hand has -1 and its ``op``.
+    ``ref`` is an index in accumulations, steps or resets; a manual update has -1 and its ``op``.
     """
 
     position: int
@@ -29,7 +29,7 @@ class Moment(NamedTuple):
 
 
 class Evidence:
-    """A tape and its program, with everything worked out on demand and once."""
+    """A tape and its program; derived tables are computed once, on demand."""
 
     def __init__(self, tape: Tape, source: str) -> None:
         self.tape = tape
@@ -42,7 +42,7 @@ class Evidence:
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
-        """For each value the ops that take it."""
+        """For each value the ops that use it."""
         found: dict[int, list[int]] = defaultdict(list)
         for index, op in enumerate(self.tape.ops):
             for value in op.inputs:
@@ -85,25 +85,25 @@ class Evidence:
         return [i for i, _ in pairs], [at for _, at in pairs]
 
     def position(self, number: int) -> int:
-        """Return the position by which a value was there; ids grow with time."""
+        """Return the event position at which a value existed; ids grow with time."""
         ids, positions = self._ids_at
         index = bisect_right(ids, number)
         return positions[index - 1] if index else 0
 
     def op_of(self, value: int) -> Op | None:
-        """Return the op that made a value."""
+        """Return the op that created a value."""
         made = self.values[value].op if value in self.values else None
         return self.tape.ops[made] if made is not None else None
 
     def snapshot(self, value: int) -> Snapshot | None:
-        """Return a value's numbers."""
+        """Return a value's snapshot."""
         index = self.values[value].snapshot if value in self.values else None
         return self.tape.snapshots[index] if index is not None else None
 
-    # What led to what
+    # Dependencies
 
     def led_to(self, values: Iterable[int | None]) -> set[int]:
-        """Return all values that went into ``values``, through cuts as well, and themselves."""
+        """Return ``values`` and all values they depend on, also through detach and the like."""
         seen, stack = set[int](), [v for v in values if v is not None]
         while stack:
             value = stack.pop()
@@ -117,17 +117,17 @@ class Evidence:
 
     @cached_property
     def roots(self) -> list[int]:
-        """The values that passes began at, one of each, in order."""
+        """The distinct values that passes began at, in order."""
         found = (root for p in self.tape.passes for root in p.roots if root is not None)
         return list(dict.fromkeys(found))
 
     @cached_property
     def used_for_training(self) -> set[int]:
-        """All values that went into the root of a pass."""
+        """All values that the root of a pass depends on."""
         return self.led_to(self.roots)
 
     def unwrapped(self, value: int) -> int:
-        """Return the value before ops that only hand it on: reshaping, casting, dropout."""
+        """Return the value before ops of `PASSES_ON`: reshaping, casting, dropout."""
         for _ in range(50):
             op = self.op_of(value)
             if op is None or op.op not in PASSES_ON or not op.inputs:
@@ -148,7 +148,7 @@ class Evidence:
 
     @cached_property
     def held(self) -> set[int]:
-        """The tensors that optimizers which stepped have."""
+        """The parameters of the optimizers that stepped, as tensor numbers."""
         numbers = {step.held for step in self.tape.steps if step.held >= 0}
         return {tensor for n in numbers for tensor in self.tape.held[n]}
 
@@ -176,7 +176,7 @@ class Evidence:
 
     @cached_property
     def moments(self) -> dict[int, list[Moment]]:
-        """For each leaf that was sent a gradient what happened to it, in order."""
+        """The history of each leaf that was sent a gradient, in order."""
         found: dict[int, list[Moment]] = defaultdict(list)
         for at, event in enumerate(self.tape.events):
             if event.kind == "accumulate":
@@ -198,7 +198,7 @@ class Evidence:
         return found
 
     def _by_hand(self) -> Iterable[tuple[int, Moment]]:
-        """Yield updates without an optimizer: in-place ops on a leaf's memory, and ``.data =``."""
+        """Yield manual updates: in-place ops on a leaf's memory, and ``.data =``."""
         memory = {v.storage: tensor for tensor, v in self.leaves.items() if v.storage >= 0}
         for index, at in self.op_at.items():
             op = self.tape.ops[index]
@@ -212,23 +212,23 @@ class Evidence:
                 if value.op is None and value.id not in by_steps:
                     yield tensor, Moment(self.position(value.id), "update", -1, None)
 
-    # Places and words
+    # Places and names
 
     def pass_place(self, number: int) -> Place:
-        """Return where a pass was asked for."""
+        """Return the place of the call that began a pass."""
         return self.program.line(self.tape.passes[number].line)
 
     def step_place(self, step: Step) -> Place:
-        """Return where a step was asked for."""
+        """Return the place of a step's call."""
         return self.program.line(step.line)
 
     def place_of(self, value: int) -> Place:
-        """Return where a value was made: its op's place, or its own."""
+        """Return the place where a value was created: its op's, or its own."""
         op = self.op_of(value)
         return op.place if op is not None and op.place.line else self.values[value].place
 
     def name(self, value: int, otherwise: str = "this tensor") -> str:
-        """Return what a value is called, or what made it."""
+        """Return a value's name, or a description by its op."""
         known = self.values.get(value)
         if known is None:
             return otherwise
@@ -249,11 +249,11 @@ class Evidence:
         return call
 
     def named(self, name: str) -> list[Value]:
-        """Return the values that variables of a name held, in order."""
+        """Return the values of variables of a name, in order."""
         return self._by_name.get(name, [])
 
     def latest(self, name: str, before: int | None = None) -> Value | None:
-        """Return the last value a variable held, before the event position where one is given."""
+        """Return a variable's last value, or its last before an event position."""
         found = None
         for value in self._by_name.get(name, ()):
             if before is not None and self.position(value.id) >= before:
@@ -271,12 +271,16 @@ class Evidence:
 
     @cached_property
     def losses(self) -> dict[int, list[tuple[int, float]]]:
-        """For each line that asks for backward the passes and their scalar roots' numbers."""
+        """For each line that calls backward the passes and the values of their scalar roots."""
         found: dict[int, list[tuple[int, float]]] = defaultdict(list)
-        for number, one in enumerate(self.tape.passes):
-            if one.kind == "backward" and len(one.roots) == 1 and one.roots[0] is not None:
-                snapshot = self.snapshot(one.roots[0])
+        for number, current in enumerate(self.tape.passes):
+            if (
+                current.kind == "backward"
+                and len(current.roots) == 1
+                and current.roots[0] is not None
+            ):
+                snapshot = self.snapshot(current.roots[0])
                 item = snapshot.item() if snapshot is not None else None
                 if isinstance(item, int | float):
-                    found[one.line].append((number, float(item)))
+                    found[current.line].append((number, float(item)))
         return found

@@ -1,4 +1,4 @@
-"""Ask every detector about a tape."""
+"""Running of all detectors on a tape."""
 
 import ast
 import importlib
@@ -10,21 +10,21 @@ from engine.doctor.entry import Entry
 from engine.doctor.evidence import Evidence
 from engine.tape import Finding, Tape
 
-UNMENDED = "No edit of these lines alone mends it: what they should do instead is yours to say"
+UNMENDED = "No edit of these lines alone fixes it: only you know what they should do instead"
 MOST = 3
-"""So many cases of one mistake are told."""
+"""Maximum number of cases of a finding that are reported."""
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Return every finding the doctor knows, by id."""
+    """Return all kinds of findings, by file name."""
     names = sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
     modules = [importlib.import_module(f"{findings.__name__}.{name}") for name in names]
     return tuple(module.ENTRY for module in modules)
 
 
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:
-    """Return what the doctor finds on a tape, what is sure before what is a hint, then by line."""
+    """Return the findings on a tape: sure ones before hints, then by line."""
     evidence = Evidence(tape, source)
     found = [finding for entry in entries() for finding in cases(entry, evidence)]
     found.sort(key=lambda f: (f.severity == "hint", f.place.line, f.id))
@@ -32,10 +32,10 @@ def examine(tape: Tape, source: str) -> tuple[Finding, ...]:
 
 
 def examine_safely(tape: Tape, source: str) -> tuple[Finding, ...]:
-    """As `examine`, but a detector's own fault costs its finding and not the run."""
+    """Do the same as `examine`, but skip detectors that raise."""
     try:
         return examine(tape, source)
-    except Exception:  # noqa: BLE001 - the edge of the doctor: programs of any kind pass here
+    except Exception:  # noqa: BLE001 - a program of any kind may break a detector
         evidence = Evidence(tape, source)
         found: list[Finding] = []
         for entry in entries():
@@ -55,7 +55,7 @@ def _parses(source: str) -> bool:
 
 
 def cases(entry: Entry, evidence: Evidence) -> list[Finding]:
-    """Return what one detector finds, at most one case a place."""
+    """Return the findings of a detector, at most one per place."""
     found: dict[object, Finding] = {}
     for case in entry.detect(evidence):
         fix = case.fix if case.fix != evidence.program.text and _parses(case.fix) else ""

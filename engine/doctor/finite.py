@@ -1,4 +1,4 @@
-"""Mended programs for ops that made NaN or infinity: the same op, kept away from its edge."""
+"""Fixes for ops that created NaN or infinity: bounds on their inputs."""
 
 import ast
 
@@ -19,7 +19,7 @@ _BOUNDED = frozenset("acos arccos asin arcsin atanh arctanh".split())
 
 
 def mended(evidence: Evidence, op: Op) -> str:
-    """Return the program with a bound on what ``op`` is given; empty where none is known."""
+    """Return the program with a bound on the input of ``op``; empty if unknown."""
     program = evidence.program
     found = [n for n in program.nodes if isinstance(n, ast.expr) and program.place(n) == op.place]
     for node in found:
@@ -27,7 +27,7 @@ def mended(evidence: Evidence, op: Op) -> str:
             return _bounded(program, node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             root = peeled(node.right, "sqrt")
-            if root is not None:  # a root has no slope at 0: it is kept off inside
+            if root is not None:  # the bound goes inside: a root has no finite slope at 0
                 return program.replaced((root, f"({program.source(root)} + 1e-12)"))
             return program.replaced((node.right, f"({program.source(node.right)} + 1e-8)"))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
@@ -54,7 +54,7 @@ def _bounded(program: Program, node: ast.Call) -> str:
 
 
 def _softmax(program: Program, node: ast.Call, inner: ast.expr) -> str:
-    """Exchange ``x.exp() / x.exp().sum(1)`` for the softmax that it is."""
+    """Replace ``x.exp() / x.exp().sum(1)`` by the equivalent softmax."""
     for above in program.above(node):
         if not isinstance(above, ast.BinOp) or not isinstance(above.op, ast.Div):
             continue
@@ -65,8 +65,8 @@ def _softmax(program: Program, node: ast.Call, inner: ast.expr) -> str:
         if above.left is not node or summed is None or ast.unparse(summed) != ast.unparse(node):
             return ""
         rest = total.args if receiver(total) is summed else total.args[1:]
-        words = [k.value for k in total.keywords if k.arg in ("dim", "axis")]
-        dims = [*rest, *words]
+        by_keyword = [k.value for k in total.keywords if k.arg in ("dim", "axis")]
+        dims = [*rest, *by_keyword]
         dim = program.source(dims[0]) if dims else "0"
         return program.replaced((above, f"torch.softmax({program.source(inner)}, dim={dim})"))
     return ""

@@ -1,4 +1,4 @@
-"""Functions of the program's own: what their parameters are given where they are called."""
+"""Functions of the program: their scopes, callers and arguments."""
 
 import ast
 
@@ -9,30 +9,32 @@ COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def function_of(program: Program, node: ast.AST) -> Function | None:
-    """Return the innermost function a node stands in."""
+    """Return the innermost function around a node."""
     return next((n for n in program.above(node) if isinstance(n, Function)), None)
 
 
 def owner_of(program: Program, name: str, node: ast.AST) -> ast.AST | None:
-    """Return the function or comprehension whose own variable ``name`` is where ``node`` stands.
+    """Return the function or comprehension that the variable ``name`` at ``node`` is local to.
 
-    None where it is the whole program's.
+    None if it is a global.
     """
-    for one in program.above(node):
-        if isinstance(one, COMPREHENSIONS):
-            if any(name in names(loop.target) for loop in one.generators):
-                return one
-        elif isinstance(one, Function) and name in _own_names(one):
-            return one
+    for around in program.above(node):
+        if isinstance(around, COMPREHENSIONS):
+            if any(name in names(loop.target) for loop in around.generators):
+                return around
+        elif isinstance(around, Function) and name in _own_names(around):
+            return around
     return None
 
 
 def _own_names(function: Function) -> set[str]:
-    words = function.args
-    several = [one for one in (words.vararg, words.kwarg) if one is not None]
-    own = {a.arg for a in (*words.posonlyargs, *words.args, *words.kwonlyargs, *several)}
+    parameters = function.args
+    several = [a for a in (parameters.vararg, parameters.kwarg) if a is not None]
+    own = {
+        a.arg for a in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs, *several)
+    }
     body = function.body if isinstance(function.body, list) else [function.body]
-    return own.union(*(bound_in(one) for one in body)) - {
+    return own.union(*(bound_in(inner) for inner in body)) - {
         name
         for node in ast.walk(function)
         if isinstance(node, ast.Global | ast.Nonlocal)
@@ -41,40 +43,40 @@ def _own_names(function: Function) -> set[str]:
 
 
 def bound_in(node: ast.AST) -> set[str]:
-    """Return the variables that a piece of program gives a value, in no function of its own."""
+    """Return the variables that a node binds, except in nested scopes."""
     found, left = set[str](), [node]
     while left:
-        one = left.pop()
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
-            found.add(one.id)
-        if not isinstance(one, Function | ast.ClassDef | COMPREHENSIONS):
-            left += ast.iter_child_nodes(one)
+        inner = left.pop()
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            found.add(inner.id)
+        if not isinstance(inner, Function | ast.ClassDef | COMPREHENSIONS):
+            left += ast.iter_child_nodes(inner)
     return found
 
 
 def given(program: Program, node: ast.expr) -> list[ast.expr]:
-    """Return what a parameter, read at ``node``, is given by the callers of its function.
+    """Return the arguments that callers pass for the parameter read at ``node``.
 
-    A default counts as given last. Empty where the node is no parameter of that function.
+    A default comes last. Empty if the node is no parameter of its function.
     """
     function = function_of(program, node)
     if function is None or not isinstance(node, ast.Name):
         return []
     name = node.id
-    words = function.args
-    places = [a.arg for a in (*words.posonlyargs, *words.args)]
-    if name not in places and name not in [a.arg for a in words.kwonlyargs]:
+    parameters = function.args
+    places = [a.arg for a in (*parameters.posonlyargs, *parameters.args)]
+    if name not in places and name not in [a.arg for a in parameters.kwonlyargs]:
         return []
     found = []
     for call in _calls(program, function):
         skipped = 1 if places[:1] == ["self"] else 0
-        word = next((k.value for k in call.keywords if k.arg == name), None)
+        argument = next((k.value for k in call.keywords if k.arg == name), None)
         index = places.index(name) - skipped if name in places else len(call.args)
-        if word is None and 0 <= index < len(call.args):
-            word = call.args[index]
-        if word is not None and not isinstance(word, ast.Starred):
-            found.append(word)
-    return found + _default(words, places, name)
+        if argument is None and 0 <= index < len(call.args):
+            argument = call.args[index]
+        if argument is not None and not isinstance(argument, ast.Starred):
+            found.append(argument)
+    return found + _default(parameters, places, name)
 
 
 def callers(program: Program, node: ast.AST) -> list[ast.Call]:
@@ -94,17 +96,17 @@ def _calls(program: Program, function: Function) -> list[ast.Call]:
     return [c for c in program.calls(function.name) if is_method == (receiver(c) is not None)]
 
 
-def _default(words: ast.arguments, places: list[str], name: str) -> list[ast.expr]:
-    ends = dict(zip(reversed(places), reversed(words.defaults), strict=False))
-    keyed = zip(words.kwonlyargs, words.kw_defaults, strict=True)
+def _default(parameters: ast.arguments, places: list[str], name: str) -> list[ast.expr]:
+    ends = dict(zip(reversed(places), reversed(parameters.defaults), strict=False))
+    keyed = zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
     ends |= {a.arg: value for a, value in keyed if value is not None}
     return [ends[name]] if name in ends else []
 
 
 def written(program: Program, node: ast.expr) -> ast.Constant | None:
-    """Return the number that an expression stands for, where the program writes it down.
+    """Return the literal number that an expression evaluates to, if it can be found.
 
-    Followed are variables, fields, entries of a dict, and parameters through their callers.
+    Variables, attributes, dict entries, and parameters through their callers are followed.
     """
     for _ in range(5):
         if isinstance(node, ast.Constant):
@@ -130,17 +132,17 @@ def _behind(program: Program, node: ast.expr) -> ast.expr | None:
 
 
 def _fields(program: Program, name: str) -> list[tuple[int, ast.expr]]:
-    """Return what a field is bound to in the body of a class, or by a call: ``Config(lr=1.0)``."""
+    """Return an attribute's bindings in a class body, or by a constructor: ``Config(lr=1.0)``."""
     rows = program.bindings.get(name, [])
     inside = [(at, value) for at, value in rows if _is_in_class(program, value)]
-    words: list[tuple[int, ast.expr]] = [
+    by_keyword: list[tuple[int, ast.expr]] = [
         (k.value.lineno, k.value)
         for node in program.nodes
         if isinstance(node, ast.Call) and called(node)[:1].isupper()
         for k in node.keywords
         if k.arg == name and isinstance(k.value, ast.Constant)
     ]
-    return inside or words
+    return inside or by_keyword
 
 
 def _is_in_class(program: Program, node: ast.expr) -> bool:
@@ -150,7 +152,7 @@ def _is_in_class(program: Program, node: ast.expr) -> bool:
 
 
 def entry(table: ast.expr | None, key: object) -> ast.expr | None:
-    """Return what a dict that is written down holds below a key."""
+    """Return the value of a key in a dict display or ``dict`` call."""
     if isinstance(table, ast.Dict):
         for name, value in zip(table.keys, table.values, strict=True):
             if isinstance(name, ast.Constant) and name.value == key:

@@ -1,4 +1,4 @@
-"""Mended programs that several findings share."""
+"""Fixes and helpers that several findings share."""
 
 import ast
 from typing import TypeGuard
@@ -9,10 +9,10 @@ from engine.tape import Place
 
 
 def optimizer_names(program: Program, line: int = 0) -> list[str]:
-    """Return what the program's optimizers are called: whatever it calls ``step()`` on.
+    """Return the names of the program's optimizers: the receivers of ``step()``.
 
-    Schedules step as well and are left out; a gradient scaler is given the optimizer. With a
-    ``line`` only of the steps that stand there.
+    Learning rate schedulers are left out; a gradient scaler gets the optimizer as its argument. If
+    ``line`` is given, only the steps on that line count.
     """
     calls = [c for c in program.calls("step") if line in (0, c.lineno)]
     owners = [c.args[0] if _scales(c) else receiver(c) for c in calls]
@@ -26,7 +26,7 @@ def _scales(call: ast.Call) -> bool:
 
 
 def _is_schedule(program: Program, name: str) -> bool:
-    """Whether a variable holds a schedule, by what it was made with or else by its name."""
+    """Return whether a variable is a scheduler, judged by its constructor or else by its name."""
     made = [ast.unparse(v.func) for _, v in program.bindings.get(name, ()) if _is_call(v)]
     if made:
         return any("lr_scheduler" in text or text.endswith(("LR", "Restarts")) for text in made)
@@ -38,7 +38,7 @@ def _is_call(node: ast.expr) -> TypeGuard[ast.Call]:
 
 
 def optimizer_calls(program: Program) -> dict[str, tuple[int, ast.Call]]:
-    """Return for each variable that holds an optimizer the line and call that made it."""
+    """Return for each optimizer variable the line and the call that created it."""
     found = {}
     for name, rows in program.bindings.items():
         for line, value in rows:
@@ -54,11 +54,11 @@ OPTIMIZERS = frozenset(
 
 
 def clearing(evidence: Evidence, line: int, tensor: int, step: int, *, after: bool) -> str:
-    """Return the program with gradients cleared before ``line``, which asks for backward.
+    """Return the program with gradients cleared before ``line``, which calls backward.
 
-    With an optimizer, that of the line ``step``, by ``zero_grad()``; by hand ``.grad = None`` for
-    each leaf that is updated there. ``after`` clears behind the step instead, which is right where
-    several passes add up on purpose.
+    By ``zero_grad()`` if there is an optimizer, that of the line ``step``; else by ``.grad = None``
+    for each leaf that is updated. ``after`` clears after the step instead, which is right if
+    several passes accumulate on purpose.
     """
     program = evidence.program
     known = optimizer_names(program, step) or optimizer_names(program)
@@ -79,21 +79,21 @@ def clearing(evidence: Evidence, line: int, tensor: int, step: int, *, after: bo
 
 
 def _modules(evidence: Evidence) -> list[str]:
-    """Return the variables of the modules whose parameters are updated by hand."""
+    """Return the variables of the modules whose parameters are updated manually."""
     updated = [leaf.name for t, leaf in evidence.leaves.items() if t in evidence.updated]
     owners = dict.fromkeys(name.split(".")[0] for name in updated if "." in name)
     return [owner for owner in owners if owner in evidence.program.bindings]
 
 
 def closed(program: Program, node: ast.expr) -> str:
-    """Return an expression's text, in parentheses where a method could not follow it."""
+    """Return an expression's text, in parentheses if a method call could not follow it."""
     text = program.source(node)
     simple = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
     return text if isinstance(node, simple) else f"({text})"
 
 
 def functional(program: Program) -> str:
-    """Return how the program would write ``torch.nn.functional``."""
+    """Return the program's name for ``torch.nn.functional``."""
     imports = [n for n in program.nodes if isinstance(n, ast.Import | ast.ImportFrom)]
     names = {a.asname or a.name for n in imports for a in n.names}
     if "F" in names or not imports:
@@ -102,14 +102,14 @@ def functional(program: Program) -> str:
 
 
 def appended(program: Program, node: ast.expr, text: str) -> str:
-    """Return the program with text put after an expression: ``.detach()``."""
+    """Return the program with text appended to an expression: ``.detach()``."""
     place = program.place(node)
     end = Place(place.end_line, place.end_column, place.end_line, place.end_column)
     return program.replaced((end, text))
 
 
 def call_at(program: Program, place: Place, *wanted: str) -> ast.Call | None:
-    """Return the call of one of the functions ``wanted`` that stands at a place or on its line."""
+    """Return the call of one of the functions ``wanted`` at a place, or else on its line."""
     found = [
         call
         for name in wanted
@@ -121,7 +121,7 @@ def call_at(program: Program, place: Place, *wanted: str) -> ast.Call | None:
 
 
 def without_flags(evidence: Evidence, fix: str) -> str:
-    """Return a mended program in which no computed tensor is told to require a gradient."""
+    """Return a fixed program without an assignment to a computed tensor's requires_grad."""
     computed = {v.name for v in evidence.tape.values if v.op is not None and v.name}
     program = Program(fix)
     for node in program.nodes:
@@ -133,10 +133,10 @@ def without_flags(evidence: Evidence, fix: str) -> str:
 
 
 def argument(call: ast.Call, index: int, keyword: str) -> ast.expr | None:
-    """Return an argument by its place or by its name."""
-    for word in call.keywords:
-        if word.arg == keyword:
-            return word.value
+    """Return an argument by position or keyword."""
+    for given in call.keywords:
+        if given.arg == keyword:
+            return given.value
     return call.args[index] if index < len(call.args) else None
 
 
@@ -146,7 +146,7 @@ _PLACES = ("torch", "F", "nn.functional", "torch.nn.functional", "torch.special"
 def peeled(node: ast.expr, *methods: str) -> ast.expr | None:
     """Return ``x`` of ``x.softmax(1)``, ``torch.softmax(x, 1)`` or ``F.softmax(x)``.
 
-    None where the expression is no call of one of ``methods``.
+    None if the expression calls none of ``methods``.
     """
     if not isinstance(node, ast.Call) or called(node) not in methods:
         return None

@@ -1,4 +1,4 @@
-"""What meets on a failing line, when dtypes or devices differ."""
+"""Tensors and modules on a failing line whose dtypes or devices differ."""
 
 import ast
 from typing import Literal, NamedTuple
@@ -21,7 +21,7 @@ class Party(NamedTuple):
 
 
 def parties(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list[Party]:
-    """Return what is read on the failing line, or on the line that called the failing one."""
+    """Return what is read on the failing line, or on the line of the outermost module call."""
     found = _on(evidence, line, what)
     if len({p.kind for p in found}) < 2:
         for outer in _calling(evidence):
@@ -60,19 +60,19 @@ def _on(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list
 
 
 def _calling(evidence: Evidence) -> list[int]:
-    """Return the line of the last call of a module from outside any."""
+    """Return the line of the last outermost module call."""
     for event in reversed(evidence.tape.events):
         if event.kind == "enter" and evidence.tape.calls[event.ref].parent is None:
             return [event.line]
     return []
 
 
-def told(everyone: list[Party]) -> str:
-    """Return in words who has which dtype or device; empty where nobody differs."""
-    if len({p.kind for p in everyone}) < 2:
+def told(parties_there: list[Party]) -> str:
+    """Return a message with the dtype or device of each; empty if all are the same."""
+    if len({p.kind for p in parties_there}) < 2:
         return ""
     parts = [
         f"{p.name} {'has parameters in' if p.is_module else shape(p.shape) + ' is'} {p.kind}"
-        for p in everyone
+        for p in parties_there
     ]
     return ", ".join(dict.fromkeys(parts))

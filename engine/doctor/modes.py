@@ -1,4 +1,4 @@
-"""Which module calls train and which only evaluate, and whether their layers care."""
+"""Module calls in training and evaluation mode, and the layers that depend on the mode."""
 
 import ast
 
@@ -10,14 +10,14 @@ _DROPS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "FeatureDropout")
 
 
 def is_moody(call: Call) -> bool:
-    """Whether a module does something else in training than in evaluation."""
+    """Return whether a module behaves differently in training and in evaluation."""
     if call.kind.startswith(_NORMS):
         return True
     return call.kind.startswith(_DROPS) and not call.about.startswith("p=0.0")
 
 
 def outer_calls(evidence: Evidence) -> list[Call]:
-    """Return the module calls that stand in no other."""
+    """Return the outermost module calls."""
     return [call for call in evidence.tape.calls if call.parent is None]
 
 
@@ -32,7 +32,7 @@ def inside(evidence: Evidence) -> dict[int, list[Call]]:
 
 
 def results(evidence: Evidence) -> dict[int, list[int]]:
-    """Return for each outermost call the values made inside it, in order."""
+    """Return for each outermost call the values created inside it, in order."""
     found: dict[int, list[int]] = {}
     for op in evidence.tape.ops:
         outer = evidence.top_call(op) if op.phase == "forward" else None
@@ -55,7 +55,7 @@ def mode_lines(evidence: Evidence, mode: str) -> list[int]:
 
 
 def owner_of(evidence: Evidence, call: Call) -> str:
-    """Return how the program writes a call's module at the call: ``self.net``; or empty."""
+    """Return the program's expression for a call's module: ``self.net``; empty if unknown."""
     statement = evidence.program.statement(call_line(evidence, call))
     last = call.name.rpartition(".")[2]
     for node in ast.walk(statement) if statement is not None else ():

@@ -1,4 +1,4 @@
-"""Numbers of snapshots: sizes and what is not finite, from all elements or from their summary."""
+"""Statistics of snapshots, from all elements or from their summary."""
 
 import math
 
@@ -8,7 +8,7 @@ from engine.tape import Snapshot
 
 
 def norm(snapshot: Snapshot) -> float:
-    """Return the Euclidean norm, in double precision, where float32 squares would vanish."""
+    """Return the Euclidean norm, in double precision, as float32 squares may underflow."""
     array = real(snapshot)
     if array is None:
         return snapshot.norm if snapshot.norm is not None else math.nan
@@ -21,7 +21,7 @@ def rms(snapshot: Snapshot) -> float:
 
 
 def real(snapshot: Snapshot) -> np.ndarray | None:
-    """Return all elements as float64 (magnitudes where complex), None where they didn't travel."""
+    """Return all elements as float64 (complex: magnitudes); None if there is only a summary."""
     array = snapshot.array()
     if array is None:
         return None
@@ -29,7 +29,7 @@ def real(snapshot: Snapshot) -> np.ndarray | None:
 
 
 def has_nan(snapshot: Snapshot) -> bool:
-    """Whether an element is NaN."""
+    """Return whether an element is NaN."""
     if snapshot.data is None:
         return snapshot.nan > 0
     if snapshot.store[1] not in "fc":
@@ -38,7 +38,7 @@ def has_nan(snapshot: Snapshot) -> bool:
 
 
 def has_inf(snapshot: Snapshot) -> bool:
-    """Whether an element is infinite."""
+    """Return whether an element is infinite."""
     if snapshot.data is None:
         return snapshot.inf > 0
     if snapshot.store[1] not in "fc":
@@ -47,7 +47,7 @@ def has_inf(snapshot: Snapshot) -> bool:
 
 
 def is_zero(snapshot: Snapshot) -> bool:
-    """Whether every element is zero."""
+    """Return whether every element is zero."""
     array = snapshot.array()
     if array is None:
         return snapshot.norm == 0
@@ -55,7 +55,7 @@ def is_zero(snapshot: Snapshot) -> bool:
 
 
 def say(number: float) -> str:
-    """Return a number in three digits."""
+    """Return a number with three significant digits."""
     return f"{number:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Which leaves are parameters, which are data, and which the optimizers know."""
+"""Classification of leaves: parameters, data, and those that no optimizer updates."""
 
 import ast
 
@@ -8,12 +8,12 @@ from engine.tape import Value
 
 
 def is_of_module(leaf: Value) -> bool:
-    """Whether a leaf is a parameter of a module, going by its name."""
+    """Return whether a leaf is a parameter of a module, going by its name."""
     return "." in leaf.name
 
 
 def is_data(evidence: Evidence, tensor: int) -> bool:
-    """Whether a leaf plays the part of data: it enters a model or meets parameters as a batch."""
+    """Return whether a leaf is data: the input of a layer or module, or named like data."""
     leaf = evidence.leaves[tensor]
     if is_of_module(leaf):
         return False
@@ -34,7 +34,7 @@ _DATA = frozenset(
 
 
 def untrained(evidence: Evidence) -> dict[int, Value]:
-    """Return the parameters that got gradients while steps happened, and never changed."""
+    """Return the parameters that got gradients before the last step and never changed."""
     tape = evidence.tape
     if not tape.steps or _stopped_early(evidence):
         return {}
@@ -55,14 +55,14 @@ def untrained(evidence: Evidence) -> dict[int, Value]:
 
 
 def _stopped_early(evidence: Evidence) -> bool:
-    """Whether the program failed before each of its optimizers had stepped."""
+    """Return whether the program failed before each of its optimizers had stepped."""
     made = {line for line, _ in optimizer_calls(evidence.program).values()}
     stepped = {step.held for step in evidence.tape.steps}
     return evidence.tape.error is not None and len(stepped) < len(made)
 
 
 def rebuilt_line(evidence: Evidence, leaf: Value) -> tuple[int, int]:
-    """Return where an optimizer was made and where its model was replaced after that; else 0, 0."""
+    """Return the lines that created an optimizer and later replaced its model; else 0, 0."""
     program = evidence.program
     for made, call in optimizer_calls(program).values():
         models = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
@@ -77,12 +77,12 @@ def rebuilt_line(evidence: Evidence, leaf: Value) -> tuple[int, int]:
 
 
 def _start(target: str) -> str:
-    """Return how parameters below a target are named: ``net[0]`` becomes ``net.0``."""
+    """Return the prefix of parameter names below a target: ``net[0]`` becomes ``net.0``."""
     return target.replace("[", ".").replace("]", "")
 
 
 def _is_same(value: ast.Call, name: str) -> bool:
-    """Whether ``model = model.to(device)``, which keeps its parameters."""
+    """Return whether a call is like ``model = model.to(device)``, which keeps the parameters."""
     text = ast.unparse(value.func)
     return text in (
         f"{name}.{m}" for m in ("to", "cuda", "cpu", "train", "eval", "float", "double")

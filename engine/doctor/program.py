@@ -1,4 +1,4 @@
-"""The program's text as the doctor reads it: statements, names, and edits that mend it."""
+"""Syntax tree of the program for the doctor: statements, names, and edits for fixes."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ Statement = ast.stmt
 
 
 class Program:
-    """A program's syntax tree with what detectors ask of it; empty where it does not parse."""
+    """A program's syntax tree with queries; empty if it does not parse."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -30,7 +30,7 @@ class Program:
         return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what a node stands in, the innermost first."""
+        """Yield the nodes around a node, the innermost first."""
         while (parent := self._parents.get(node)) is not None:
             yield parent
             node = parent
@@ -49,7 +49,7 @@ class Program:
         return found
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
-        """Return the statement a node stands in, or the node where it is one."""
+        """Return the innermost statement around a node, or the node if it is a statement."""
         if isinstance(node, ast.stmt):
             return node
         return next((n for n in self.above(node) if isinstance(n, ast.stmt)), None)
@@ -101,7 +101,7 @@ class Program:
         return rows[-1] if rows else None
 
     def reads_grad(self, name: str) -> bool:
-        """Whether the program reads ``name.grad``, or asks `autograd.grad` for it."""
+        """Return whether the program reads ``name.grad``, or calls `autograd.grad` with it."""
         return name in self._grad_reads
 
     @cached_property
@@ -117,13 +117,13 @@ class Program:
         return found
 
     def grad_read_at(self, name: str) -> int:
-        """Return the first line that reads ``name.grad``; 0 where none does."""
+        """Return the first line that reads ``name.grad``; 0 if none does."""
         return self._grad_reads.get(name, 0)
 
     # Places and edits
 
     def place(self, node: ast.expr | ast.stmt) -> Place:
-        """Return where a node stands, in characters."""
+        """Return the place of a node, with columns in characters."""
         end = node.end_lineno or node.lineno
         return Place(
             node.lineno,
@@ -133,7 +133,7 @@ class Program:
         )
 
     def line(self, line: int) -> Place:
-        """Return the range of what stands on a line, without its indentation and comment."""
+        """Return the range of a line's text, without its indentation."""
         if not 0 < line <= len(self.lines):
             return Place()
         statement = self.statement(line)
@@ -143,7 +143,7 @@ class Program:
         return Place(line, len(text) - len(text.lstrip()), line, max(len(text.rstrip()), 1))
 
     def source(self, node: ast.expr | ast.stmt) -> str:
-        """Return a node as it is written."""
+        """Return a node's source text."""
         return ast.get_source_segment("\n".join(self.lines), node) or ast.unparse(node)
 
     def _characters(self, line: int, column: int) -> int:
@@ -153,7 +153,7 @@ class Program:
         return len(text.encode()[:column].decode(errors="ignore"))
 
     def replaced(self, *edits: tuple[Place | ast.expr | ast.stmt, str]) -> str:
-        """Return the program with each place's text exchanged; places must not overlap."""
+        """Return the program with the text of places replaced; they must not overlap."""
         places = [(p if isinstance(p, Place) else self.place(p), text) for p, text in edits]
         lines = list(self.lines)
         for place, text in sorted(places, key=lambda e: (e[0].line, e[0].column), reverse=True):
@@ -165,17 +165,17 @@ class Program:
         return "\n".join(lines)
 
     def inserted(self, before: int, text: str, *, after: bool = False) -> str:
-        """Return the program with lines put before (or after) the statement on a line.
+        """Return the program with lines inserted before (or after) the statement on a line.
 
-        They get the statement's indentation. Empty where the line holds no statement of its own.
-        Of statements between semicolons nothing is put behind one: which is meant is not known.
+        They get the statement's indentation. Empty if no statement begins the line. Nothing is
+        inserted after a statement that follows a semicolon, as the right place is not known.
         """
         statement = self.statement(before)
         if statement is None:
             return ""
         if not after:
             line = statement.lineno
-            statement = next(one for one in self.siblings(statement) if one.lineno == line)
+            statement = next(other for other in self.siblings(statement) if other.lineno == line)
         indent = self.indent(statement)
         at = (statement.end_lineno or statement.lineno) if after else statement.lineno - 1
         if self._shares_line(statement):
@@ -184,7 +184,7 @@ class Program:
         return "\n".join([*self.lines[:at], *fresh, *self.lines[at:]])
 
     def indent(self, statement: ast.stmt) -> str:
-        """Return the blanks a statement begins with."""
+        """Return a statement's indentation."""
         text = self.lines[statement.lineno - 1]
         return text[: len(text) - len(text.lstrip())]
 
@@ -203,7 +203,7 @@ class Program:
         return "\n".join([*self.lines[:start], *rest, *self.lines[end:]])
 
     def siblings(self, statement: ast.stmt) -> list[ast.stmt]:
-        """Return the statements of the block that a statement stands in, itself included."""
+        """Return the statements of a statement's block, itself included."""
         for _, field in ast.iter_fields(self._parents.get(statement, self.tree)):
             if isinstance(field, list) and statement in field:
                 return field
@@ -220,7 +220,7 @@ class Program:
         return "\n".join([*head, indent + header, *body, *tail])
 
     def dedented(self, block: ast.With) -> str:
-        """Return the program without a with statement, its body one level further out."""
+        """Return the program with a with statement replaced by its dedented body."""
         if self._shares_line(block) or block.body[0].lineno == block.lineno:
             return ""
         first, last = block.body[0].lineno - 1, block.end_lineno or block.lineno
@@ -230,7 +230,7 @@ class Program:
 
 
 def called(call: ast.Call) -> str:
-    """Return the last name of what is called: ``backward`` of ``loss.backward()``."""
+    """Return the last name of the called expression: ``backward`` of ``loss.backward()``."""
     function = call.func
     if isinstance(function, ast.Attribute):
         return function.attr
@@ -238,19 +238,19 @@ def called(call: ast.Call) -> str:
 
 
 def receiver(call: ast.Call) -> ast.expr | None:
-    """Return what a method is called on."""
+    """Return the object expression of a method call; None for other calls."""
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
 def names(node: ast.AST) -> set[str]:
-    """Return the variables a piece of program reads."""
+    """Return all variable names in a node."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(target, ast.Tuple | ast.List):
         several = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-        for index, one in enumerate(target.elts):
-            yield from _pairs(one, value.elts[index] if several else value)  # type: ignore[attr-defined]
+        for index, element in enumerate(target.elts):
+            yield from _pairs(element, value.elts[index] if several else value)  # type: ignore[attr-defined]
     else:
         yield ast.unparse(target), value

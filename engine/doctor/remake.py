@@ -1,4 +1,4 @@
-"""Mended programs for numbers that left torch: the same expression with tensors."""
+"""Fixes for data extracted from torch: the same expression with tensors."""
 
 import ast
 
@@ -11,13 +11,13 @@ _FUNCTIONS = frozenset(
 )
 _CLAMPS = {"maximum": "min", "fmax": "min", "minimum": "max", "fmin": "max"}
 _BOUNDED = frozenset(("clip", "hypot", "arctan2"))
-"""Functions of numpy's that torch has under the same name, with further arguments."""
+"""NumPy functions with several arguments that torch has under the same name."""
 _OUTSIDE = ("np", "numpy", "math")
 _MAKERS = frozenset("tensor from_numpy as_tensor FloatTensor Tensor".split())
 
 
 def rebuilt(program: Program, taken: Taken) -> str:
-    """Return the program with a tensor where its numbers had been taken out; empty if unknown."""
+    """Return the program with the tensor in place of the extracted data; empty if unknown."""
     call, owner = taken.call, receiver(taken.call)
     bare = program.source(_plain(taken.owner))
     if (statement := program.statement_of(call)) is not None and _is_rewrapped(program, statement):
@@ -46,7 +46,7 @@ def rebuilt(program: Program, taken: Taken) -> str:
 
 
 def _in_expression(program: Program, call: ast.Call, bare: str) -> str:
-    """Put the tensor into the arithmetic around it, and take the tensor made of that away."""
+    """Put the tensor into the arithmetic around it, and drop the conversion to a tensor."""
     whole: ast.expr = call
     for node in program.above(call):
         if isinstance(node, ast.Call) and called(node) in _MAKERS and node.args[:1] == [whole]:
@@ -60,7 +60,7 @@ def _in_expression(program: Program, call: ast.Call, bare: str) -> str:
     statement = program.statement_of(call)
     target = statement.target if isinstance(statement, ast.AugAssign) else None
     for node in program.nodes:
-        # A sum of numbers that is made a tensor in the end is one already.
+        # A sum that is finally converted to a tensor is now a tensor already.
         match node:
             case ast.Assign([ast.Name(id=name)], ast.Call(_, [ast.Name(id=given), *_]) as made):
                 is_sum = isinstance(target, ast.Name) and target.id == name == given
@@ -70,12 +70,12 @@ def _in_expression(program: Program, call: ast.Call, bare: str) -> str:
 
 
 def _in_torch(program: Program, call: ast.Call, given: str) -> str:
-    """Return torch's form of a function of numpy's or math's; empty where it is not known."""
+    """Return torch's form of a NumPy or math function; empty if unknown."""
     name = called(call)
     if name in _FUNCTIONS and len(call.args) == 1:
         return f"torch.{name}({given})"
     if name in _BOUNDED and 2 <= len(call.args) <= 3 and not call.keywords:
-        rest = ", ".join(program.source(one) for one in call.args[1:])
+        rest = ", ".join(program.source(arg) for arg in call.args[1:])
         return f"torch.{name}({given}, {rest})"
     if name in _CLAMPS and len(call.args) == 2 and isinstance(call.args[1], ast.Constant):
         return f"torch.clamp({given}, {_CLAMPS[name]}={program.source(call.args[1])})"
@@ -83,7 +83,7 @@ def _in_torch(program: Program, call: ast.Call, given: str) -> str:
 
 
 def _unwrapped(program: Program, statement: ast.Assign, call: ast.Call, bare: str) -> str:
-    """Return the program without the number in between, nor the tensor made of it again."""
+    """Return the program without the extraction and the later conversion to a tensor."""
     name = ast.unparse(statement.targets[0])
     is_function = isinstance(receiver(call), ast.Name) and _is_outside(call)
     first = _in_torch(program, call, bare) if is_function else bare
@@ -107,7 +107,7 @@ def _is_outside(call: ast.Call) -> bool:
 
 
 def _is_rewrapped(program: Program, statement: ast.stmt) -> bool:
-    """Whether a later line makes a tensor of the number again, and so cuts a second time."""
+    """Return whether a later line converts the number to a tensor again: a second cut."""
     if not isinstance(statement, ast.Assign):
         return False
     name = ast.unparse(statement.targets[0])

@@ -1,4 +1,4 @@
-"""Mended programs for ops without a slope: something smooth in their place."""
+"""Fixes for ops without a gradient: smooth replacements."""
 
 import ast
 
@@ -13,10 +13,10 @@ _CASTS = frozenset("int long short bool".split())
 
 
 def mended(evidence: Evidence, op: Op) -> str:
-    """Return the program with a stand-in for ``op`` that has a slope; empty where none is known.
+    """Return the program with a differentiable replacement for ``op``; empty if unknown.
 
-    A comparison becomes a sigmoid, a sign tanh, rounding passes its gradient straight through, a
-    cast is left out, and a loss that counts hits of an argmax becomes cross-entropy.
+    A comparison becomes a sigmoid, a sign tanh, rounding a straight-through estimator (Bengio et
+    al. 2013), a cast is left out, and a loss that counts hits of an argmax becomes cross-entropy.
     """
     program = evidence.program
     found = [n for n in program.nodes if isinstance(n, ast.expr) and program.place(n) == op.place]
@@ -49,7 +49,7 @@ def _compared(evidence: Evidence, op: Op, node: ast.Compare) -> str:
         low, high = high, low
     made = evidence.op_of(evidence.unwrapped(op.inputs[0]))
     if made is not None and made.op in ("sigmoid", "softmax") and high is node.left:
-        # The probability itself is the smooth form of "above one half".
+        # The probability itself is the smooth form of "above 0.5".
         return program.replaced((node, closed(program, high)))
     text = program.source(high)
     if not (isinstance(low, ast.Constant) and low.value == 0):
@@ -58,7 +58,7 @@ def _compared(evidence: Evidence, op: Op, node: ast.Compare) -> str:
 
 
 def _straight_through(program: Program, node: ast.Call, inner: ast.expr) -> str:
-    """Round forward, and send the gradient back as if nothing had been rounded."""
+    """Round in forward, and pass the gradient through unchanged (straight-through)."""
     statement = program.statement_of(node)
     plain = program.source(inner)
     if _is_repeatable(inner):
@@ -75,12 +75,12 @@ def _straight_through(program: Program, node: ast.Call, inner: ast.expr) -> str:
 
 
 def _is_repeatable(node: ast.expr) -> bool:
-    """Whether an expression may stand twice: it calls nothing that costs or changes something."""
+    """Return whether an expression may be repeated: no call that costs or changes something."""
     return not any(isinstance(n, ast.Call | ast.NamedExpr | ast.Await) for n in ast.walk(node))
 
 
 def why_none(op: Op) -> str:
-    """Return why there is no mended program for an op without a slope; empty where unknown."""
+    """Return the reason why an op without a gradient has no fix; empty if unknown."""
     if op.op in ("argmax", "argmin", "topk", "argsort"):
         return (
             f"{op.op} chooses, and a choice has no slope: compute the loss from the scores "
@@ -95,7 +95,7 @@ def why_none(op: Op) -> str:
 
 
 def _chosen(evidence: Evidence, op: Op, node: ast.Call, scores: ast.expr) -> str:
-    """Exchange a loss that counts hits of the largest score for the cross-entropy of the scores."""
+    """Replace a loss that counts hits of the largest score by the cross-entropy of the scores."""
     program = evidence.program
     if not evidence.roots or not op.outputs:
         return ""
@@ -116,7 +116,7 @@ def _chosen(evidence: Evidence, op: Op, node: ast.Call, scores: ast.expr) -> str
 
 
 def _met(evidence: Evidence, choice: int) -> str:
-    """Return the name of the class numbers that a choice is compared with on its way to a root."""
+    """Return the name of the class indices that a choice is compared with."""
     stack, seen = [choice], set[int]()
     while stack:
         value = stack.pop(0)

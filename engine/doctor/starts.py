@@ -1,4 +1,4 @@
-"""Mended programs for gradients that vanish or explode: other first weights, other curves."""
+"""Fixes for gradients that vanish or explode: weight initialization and activations."""
 
 import ast
 import re
@@ -9,11 +9,11 @@ from engine.doctor.training import Layer
 
 
 def reset(evidence: Evidence, program: Program, layers: list[Layer], how: str) -> str:
-    """Return ``program`` with the layers' weights drawn anew before they are first used.
+    """Return ``program`` with the layers' weights initialized before they are first used.
 
     ``how`` is a function of `torch.nn.init`: ``xavier_normal_`` or ``kaiming_normal_``. Empty
-    where the weights have no variable of their own. ``program`` may differ from the tape's within
-    lines.
+    if the weights have no variable of their own. ``program`` may differ from the tape's source
+    within lines.
     """
     first = layers[0].op
     call = evidence.top_call(first)
@@ -37,17 +37,17 @@ def reset(evidence: Evidence, program: Program, layers: list[Layer], how: str) -
 
 
 def _before(program: Program, made: int, used: int) -> int:
-    """Return the line of the statement that first uses what another line made, in its block."""
+    """Return the line of the statement, in the same block, that first uses the result."""
     statement = program.statement(made)
     later = [s for s in program.siblings(statement) if s.lineno > made] if statement else []
-    for one in later:
-        if one.lineno <= used <= (one.end_lineno or one.lineno):
-            return one.lineno
+    for user in later:
+        if user.lineno <= used <= (user.end_lineno or user.lineno):
+            return user.lineno
     return later[0].lineno if later else 0
 
 
 def owners(evidence: Evidence, layers: list[Layer]) -> list[str]:
-    """Return the variables that hold the layers' weights: modules end with a dot."""
+    """Return the variables of the layers' weights; names of modules end with a dot."""
     found: dict[str, None] = {}
     for layer in layers:
         for value in layer.op.inputs:
@@ -64,10 +64,10 @@ def _init(program: Program) -> str:
 
 
 def with_relu(program: Program, leaky: bool) -> str:
-    """Return the program with sigmoids and tanhs exchanged for ReLUs, or ReLUs for leaky ones.
+    """Return the program with sigmoids and tanhs replaced by ReLUs, or ReLUs by leaky ReLUs.
 
-    One that ends a `Sequential` makes the output, and one that is multiplied with is a gate: these
-    stay. Empty where there is none.
+    Activations at the end of a `Sequential` (outputs) and in products (gates) stay. Empty if there
+    are no others.
     """
     old = ("ReLU",) if leaky else ("Sigmoid", "Tanh")
     new = "LeakyReLU" if leaky else "ReLU"

@@ -1,4 +1,4 @@
-"""How training went: losses over steps, update sizes, gradients by layer, what the data is like."""
+"""Statistics of training: loss curves, update sizes, gradients by layer, scales of data."""
 
 import math
 from itertools import takewhile
@@ -17,7 +17,7 @@ _LAYERS = frozenset(
 
 
 class Series(NamedTuple):
-    """The losses of the passes that one line asked for, between which parameters changed."""
+    """Loss curve of a line that calls backward, with parameter updates in between."""
 
     line: int
     passes: tuple[int, ...]
@@ -36,19 +36,19 @@ def series(evidence: Evidence) -> list[Series]:
 
 
 def _asked(evidence: Evidence) -> list[Series]:
-    """Return the loss curves of lines that ask `autograd.grad` for leaves updated by hand."""
+    """Return the loss curves of lines that call `autograd.grad` for manual updates."""
     tape, found = evidence.tape, dict[int, list[tuple[int, float]]]()
     by_hand = {t for t, ms in evidence.moments.items() if any(m.kind == "update" for m in ms)}
-    for number, one in enumerate(tape.passes):
-        if one.kind != "grad" or one.create_graph or len(one.roots) != 1:
+    for number, current in enumerate(tape.passes):
+        if current.kind != "grad" or current.create_graph or len(current.roots) != 1:
             continue
         targets = {e.target for e in tape.edges if e.run == number and e.target in evidence.values}
         if not any(evidence.values[t].tensor in by_hand for t in targets):
             continue
-        snapshot = evidence.snapshot(one.roots[0]) if one.roots[0] is not None else None
+        snapshot = evidence.snapshot(current.roots[0]) if current.roots[0] is not None else None
         item = snapshot.item() if snapshot is not None else None
         if isinstance(item, int | float):
-            found.setdefault(one.line, []).append((number, float(item)))
+            found.setdefault(current.line, []).append((number, float(item)))
     return [
         Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
         for line, rows in found.items()
@@ -56,9 +56,9 @@ def _asked(evidence: Evidence) -> list[Series]:
     ]
 
 
-def diverged(one: Series) -> bool:
-    """Whether a loss blew up: not finite in the end, or ten times its start and still rising."""
-    losses = one.losses
+def diverged(curve: Series) -> bool:
+    """Return whether a loss diverged: non-finite, or ten times its start and still rising."""
+    losses = curve.losses
     if not math.isfinite(losses[0]):
         return False
     if not all(map(math.isfinite, losses)):
@@ -68,19 +68,19 @@ def diverged(one: Series) -> bool:
 
 
 def blew_up(evidence: Evidence) -> bool:
-    """Whether a loss grew a thousandfold, step by step, while it was a number at all.
+    """Return whether a loss grew a thousandfold over several steps while it was finite.
 
-    What is infinite or dead after that is its consequence and no mistake of its own.
+    Infinities or dead units after that are consequences and not findings of their own.
     """
-    for one in series(evidence):
-        finite = [*takewhile(math.isfinite, one.losses)]
+    for curve in series(evidence):
+        finite = [*takewhile(math.isfinite, curve.losses)]
         if len(finite) > 2 and abs(finite[-1]) > 1e3 * max(abs(finite[0]), 1e-12):
             return True
     return False
 
 
 def update_ratios(evidence: Evidence) -> list[tuple[int, float]]:
-    """Return for each step and changed parameter |after - before| / |before|, with its step."""
+    """Return (step, |after - before| / |before|) for each parameter that a step changed."""
     found = []
     for number, step in enumerate(evidence.tape.steps):
         for change in step.changes:
@@ -98,14 +98,14 @@ def update_ratios(evidence: Evidence) -> list[tuple[int, float]]:
 
 
 class Layer(NamedTuple):
-    """A layer's op in one pass, and the root mean square of the gradient that its result got."""
+    """A layer's op in a pass, and the root mean square of its result's gradient."""
 
     op: Op
     gradient: float
 
 
 def layers(evidence: Evidence, number: int) -> list[Layer]:
-    """Return the ops with parameters that one pass went through, in forward order."""
+    """Return the ops with parameters that a pass went through, in forward order."""
     tape = evidence.tape
     received = {e.node: e for e in tape.executions if e.run == number}
     found = []
@@ -121,7 +121,7 @@ def layers(evidence: Evidence, number: int) -> list[Layer]:
 
 
 def gradient_norms(evidence: Evidence, number: int) -> list[tuple[str, float]]:
-    """Return the leaves that one pass sent gradients to, with the gradients' norms."""
+    """Return the names of leaves that a pass sent gradients to, with the gradients' norms."""
     return [
         (evidence.values[a.leaf].name, norm(evidence.tape.snapshots[a.sent]))
         for a in evidence.tape.accumulations
@@ -130,7 +130,7 @@ def gradient_norms(evidence: Evidence, number: int) -> list[tuple[str, float]]:
 
 
 class Scale(NamedTuple):
-    """How large the numbers of a data tensor are: the largest and smallest column by size."""
+    """Root mean squares of the largest and smallest column of a data tensor."""
 
     value: int
     largest: float
@@ -138,7 +138,7 @@ class Scale(NamedTuple):
 
 
 def data_scales(evidence: Evidence) -> list[Scale]:
-    """Return the sizes of the data that trained layers multiply, by columns where it has some."""
+    """Return the scales of the data that trained layers multiply, per column if 2-D."""
     found: dict[int, Scale] = {}
     for op in evidence.tape.ops:
         if op.phase != "forward" or op.op not in _LAYERS or not op.outputs:

@@ -1,7 +1,7 @@
-"""The backward pass: what each node received, and what it sent along each edge.
+"""Recording of backward passes.
 
-The engine's single entry (``_engine_run_backward``) is wrapped: the pass is written down, nodes
-that have no hook yet are given one (`hooks`), and the engine runs as ever. What raises is found
+The engine's single entry (``_engine_run_backward``) is wrapped: the pass is recorded, nodes that
+have no hook yet get one (`hooks`), and the engine runs as usual. The node that raised is found
 afterwards, from the nodes that ran and those that did not.
 """
 
@@ -29,19 +29,20 @@ Engine = Callable[..., tuple[torch.Tensor, ...]]
 
 
 class PassReached(BaseException):
-    """Ends a program at the pass it was run for; see `Recorder.until_pass`."""
+    """Raised to stop a program at a given pass; see `Recorder.until_pass`."""
 
 
 class Backward:
-    """Records the passes of one run."""
+    """Recorder of the backward passes of a run."""
 
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
         self.log = recorder.log
         self.hooks = Hooks(recorder)
         self.failed: NodeRow | None = None
-        """The node that the last failed pass stopped in, and what that pass raised."""
+        """The node that the last failed pass stopped in."""
         self.failed_by: BaseException | None = None
+        """The exception that this pass raised."""
 
     def run(
         self,
@@ -51,7 +52,7 @@ class Backward:
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> tuple[torch.Tensor, ...]:
-        """Run one pass under observation; arguments are those of the engine's entry."""
+        """Run and record a pass; the arguments are those of the engine's entry."""
         recorder = self.recorder
         roots = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
         seeds = list(args[0]) if args and isinstance(args[0], tuple | list) else [None] * len(roots)
@@ -104,7 +105,7 @@ class Backward:
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> tuple[Run, list[GradientEdge]]:
-        """Write the pass down, hook its nodes, and return edges that keep leaf roots alive."""
+        """Record the pass, hook its nodes, and return edges that keep leaf roots alive."""
         recorder, log = self.recorder, self.log
         where, _ = recorder.source.here(sys._getframe(1))
         number = len(log.passes)

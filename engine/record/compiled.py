@@ -1,7 +1,7 @@
-"""What ``torch.compile`` gives while a program is recorded: the same, computed as plain code.
+"""Stand-in for ``torch.compile`` while a program is recorded: nothing is compiled.
 
-Compiled code cannot be watched. What is compiled looks to the program as ever: a function as
-itself, a module is held by one of another class, under another name.
+Compiled code cannot be recorded. The results look to the program as usual: a function is returned
+as it is, a module is wrapped in a module of another class under the name ``_orig_mod``.
 """
 
 from collections.abc import Callable, Sized
@@ -15,9 +15,9 @@ keep_builtins(globals())
 
 
 class OptimizedModule(nn.Module):
-    """Stands for a module as torch's class of this name does, but calls it as it is."""
+    """Wrapper with the interface of torch's class of this name that calls the plain module."""
 
-    # Not the one that the recorder puts in its place: the module's own call is what is watched.
+    # Not the recorder's replacement: only the wrapped module's own call is recorded.
     _call_impl = nn.Module._call_impl
     _orig_mod: nn.Module
 
@@ -31,12 +31,12 @@ class OptimizedModule(nn.Module):
 
     @property
     def training(self) -> bool:
-        """The module's own."""
+        """The mode of the wrapped module."""
         return bool(self._orig_mod.training)
 
     @training.setter
     def training(self, value: bool) -> None:
-        # The base class sets it first of all, when there is no module yet.
+        # The base class sets it first, before there is a module.
         if "_modules" in self.__dict__:
             self._orig_mod.training = value
 
@@ -63,24 +63,24 @@ class OptimizedModule(nn.Module):
 
 
 class Compiled:
-    """Replaces ``torch.compile`` for one recording."""
+    """Replacement of ``torch.compile`` for one recording."""
 
     def __init__(self) -> None:
-        self._plain = torch.compile, nn.Module.compile
+        self._originals = torch.compile, nn.Module.compile
 
     def start(self) -> None:
-        """Begin to hand out what can be watched."""
-        self._plain = torch.compile, nn.Module.compile
+        """Replace torch's functions."""
+        self._originals = torch.compile, nn.Module.compile
         torch.compile = _compile  # type: ignore[assignment]
         nn.Module.compile = lambda *_args, **_options: None  # type: ignore[method-assign]
 
     def stop(self) -> None:
-        """Leave torch as it was."""
-        torch.compile, nn.Module.compile = self._plain  # type: ignore[method-assign]
+        """Restore torch's functions."""
+        torch.compile, nn.Module.compile = self._originals  # type: ignore[method-assign]
 
 
 def _compile(model: object = None, **options: object) -> object:
-    """Stand in for ``torch.compile``, which without a model gives a decorator."""
+    """Stand in for ``torch.compile``, which returns a decorator if there is no model."""
     if model is None:
         decorator: Callable[[object], object] = lambda function: _compile(function, **options)  # noqa: E731
         return decorator

@@ -1,8 +1,8 @@
-"""Copies of tensors' numbers, bounded by a budget and made in memory that is used again.
+"""Copies of tensors' data, bounded by a budget, in memory that is reused.
 
-A copy of a big tensor costs little where its memory has been touched before, and many times that
-where the operating system first has to find and clear it. So the memory of a run's big copies is
-kept when the run is over, and the next run, mostly of nearly the same program, copies into it.
+A copy of a big tensor is cheap in memory that has been touched before, and many times as expensive
+if the operating system first has to map and clear it. So the memory of a run's big copies is cached
+when the run is over, and the next run, mostly of nearly the same program, copies into it.
 """
 
 from collections import deque
@@ -20,21 +20,21 @@ from engine.values import once, snapshot, snapshots
 keep_builtins(globals())
 
 BUDGET = 256 << 20
-"""Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
+"""Default limit of a run's copies in bytes; small tensors are not counted."""
 
 REUSED = 1 << 13
-"""The memory of copies beyond so many bytes is used again; less is quickly found anew."""
+"""Bytes beyond which the memory of a copy is reused; smaller allocations are fast."""
 
 SHARED_ELEMENTS = 1 << 13
-"""Views of so many elements share the copy of the whole; copying fewer is as quick."""
+"""Elements from which a view shares the copy of its base; copying fewer is as fast."""
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-"""By bytes per element: what two tensors are compared as where -0 is not 0 and NaN equals NaN."""
-# As they are before a program, or a tensor class of its own, puts something else in their place.
+"""Integer dtypes by bytes per element, for comparisons in which NaN equals NaN and -0 is not 0."""
+# Bound now, before a program or its tensor subclass can replace them.
 _clone, _detach, _copy = torch.Tensor.clone, torch.Tensor.detach, torch.Tensor.copy_
 Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
-_spare: dict[Layout, list[Any]] = {}
-"""Memory of the run before by its layout, until it is used again or given back."""
+_cached: dict[Layout, list[Any]] = {}
+"""Memory of the previous run by its layout, until it is reused or freed."""
 
 
 class Copies:
@@ -44,20 +44,20 @@ class Copies:
         self.log = log
         self.budget = budget
         self.about_to_drop: Callable[[], None] = lambda: None
-        """Called before numbers are given up: whoever has yet to compare some does it now."""
+        """Called before copies become summaries, for code that has yet to compare copies."""
         self._bytes = 0
         self._reused_from = min(REUSED, budget)
         self._counted: deque[tuple[int, int, Layout | None]] = deque()
-        """The copies that count against the budget, oldest first: their bytes, and as what their
-        memory can be used again (None where it cannot)."""
+        """(snapshot, bytes, layout) of the copies that count against the budget, oldest first; the
+        layout is None if the memory cannot be reused."""
         self._views: dict[int, list[int]] = {}
-        """By such a copy the snapshots that are views of it; by each of those the same list."""
+        """The snapshots that are views of a copy, by the copy and by each of the views."""
 
     def keep(self, t: torch.Tensor, readable: bool = False) -> int | None:
-        """Copy the numbers of ``t`` and return the snapshot's index; None if it has none.
+        """Copy the data of ``t`` and return the snapshot's index; None if it has no data.
 
-        Where torch refuses the copy there is none, either: a hook must never raise. ``readable``:
-        that it `has_numbers` is known.
+        Also None if torch refuses the copy, because hooks must never raise. ``readable``: ``t`` is
+        known to have data (`has_numbers`).
         """
         if is_watched():
             with unwatched():
@@ -66,7 +66,7 @@ class Copies:
         try:
             if not (readable or is_everyday(t) or has_numbers(t)):
                 return None
-            # Without the detour where there is no graph to stay out of.
+            # Detach only if there is a graph: it costs time.
             free = _detach(t) if t.requires_grad else t
             count = t.numel()
             if count <= INLINE_ELEMENTS:
@@ -94,9 +94,9 @@ class Copies:
         return self._shared(view, kept) if view is not None else None
 
     def keep_view(self, t: torch.Tensor, base: torch.Tensor, kept: int | None) -> int | None:
-        """Keep a view of ``base``, whose snapshot is ``kept``; copied only if that is outdated.
+        """Take a snapshot of a view of ``base``, sharing ``kept``, that of ``base``, if up to date.
 
-        A write may count no version (numpy, ``.data``), so the numbers themselves are compared.
+        A write may increment no version (numpy, ``.data``), so the elements are compared.
         """
         readable = t.numel() >= SHARED_ELEMENTS and has_numbers(t) and not is_watched()
         kind = _BITS.get(t.element_size()) if readable else None
@@ -111,7 +111,7 @@ class Copies:
         copy = self.log.snapshots[kept]
         if not isinstance(copy, torch.Tensor):
             return None
-        first = _first_in(t, whole, copy)
+        first = _offset_in(t, whole, copy)
         if first is None:
             return None
         return copy.as_strided(t.shape, t.stride(), copy.storage_offset() + first)
@@ -125,12 +125,12 @@ class Copies:
         return index
 
     def release(self) -> None:
-        """Give all copies back; the memory of big ones is kept for the next run."""
-        _spare.clear()
+        """Drop all copies; the memory of big ones is cached for the next run."""
+        _cached.clear()
         kept = self.log.snapshots
         for index, _, layout in self._counted:
             if layout is not None:
-                _spare.setdefault(layout, []).append(kept[index])
+                _cached.setdefault(layout, []).append(kept[index])
         self._counted.clear()
         self._bytes = 0
         self._views.clear()
@@ -146,15 +146,15 @@ class Copies:
         copy: torch.Tensor | None = None
         if usual and t.is_cpu and t.layout is torch.strided:
             layout = t.dtype, t.shape, t.stride()
-            fitting = _spare.get(layout)
+            fitting = _cached.get(layout)
             if fitting:
                 try:
                     copy = _copy(fitting.pop(), t)
                 except RuntimeError:
-                    # Inside of torch.func's transforms nothing from outside may be changed.
+                    # Inside torch.func's transforms tensors from outside cannot be written to.
                     copy = None
         if copy is None:
-            _make_room(size)
+            _free_cached(size)
             copy = _clone(t)
             if type(copy) is not torch.Tensor or copy.is_quantized or copy.is_inference():
                 layout = None
@@ -167,7 +167,7 @@ class Copies:
     def _drop(self) -> None:
         """Turn the oldest big copies into summaries until the rest fit the budget.
 
-        A little room is made beyond that, so that many small ones are read together.
+        It goes a little below the budget, so that many small copies are processed together.
         """
         self.about_to_drop()
         kept, log = self.log.snapshots, self.log
@@ -182,27 +182,27 @@ class Copies:
         made = snapshots(copies, log.dropped)
         for index, layout in dropped:
             if layout is not None:
-                _spare.setdefault(layout, []).append(kept[index])
+                _cached.setdefault(layout, []).append(kept[index])
         for index, summary in zip(indices, made, strict=True):
             kept[index] = summary
             self._views.pop(index, None)
         log.dropped += len(indices)
 
 
-def _make_room(size: int) -> None:
-    """Give back as much spare memory as is about to be asked for."""
-    while _spare and size > 0:
-        layout, fitting = _spare.popitem()
+def _free_cached(size: int) -> None:
+    """Free as much cached memory as is about to be allocated."""
+    while _cached and size > 0:
+        layout, fitting = _cached.popitem()
         while fitting and size > 0:
             size -= fitting.pop().nbytes
         if fitting:
-            _spare[layout] = fitting
+            _cached[layout] = fitting
 
 
-def _first_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> int | None:
-    """Return where in ``copy``, one of ``whole`` in the same layout, its view ``t`` begins.
+def _offset_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> int | None:
+    """Return the offset in elements, within ``whole`` and its ``copy``, of the view ``t``.
 
-    In elements; None where ``t`` is no such view. Both have numbers and strides.
+    None if ``t`` is no view of ``whole`` or the layouts differ. Both have data and strides.
     """
     if t.dtype is not whole.dtype:
         return None
@@ -214,12 +214,12 @@ def _first_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> int |
         return None
     if copy.stride() != whole.stride() or first + _reach(t) >= count:
         return None
-    # A layout without gaps or overlaps: its elements are the ones in between.
+    # A dense layout without overlaps: all elements in the range belong to ``whole``.
     return first if whole.is_contiguous() or _reach(whole) == count - 1 else None
 
 
 def _reach(t: torch.Tensor) -> int:
-    """Return how far from its first element its last one lies, in elements."""
+    """Return the distance in elements from the first element to the last."""
     reach = 0
     for count, step in zip(t.shape, t.stride(), strict=True):
         reach += (count - 1) * step

@@ -1,4 +1,4 @@
-"""The call that raised what ended a program: noted when it raises, kept if nobody caught that."""
+"""The op or backward node that raised the exception that ended a program."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 _STARTS = {torch.autograd.backward.__code__: "tensors", torch.autograd.grad.__code__: "outputs"}
-"""What begins a backward pass, and where it has the tensors it begins at."""
+"""Functions that begin a backward pass, and their parameter with the root tensors."""
 _CALLS = frozenset((ForwardMode._op.__code__, record_custom.__code__))
 
 
 class Failed:
-    """What a program ended in, if that was an op or a backward node."""
+    """The op or backward node in which a program failed, if any."""
 
     def __init__(self, recorder: "Recorder") -> None:
         self._recorder = recorder
         self._latest: tuple[int, OpRow] | None = None
         self.op: OpRow | None = None
-        """The call as it was made; it has no results."""
+        """The failed call; it has no results."""
         self.node: int | None = None
-        """The id of the backward node, or of the value that no pass could begin at."""
+        """The id of the failed backward node, or of the value at which a pass failed to begin."""
 
     def note(self, lane: "Lane", error: Exception, name: str, where: Where, given: Given) -> None:
-        """Remember a call that raises, in place of the last one; one without tensors is no op."""
+        """Note a call that raised, replacing the previous note; without tensors it is no op."""
         if not given.values:
             return
         call = lane.calls[-1].index if lane.calls else None
         graded = torch._C.is_grad_enabled()
         phase: Phase = "backward" if lane.runs else "forward"
         row = OpRow(0, name, given.values, given.args, where, call, graded, phase, False, 0, [])
-        # The error holds every frame it passed, and these hold what the program would let go.
+        # Only its id: the error refers to frames whose locals have to be freed in time.
         self._latest = id(error), row
 
     def ended(self, error: BaseException) -> None:
-        """Take note of what the program ended with."""
+        """Find the op or node that raised the error that ended the program."""
         backward = self._recorder.backward
         if backward.failed is not None and backward.failed_by is error:
             self.node = backward.failed.id
@@ -54,18 +54,18 @@ class Failed:
             row = self._recorder.tensors.known(root)
             self.node = row.id if row is not None else None
         elif self._latest is not None and self._latest[0] == id(error):
-            # Another error may have come by the number of one that is gone.
+            # Another error may have got the id of an error that was freed.
             self.op = self._latest[1] if _came_from_a_call(error.__traceback__) else None
 
 
 def _root(trace: TracebackType | None) -> torch.Tensor | None:
-    """Return the first tensor of the backward pass that an error came from."""
+    """Return the first root tensor of the backward pass that raised an error."""
     while trace is not None:
         name = _STARTS.get(trace.tb_frame.f_code)
         if name is not None:
             roots = trace.tb_frame.f_locals.get(name)
             several = roots if isinstance(roots, list | tuple) else [roots]
-            return next((one for one in several if isinstance(one, torch.Tensor)), None)
+            return next((t for t in several if isinstance(t, torch.Tensor)), None)
         trace = trace.tb_next
     return None
 

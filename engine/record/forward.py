@@ -1,11 +1,12 @@
 """Forward ops: every torch function that Python calls passes through here.
 
-A TorchFunctionMode sees user-level calls (``linear`` is one op, not three aten ops) and leaves the
-numbers alone. Torch's other ways in do not: saved_tensors_hooks switch its in-place checks off, a
-TorchDispatchMode changes the gradients of ``prod``.
+A TorchFunctionMode sees user-level calls (``linear`` is one op, not three aten ops) and does not
+affect the results. Torch's other extension points do: saved_tensors_hooks disable its in-place
+checks, a TorchDispatchMode changes the gradients of ``prod``.
 
-For each call: what was it given (`everyday`, else `ForwardMode.given`); run it; what did it return
-or change (`ForwardMode.called`); write down op, values and backward nodes (`ForwardMode._results`).
+For each call: read the arguments (`everyday`, else `ForwardMode.given`); run it; find what it
+returned or changed (`ForwardMode.called`); record op, values and backward nodes
+(`ForwardMode._results`).
 """
 
 import functools
@@ -39,18 +40,18 @@ keep_builtins(globals())
 Function = Callable[..., object]
 
 _next_number = torch._C._autograd._get_sequence_nr
-"""The number that this thread's next backward node will get."""
+"""The sequence number that this thread's next backward node will get."""
 _is_grad_enabled = torch._C.is_grad_enabled
-_Unheard = torch._C.DisableTorchFunction
-"""A context in which the program's modes do not hear what the recorder asks of tensors."""
+_WithoutModes = torch._C.DisableTorchFunction
+"""A context in which the program's function modes do not see the recorder's own reads."""
 
 _SHARING = frozenset(("as_tensor", "asarray"))
-"""Factories whose results may live in the memory of an array."""
+"""Factories whose results may share the memory of a NumPy array."""
 _DETACHING = frozenset(("detach", "detach_", "data"))
 
 
 class ForwardMode(TorchFunctionMode):
-    """Hands every torch function that Python calls in one thread to the recorder."""
+    """Function mode that records every torch function that Python calls in one thread."""
 
     def __init__(self, recorder: "Recorder", lane: "Lane") -> None:
         self.recorder = recorder
@@ -68,15 +69,15 @@ class ForwardMode(TorchFunctionMode):
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
         try:
-            told = met.get(func)
+            kind_and_name = met.get(func)
         except TypeError:
-            told = None
-        if told is None:
-            func, told = meet(func, sys._getframe(1))
-        kind, name = told
+            kind_and_name = None
+        if kind_and_name is None:
+            func, kind_and_name = meet(func, sys._getframe(1))
+        kind, name = kind_and_name
         if kind == "reader":
             if self.recorder.tensors.exposed and self.log.writing:
-                with _Unheard(), self.lock:
+                with _WithoutModes(), self.lock:
                     self.recorder.writes.read(args)
             return func(*args, **kwargs)
         if self.lane.quiet or not self.log.writing or is_traced():
@@ -93,7 +94,7 @@ class ForwardMode(TorchFunctionMode):
         recorder, tensor = self.recorder, args[0]
         out = func(*args, **kwargs)
         assert isinstance(tensor, torch.Tensor)
-        with _Unheard(), recorder.lanes.lock:
+        with _WithoutModes(), recorder.lanes.lock:
             known = recorder.tensors.known(tensor)
             if known is None:
                 return out
@@ -147,8 +148,8 @@ class ForwardMode(TorchFunctionMode):
             raise
         took = perf_counter_ns() - begun
         given.since, given.took = since, took
-        # A tensor subclass of the user's must not hear of the recorder's own look-ups.
-        with _Unheard(), self.lock:
+        # A tensor subclass of the user's must not see the recorder's own look-ups.
+        with _WithoutModes(), self.lock:
             try:
                 if kind == "factory" or not given.tensors:
                     self._factory(name, out, where, given.tensors)
@@ -165,12 +166,12 @@ class ForwardMode(TorchFunctionMode):
         where: Where,
         fresh: bool = False,
     ) -> Given | None:
-        """Return what a call was given; tensors that are new or were changed become values.
+        """Return a call's arguments; tensors that are new or were changed become values.
 
-        None where that could not be read. ``fresh``: what it makes owes nothing to them.
+        None if they cannot be read. ``fresh``: the result does not depend on their data.
         """
         tensors = self.recorder.tensors
-        with _Unheard(), self.lock:
+        with _WithoutModes(), self.lock:
             try:
                 meet = functools.partial(tensors.value, where=where)
                 plain = (
@@ -188,9 +189,9 @@ class ForwardMode(TorchFunctionMode):
                 return None
 
     def called(self, name: str, where: Where, seen: Given, out: object, running: bool) -> None:
-        """Write down what a function returned and which of its arguments it changed.
+        """Record what a function returned and which of its arguments it changed.
 
-        ``running``: it may have changed an argument without counting a version.
+        ``running``: it may have changed running statistics without incrementing their version.
         """
         tensors, given = self.recorder.tensors, seen.tensors
         if type(out) is torch.Tensor and not running:
@@ -203,7 +204,7 @@ class ForwardMode(TorchFunctionMode):
             except RuntimeError:
                 is_new = False
             if is_new:
-                # None of the arguments is its result, and none was changed.
+                # No argument is the result, and none was changed.
                 self._results(name, where, [out], seen, False)
                 return
         pairs = list(zip(given, seen.values, strict=True))
@@ -259,14 +260,14 @@ class ForwardMode(TorchFunctionMode):
                 outputs.append(value)
                 if name in _DETACHING:
                     self._detached(t, value, seen)
-                # A new view of memory that was written to before has its version, too.
+                # A new view of memory that was written to before shares its version counter.
                 if inplace and value.version:
                     recorder.tensors.changed(value, index)
             if made:
                 row.node = made[0][1].id
                 row.nodes = nodes.claim(made, index)
         except BaseException:
-            # A program that recurses too deeply may have come to its last frame just here.
+            # A program that recurses too deeply may reach the recursion limit just here.
             log.take_back(index)
             raise
         finally:
@@ -277,7 +278,7 @@ class ForwardMode(TorchFunctionMode):
                 recorder.writes.by_op(results, outputs, index, where)
 
     def _gradient_read(self, tensor: torch.Tensor) -> None:
-        """Look at a gradient that the program reads: not all that writes to it can be heard."""
+        """Check a gradient that the program reads: some writes to it bypass the recorder."""
         if self.lane.steps or self.lane.runs or not is_leaf(tensor):
             return
         where, doing = self.recorder.source.here(sys._getframe(2))
@@ -301,7 +302,7 @@ def record_custom(
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> object:
-    """Record a call of a custom ``autograd.Function`` as one op, whatever its forward does."""
+    """Record a call of a custom ``autograd.Function`` as a single op."""
     where, doing = recorder.source.here(sys._getframe(2), lane)
     if doing or where is None or not tensors_given(args, kwargs):
         return apply(*args, **kwargs)
@@ -332,8 +333,8 @@ def record_custom(
 
 
 def _among(t: torch.Tensor, given: list[torch.Tensor]) -> bool:
-    """Tell whether a tensor is in a list: ``in`` would compare numbers."""
-    for one in given:  # noqa: SIM110 (a generator costs three times as much)
-        if one is t:
+    """Return whether a tensor is in a list; ``in`` would compare elements."""
+    for other in given:  # noqa: SIM110 (a generator costs three times as much)
+        if other is t:
             return True
     return False

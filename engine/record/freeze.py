@@ -1,4 +1,4 @@
-"""Log -> tape: positions decoded, names given, copies turned into snapshots."""
+"""Conversion of a log into a tape: decode positions, name values, summarize copies."""
 
 import ast
 from contextlib import suppress
@@ -40,8 +40,8 @@ _SWAPPED = {"mul", "add", "eq", "ne", "logical_and", "logical_or"}
 def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     """Return every named leaf tensor of a namespace, modules' parameters included.
 
-    Also gives names to values that no assignment named, and writes a last value for tensors whose
-    numbers changed behind autograd's back (numpy, ``.data``, fused optimizers).
+    Also names values that no assignment named, and records a last value for tensors whose data
+    changed without a new version (numpy, ``.data``, fused optimizers).
     """
     found = list[Leaf]()
     written: list[tuple[torch.Tensor, int | None]] = []
@@ -51,7 +51,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             try:
                 leaf = _leaf(recorder, name, t, changes)
             except RecursionError:
-                continue  # Its class never comes to an end; whoever asks again gets no further.
+                continue  # A class that recurses without end would do so again.
             except Exception as error:  # noqa: BLE001 - a class of the program's may raise anything
                 recorder.log.give_up(error)
                 continue
@@ -64,7 +64,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
 
 
 def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change]) -> Leaf | None:
-    """Give a tensor its name, and note what changed behind autograd's back; None: it is no leaf."""
+    """Name a tensor and record a change without a new version; return None for a non-leaf."""
     tensors = recorder.tensors
     known = tensors.known(t)
     if known is None:
@@ -82,7 +82,7 @@ def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change])
 
 
 def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:
-    """Return the snapshot of a leaf's ``.grad``; of one without numbers, told by its shape."""
+    """Return the snapshot of a leaf's ``.grad``; a ``.grad`` without data has shape and dtype."""
     grad = leaf.grad
     kept = recorder.copies.keep(grad) if grad is not None else None
     if grad is None or kept is not None or grad.is_nested:
@@ -95,13 +95,13 @@ def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:
 def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor]]:
     result: list[tuple[str, torch.Tensor]] = []
     for name, thing in list(namespace.items()):
-        # What is no plain text came in by `globals()`, and nobody can write it.
+        # A key that is no plain str came from `globals()`: no source text can refer to it.
         if type(name) is not str or name.startswith("__"):
             continue
         if isinstance(thing, torch.Tensor):
             result.append((name, thing))
         elif isinstance(thing, nn.Module):
-            # A module may be half made; and the program's own answer might never come.
+            # A module may be half initialized, and the program's own override might not return.
             with suppress(Exception):
                 result.extend(
                     (f"{name}.{path}", p)
@@ -180,7 +180,7 @@ def _snapshots(log: Log) -> tuple[Snapshot, ...]:
 
 
 def _node(n: NodeRow, log: Log) -> Node:
-    """Return a node; what it saved is found again among its op's inputs and results."""
+    """Return a node; saved tensors are matched to the inputs and results of its op."""
     op = log.ops[n.op] if n.op is not None else None
     values = (*op.inputs, *op.outputs) if op is not None else ()
     kept = []
@@ -238,9 +238,9 @@ def _value(row: ValueRow, source: Source) -> Value:
 
 
 def _is_contiguous(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
-    """Tell whether elements lie in row-major order without gaps, as torch tells it.
+    """Return whether elements lie in row-major order without gaps, by torch's definition.
 
-    A layout without strides counts as contiguous, and a dimension of one may have any stride.
+    A layout without strides counts as contiguous, and a dimension of size 1 may have any stride.
     """
     expected = 1
     for size, step in zip(reversed(shape), reversed(stride), strict=False):
@@ -276,7 +276,7 @@ def _op(row: OpRow, log: Log, source: Source, called: dict[int, str]) -> Op:
 def _named_operands(
     row: OpRow, args: list[Arg], expression: ast.BinOp, called: dict[int, str]
 ) -> list[Arg]:
-    """Put a number that the source writes first in front, and name numbers after variables."""
+    """Restore the source's order of a number and a tensor; name the number by its variable."""
     numbers = [a for a in args if a.number is not None]
     if len(args) != 2 or len(numbers) != 1:
         return args

@@ -1,4 +1,4 @@
-"""Torch's functions: of what kind one is for the recorder, and what its op is called."""
+"""Classification of torch's functions for the recorder, and the names of their ops."""
 
 from collections.abc import Callable
 from types import FrameType
@@ -23,10 +23,10 @@ _READERS = frozenset(
         "__dlpack_device__ is_set_to _is_view is_conj is_neg has_names __iter__"
     ).split()
 )
-"""Functions that make no tensor, or (``backward``, ``grad``) are recorded elsewhere."""
+"""Functions that create no tensor, or (``backward``, ``grad``) are recorded elsewhere."""
 
 _EXPOSING = frozenset(("numpy", "__array__", "__dlpack__"))
-"""Functions that give a tensor's memory to others."""
+"""Functions that share a tensor's memory with another library."""
 _TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
 _FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
 _RUNNING = frozenset(("batch_norm", "instance_norm"))
@@ -47,7 +47,7 @@ _NAMES = {
 
 
 def op_name(function: Function) -> str:
-    """Return the op's name in torch's own words: ``__rsub__`` is ``rsub``, ``+=`` is ``add_``."""
+    """Return torch's name of the op: ``__rsub__`` is ``rsub``, ``+=`` is ``add_``."""
     name = _own_name(function) or "?"
     if name in ("__get__", "__set__"):
         return str(getattr(getattr(function, "__self__", None), "__name__", "?"))
@@ -59,23 +59,23 @@ def op_name(function: Function) -> str:
 
 
 def _own_name(function: Function) -> str:
-    """Return a function's ``__name__``; "" where it has none, or one that is no text."""
+    """Return a function's ``__name__``; "" if it has none, or one that is no str."""
     try:
         return str.__str__(getattr(function, "__name__", ""))
-    except Exception:  # noqa: BLE001 - what stands in for a function may be the program's own
+    except Exception:  # noqa: BLE001 - a replacement for a function may be of a user's class
         return ""
 
 
 met: dict[Function, tuple[str, str]] = {}
-"""The kind and the name of torch's own functions that were called before."""
+"""Cached kind and name of torch's own functions."""
 
 
 def meet(func: Function, caller: FrameType) -> tuple[Function, tuple[str, str]]:
-    """Return which of torch's functions ``func`` is or stands in for, its kind and its name."""
+    """Return the function of torch that ``func`` is or replaces, with its kind and name."""
     if is_own(func):
         met[func] = _kind(func), op_name(func)
         return func, met[func]
-    # Not one to keep: with it, all of a program's names would outlive the run.
+    # Not cached: with it, all of a program's globals would outlive the run.
     func = meant(func, caller)
     return func, (_kind(func), op_name(func))
 
@@ -98,6 +98,6 @@ def _kind(func: Function) -> str:
     if name in _READERS:
         return "reader"
     if name in _FACTORIES or name.endswith("_like") or name.startswith("new_"):
-        # Its result owes its argument nothing but shape and dtype.
+        # Its result depends on the shape and dtype of its argument only.
         return "factory"
     return "running" if name in _RUNNING else "op"

@@ -1,10 +1,10 @@
-"""Hooks on the backward nodes: what arrived at each, and what it sent along each of its edges.
+"""Hooks on the backward nodes: the gradients each received, and those it sent along its edges.
 
-A node gets its hook when it is first met, mostly just after the op that made it. The engine calls
-it when the node has run: with the gradients the node was given and one gradient per edge, already
-reduced and cast as the engine hands them on. Hooks note which snapshots these are and no more;
-`passes` reads the notes later. They never raise (what fails in one ends the recording, see
-`Log.give_up`), never return anything and never hold a node, whose saved tensors they would keep
+A node gets its hook when it is first seen, mostly just after the op that created it. The engine
+calls the hook when the node has run: with the gradients that the node received and one gradient per
+edge, already reduced and cast as the engine passes them on. Hooks only note which snapshots these
+are; `passes` reads the notes later. They never raise (a failure ends the recording, see
+`Log.give_up`), never return anything and never reference a node, which would keep its saved tensors
 alive.
 """
 
@@ -33,9 +33,9 @@ keep_builtins(globals())
 
 Grads = Sequence[torch.Tensor | None]
 _ref = weakref.ref
-_Unheard = torch._C.DisableTorchFunction
-"""A context in which the program's modes do not hear what the recorder asks of tensors."""
-Known = tuple[weakref.ref[torch.Tensor], int, int | None]
+_WithoutModes = torch._C.DisableTorchFunction
+"""A context in which the program's function modes do not see the recorder's own reads."""
+_Noted = tuple[weakref.ref[torch.Tensor], int, int | None]
 """A gradient, its version and its snapshot."""
 
 
@@ -47,12 +47,12 @@ class Run:
         self.lane = lane
         self.targets = targets
         """The nodes and leaves that it starts from."""
-        self.on_its_way: dict[int, Known] = {}
-        """Gradients that were sent, by ``id()``: one that arrives untouched has a snapshot."""
+        self.on_its_way: dict[int, _Noted] = {}
+        """Gradients that were sent, by ``id()``: if one arrives unchanged, it has a snapshot."""
 
 
 class Hooks:
-    """Notes what backward nodes received and sent, and writes down what leaves accumulated."""
+    """Notes of what backward nodes received and sent, and of what leaves accumulated."""
 
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
@@ -61,37 +61,37 @@ class Hooks:
         """The passes that are running in all threads, in the order in which they began."""
         self.lock = recorder.lanes.lock
         self.keep = recorder.copies.keep
-        self._grads: dict[int, Known] = {}
+        self._grads: dict[int, _Noted] = {}
         """Each leaf's ``.grad`` by tensor number."""
         self._register: Callable[..., object] = _Mixin.__dict__["_register_hook"].__func__
 
     def start(self) -> None:
-        """Let torch take the recorder's own hooks without a handle to remove them by.
+        """Make torch register the recorder's hooks without a removal handle.
 
-        A handle costs as much as all the rest of a hook; it stays for everybody else's. Theirs
-        may change what a node sends, so ours comes after all of them.
+        A handle costs as much as all the rest of a hook; other hooks still get theirs. Those may
+        change what a node sends, so the recorder's hook stays last.
         """
         plain = self._register
 
         def register(hooks: "OrderedDict[object, object] | None", hook: object) -> object:
-            if type(hook) in _OURS:
+            if type(hook) in _RECORDER_HOOKS:
                 # A user's handle may refer to it later, so no plain dict.
                 hooks = OrderedDict() if hooks is None else hooks
                 hooks[hook] = hook
                 return hooks, None
             result = plain(hooks, hook)
-            for one in [h for h in hooks or () if type(h) in _OURS]:
-                hooks[one] = hooks.pop(one)  # type: ignore[index,union-attr]
+            for own in [h for h in hooks or () if type(h) in _RECORDER_HOOKS]:
+                hooks[own] = hooks.pop(own)  # type: ignore[index,union-attr]
             return result
 
         _Mixin._register_hook = staticmethod(register)  # type: ignore[method-assign]
 
     def stop(self) -> None:
-        """Let torch take hooks as before."""
+        """Restore torch's own registration."""
         _Mixin._register_hook = staticmethod(self._register)  # type: ignore[method-assign]
 
     def on_leaf(self, accumulate: Node, t: torch.Tensor, number: int) -> "AfterLeaf":
-        """Give the node that adds to ``t``, tensor ``number``, its hooks and return one of them."""
+        """Register hooks on the AccumulateGrad of ``t``, tensor ``number``; return the second."""
         leaf = weakref.ref(t)
         hook = AfterLeaf(self, leaf)
         accumulate.register_prehook(BeforeLeaf(self, leaf, number))
@@ -101,7 +101,7 @@ class Hooks:
     def rewritten(self, t: torch.Tensor, kept: int | None = None) -> tuple[int, int] | None:
         """Return the value of a leaf and the snapshot of its ``.grad``, if that was written to.
 
-        None where it is as it was last noted. ``kept``: a snapshot of it, if there is one.
+        None if it is unchanged. ``kept``: its snapshot, if there is already one.
         """
         row, grad = self.recorder.tensors.value(t, None), t.grad
         known = self._grads.get(row.tensor)
@@ -116,11 +116,11 @@ class Hooks:
     def unfinished(self, run: Run) -> NodeRow | None:
         """Return the node that a failed pass stopped in.
 
-        It is the one that had all it waits for and did not run; of several the youngest, which is
-        the one the engine takes first.
+        It had all its inputs and did not run; of several such nodes the engine runs the youngest
+        first.
         """
         rows = {row.id: row for row in self.log.nodes}
-        # Those whose notes `passes` has read, and those whose it has yet to read.
+        # Nodes whose notes `passes` has read, and nodes whose notes it has yet to read.
         ran = {e.node for e in self.log.executions if e.run == run.number}
         ran |= {e.node.id for e in self.log.events if type(e) is Ran and e.run == run.number}
         left: dict[int, NodeRow] = {}
@@ -138,7 +138,7 @@ class Hooks:
         return left[max(ready)[1]] if ready else None
 
     def ran(self, row: NodeRow, sent: Grads, received: Grads) -> None:
-        """Note that a node ran: what it was given, what it sent."""
+        """Note that a node ran, what it received and what it sent."""
         run = self.running[0] if len(self.running) == 1 else self._innermost()
         way, keep = run.on_its_way, self.keep
         given: list[int | None] = []
@@ -158,7 +158,7 @@ class Hooks:
                 continue
             key = id(grad)
             known = way.get(key)
-            # One passed through untouched, or sent twice, is the same snapshot.
+            # A gradient passed through unchanged, or sent twice, is the same snapshot.
             if known is None or known[0]() is not grad or known[1] != version(grad):
                 kept = None
                 if grad._base is not None and grad.numel() >= SHARED_ELEMENTS:
@@ -170,7 +170,7 @@ class Hooks:
         self.log.write(Ran(row, run.number, arrived, given))
 
     def adding(self, t: torch.Tensor, number: int) -> None:
-        """Note the ``.grad`` that a leaf, tensor ``number``, has before one is added to it."""
+        """Note the ``.grad`` that a leaf, tensor ``number``, has before the accumulation."""
         grad = t.grad
         if grad is None:
             self._grads.pop(number, None)
@@ -182,11 +182,11 @@ class Hooks:
                 self._grads[number] = (_ref(grad), version(grad), kept)
 
     def added(self, t: torch.Tensor, grad: torch.Tensor | None) -> None:
-        """Write down that a gradient was added to a leaf's ``.grad``."""
+        """Record that a gradient was added to a leaf's ``.grad``."""
         run = self.running[0] if len(self.running) == 1 else self._innermost()
         log, row = self.log, self.recorder.tensors.value(t, None)
-        held = self._grads.get(row.tensor)
-        before = held[2] if held is not None else None
+        noted = self._grads.get(row.tensor)
+        before = noted[2] if noted is not None else None
         now, after, arrived = t.grad, None, None
         if grad is not None:
             known = run.on_its_way.get(id(grad))
@@ -203,15 +203,15 @@ class Hooks:
         log.write(EventRow("accumulate", len(accumulations) - 1, row.where))
 
     def _innermost(self) -> Run:
-        """Return the pass whose node ran, where several are running.
+        """Return the pass whose node ran, if several are running.
 
-        A node runs in the thread that began the pass, or in one that torch's engine has for it.
+        A node runs in the thread that began the pass, or in a worker thread of torch's engine.
         """
         lane = self.recorder.lanes.here()
         return lane.runs[-1] if lane is not None and lane.runs else self.running[-1]
 
     def _shared(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
-        """Return a snapshot without copying of a gradient that is a view of what came in."""
+        """Return a snapshot that shares memory if a gradient is a view of a received one."""
         for whole, number in zip(received, kept):  # noqa: B905
             if whole is not None and number is not None:
                 shared = self.recorder.copies.share(grad, whole, number)
@@ -219,15 +219,15 @@ class Hooks:
                     return shared
         return None
 
-    def _holds(self, grad: torch.Tensor, known: Known) -> bool:
-        """Tell whether a ``.grad``, be it another tensor, has the numbers it was known to have."""
+    def _holds(self, grad: torch.Tensor, known: _Noted) -> bool:
+        """Return whether a ``.grad``, even if a new tensor, has the data last noted for it."""
         copy = self.log.snapshots[known[2]] if known[2] is not None else None
         if isinstance(copy, torch.Tensor) and copy.layout is torch.strided is grad.layout:
             return same_numbers(copy, grad)
         return known[0]() is grad and version(grad) == known[1]
 
-    def _overwritten(self, grad: torch.Tensor, known: Known) -> bool:
-        """Tell whether a ``.grad`` changed since its copy: ``grad.data.zero_()`` is not counted."""
+    def _overwritten(self, grad: torch.Tensor, known: _Noted) -> bool:
+        """Return whether a ``.grad`` changed since its copy, even with the same version."""
         copy = self.log.snapshots[known[2]] if known[2] is not None else None
         if version(grad) != known[1]:
             return True
@@ -235,16 +235,16 @@ class Hooks:
 
 
 class AfterNode(Struct, gc=False, eq=False):
-    """Called after a node ran; lives in the node, and notes when it dies."""
+    """Post hook of a node, owned by it: also notes when the node is freed."""
 
     hooks: Hooks
     row: NodeRow
 
     def __call__(self, sent: Grads, received: Grads) -> None:
-        """Note what the node was given and what it sent."""
+        """Note what the node received and what it sent."""
         hooks = self.hooks
         if hooks.running and hooks.log.writing:
-            with _Unheard(), hooks.lock:
+            with _WithoutModes(), hooks.lock:
                 try:
                     hooks.ran(self.row, sent, received)
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass
@@ -257,18 +257,18 @@ class AfterNode(Struct, gc=False, eq=False):
 
 
 class BeforeLeaf(Struct, gc=False, eq=False):
-    """Called before a gradient is added to a leaf's."""
+    """Pre-hook of an AccumulateGrad node."""
 
     hooks: Hooks
     leaf: "weakref.ref[torch.Tensor]"
     number: int
-    """Which tensor the leaf is."""
+    """The tensor number of the leaf."""
 
     def __call__(self, _received: Grads) -> None:
-        """Note the leaf's ``.grad`` until then."""
+        """Note the leaf's ``.grad`` before the accumulation."""
         hooks, t = self.hooks, self.leaf()
         if hooks.running and hooks.log.writing and t is not None:
-            with _Unheard(), hooks.lock:
+            with _WithoutModes(), hooks.lock:
                 try:
                     hooks.adding(t, self.number)
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass
@@ -276,16 +276,16 @@ class BeforeLeaf(Struct, gc=False, eq=False):
 
 
 class AfterLeaf(Struct, gc=False, eq=False):
-    """Called after a gradient was added to a leaf's."""
+    """Post hook of an AccumulateGrad node."""
 
     hooks: Hooks
     leaf: "weakref.ref[torch.Tensor]"
 
     def __call__(self, _sent: Grads, received: Grads) -> None:
-        """Write down what was added, and to what."""
+        """Record the accumulation."""
         hooks, t = self.hooks, self.leaf()
         if hooks.running and hooks.log.writing and t is not None:
-            with _Unheard(), hooks.lock:
+            with _WithoutModes(), hooks.lock:
                 try:
                     hooks.added(t, received[0])
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass
@@ -293,9 +293,9 @@ class AfterLeaf(Struct, gc=False, eq=False):
 
 
 _Mixin = torch.autograd.function._HookMixin
-_OURS = frozenset((AfterNode, BeforeLeaf, AfterLeaf))
+_RECORDER_HOOKS = frozenset((AfterNode, BeforeLeaf, AfterLeaf))
 
 
 def _same_memory(a: torch.Tensor, b: torch.Tensor | None) -> bool:
-    """Tell whether autograd took ``b``, whose numbers were kept, over as ``a``."""
+    """Return whether autograd reused ``b``, which has a snapshot, as ``a``."""
     return b is not None and is_everyday(a) and is_everyday(b) and a.data_ptr() == b.data_ptr()

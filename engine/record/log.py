@@ -1,6 +1,6 @@
-"""What has been recorded so far, in rows that are still growing; frozen into a tape at the end.
+"""Growing tables of what has been recorded so far; frozen into a tape at the end.
 
-Rows are in no cycle, so that Python's collector need not look at them: there are many.
+Rows are in no reference cycle and not tracked by Python's GC: there are many.
 """
 
 import itertools
@@ -32,7 +32,7 @@ keep_builtins(globals())
 
 
 class ValueRow(Struct, gc=False, eq=False):
-    """A value while the run goes on; see `tape.Value`."""
+    """A value during recording; see `tape.Value`."""
 
     id: int
     ref: "weakref.ref[torch.Tensor]"
@@ -57,11 +57,11 @@ class ValueRow(Struct, gc=False, eq=False):
     gradient_of: int | None = None
     """The tensor whose ``.grad`` this is."""
     is_constant: bool = False
-    """Whether it came out of detach or a ``.grad``."""
+    """True if it is the result of detach or a ``.grad``."""
 
     @property
     def role(self) -> Role:
-        """The part it plays; see `tape.Value`."""
+        """Its role; see `tape.Value`."""
         if self.is_leaf and self.requires_grad:
             return "parameter"
         if self.is_constant:
@@ -70,13 +70,13 @@ class ValueRow(Struct, gc=False, eq=False):
 
 
 class OpRow(Struct, gc=False, eq=False):
-    """An op while the run goes on; see `tape.Op`."""
+    """An op during recording; see `tape.Op`."""
 
     id: int
     op: str
     inputs: list[ValueRow]
     args: list[object]
-    """Tensors as their rows, plain literals as they are or as (keyword, literal), all else as
+    """Tensors as their rows, literals as they are or as (keyword, literal), all else as
     `tape.Arg`."""
     where: Where
     call: int | None
@@ -109,13 +109,13 @@ class CallRow(Struct, gc=False, eq=False):
 
 
 class NodeKind(Struct, gc=False, eq=False):
-    """What all backward nodes of one class have in common."""
+    """Properties that all backward nodes of a class share."""
 
     name: str
     saved: tuple[str, ...]
-    """The names of all that they save, numbers included."""
+    """The names of all that they save, plain numbers included."""
     tensors: tuple[tuple[str, str], ...]
-    """The tensors among it: the name, the attribute to read."""
+    """(name, attribute to read) of the saved tensors."""
 
 
 class NodeRow(Struct, gc=False, eq=False):
@@ -125,7 +125,7 @@ class NodeRow(Struct, gc=False, eq=False):
     kind: NodeKind
     made: int
     number: int
-    """Torch's own: a thread's nodes are numbered as they are made, and run in that order."""
+    """Torch's sequence number: ascending per thread in the order of creation."""
     op: int | None = None
     next: list[tuple[int, int] | None] | None = None
     reached: int = -1
@@ -147,13 +147,13 @@ class ExecutionRow(Struct, gc=False, eq=False):
 
 
 class Ran(Struct, gc=False, eq=False):
-    """A backward node that ran, as its hook saw it; `passes` makes an `ExecutionRow` of it."""
+    """A hook's note that a backward node ran; `passes` makes an `ExecutionRow` of it."""
 
     node: NodeRow
     run: int
     received: list[int | None]
     sent: list[int | None]
-    """Snapshots, one per next function; `NOTHING` where no gradient was sent there."""
+    """A snapshot index per next function; `NOTHING` if no gradient was sent there."""
 
 
 NOTHING = -1
@@ -169,7 +169,7 @@ class PassRow(Struct, gc=False, eq=False):
     retain_graph: bool
     create_graph: bool
     targets: list[tuple[int, int] | None] = []
-    """Where each root's seed goes: a node id and its input, or a leaf's value id and 0."""
+    """The target of each root's seed: a node id and its input, or a leaf's value id and 0."""
 
 
 class StepRow(Struct, gc=False, eq=False):
@@ -192,17 +192,17 @@ class EventRow(Struct, gc=False, eq=False):
 
 
 PRINTS = 0.25
-"""Printed lines on the tape, as a share of its other events: a chatty loop costs no graph."""
+"""Limit of printed lines as a share of the event limit: prints displace no graph events."""
 
 
 class Log:
-    """Everything recorded so far. Rows are appended and amended, never removed."""
+    """All rows recorded so far. They are appended and updated, never removed."""
 
     def __init__(self, event_limit: int) -> None:
         self.ids = itertools.count(1)
         self.event_limit = event_limit
         self._full = event_limit
-        """At so many events the log is full: printed lines count apart."""
+        """Number of events at which the log is full; printed lines raise it."""
         self.print_limit = max(1, int(PRINTS * event_limit))
         self.snapshots: list[torch.Tensor | Snapshot] = []
         self.values: list[ValueRow] = []
@@ -220,22 +220,22 @@ class Log:
         self.writes: list[tuple[Change, ...]] = []
         self.prints: list[str] = []
         self.unprinted = 0
-        """Printed lines past `print_limit`: they are in the output alone."""
+        """Number of printed lines past `print_limit`: they are in the output only."""
         self.figures: list[Figure] = []
         self.events: list[EventRow | Ran] = []
         self.truncated = ""
         self.dropped = 0
         self.open = True
-        """False once the program has ended: what happens then is no part of the run."""
+        """False once the program has ended: later events are no part of the run."""
         self.writing = False
-        """Whether what happens now is written down: the program runs and the log is not full."""
+        """True while events are recorded: the program runs and the log is not full."""
 
     def tell(self, kind: EventKind, ref: int, where: Where) -> None:
         """Append an event."""
         self.write(EventRow(kind, ref, where))
 
     def write(self, event: "EventRow | Ran") -> None:
-        """Append an event; past the limit only note that recording has to stop."""
+        """Append an event; at the limit, stop recording."""
         events = self.events
         events.append(event)
         if len(events) >= self._full and not self.truncated:
@@ -245,9 +245,9 @@ class Log:
             )
 
     def give_up(self, error: Exception) -> None:
-        """Stop recording where the recorder itself failed; the program runs on as ever.
+        """Stop recording because the recorder itself failed; the program runs on.
 
-        Raises the error where it would have met the program, too: too deep, or out of memory.
+        Raises errors that the program would have got, too: RecursionError and MemoryError.
         """
         if isinstance(error, RecursionError | MemoryError):
             raise error
@@ -258,12 +258,12 @@ class Log:
         )
 
     def is_over(self) -> bool:
-        """Tell whether nothing may come any more: it is full, or ends in an error."""
+        """Return whether no event may follow: the log is full, or ends in an error."""
         last = self.events[-1] if self.events else None
         return bool(self.truncated) or (type(last) is EventRow and last.kind == "error")
 
     def take_back(self, op: int) -> None:
-        """Let an op, the last one, not have been: what it made so far was made by nobody."""
+        """Remove the last op; values and nodes that it already created have no op then."""
         del self.ops[op:]
         for rows in (self.values, self.nodes):
             for row in rows:
@@ -271,13 +271,13 @@ class Log:
                     row.op = None
 
     def print(self, line: str, where: Where) -> None:
-        """Append a printed line and its event, which count apart from the others."""
+        """Append a printed line and its event, which do not count against the event limit."""
         self.prints.append(line)
         self._full += 1
         self.tell("print", len(self.prints) - 1, where)
 
     def lacking(self) -> str:
-        """Return in words what the tape lacks of what the program did; empty for nothing."""
+        """Return a message on what is missing from the tape; empty if nothing is."""
         left = ""
         if self.unprinted:
             lines = "line" if self.unprinted == 1 else "lines"

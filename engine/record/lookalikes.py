@@ -1,7 +1,8 @@
-"""Things that are no tensors but stand for some: they have a ``__torch_function__`` of their own.
+"""Tensor-like objects: no tensors, but with a ``__torch_function__`` of their own.
 
-Torch asks the recorder's mode before them and has put the mode aside while it deals with the call;
-what they in turn call would not be heard. So they are asked from here, with the mode in force.
+Torch calls the recorder's mode first and disables the mode while it handles the call, so that calls
+made by the objects' ``__torch_function__`` would not be recorded. So it is called from here, with
+the mode enabled.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,12 +15,12 @@ from engine.untouched import keep_builtins
 keep_builtins(globals())
 
 Types = tuple[type, ...]
-"""Those among a call's arguments that override torch's functions."""
+"""Types of a call's arguments that override torch functions."""
 
 
 def are_lookalikes(types: Types) -> bool:
-    """Tell whether no tensor has a say in a call."""
-    return not any(issubclass(one, torch.Tensor) for one in types)
+    """Return whether no tensor type is among the overriding types."""
+    return not any(issubclass(kind, torch.Tensor) for kind in types)
 
 
 def ask(
@@ -29,28 +30,28 @@ def ask(
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> object:
-    """Return what the first of a call's arguments that answers makes of it.
+    """Return the result of the first argument whose ``__torch_function__`` handles the call.
 
-    Raises torch's own error where none does; for that they are asked again.
+    If none does, torch raises its own error; for that it calls them once more.
     """
-    asked: set[type] = set()
-    for one in _given((args, kwargs), types):
-        if type(one) not in asked:
-            asked.add(type(one))
-            answer: Callable[..., object] = one.__torch_function__  # type: ignore[attr-defined]
+    called: set[type] = set()
+    for thing in _overriding((args, kwargs), types):
+        if type(thing) not in called:
+            called.add(type(thing))
+            handler: Callable[..., object] = thing.__torch_function__  # type: ignore[attr-defined]
             with mode:
-                out = answer(func, types, args, kwargs)
+                out = handler(func, types, args, kwargs)
             if out is not NotImplemented:
                 return out
     return func(*args, **kwargs)
 
 
-def _given(thing: object, types: Types, depth: int = 0) -> Iterator[object]:
-    """Yield what is of one of these types, the way torch looks for it: into lists, not deeper."""
+def _overriding(thing: object, types: Types, depth: int = 0) -> Iterator[object]:
+    """Yield arguments of these types as torch looks for them: in lists, but not deeper."""
     if type(thing) in types:
         yield thing
     elif depth < 3 and isinstance(thing, tuple | list):
-        for one in thing:
-            yield from _given(one, types, depth + 1)
+        for item in thing:
+            yield from _overriding(item, types, depth + 1)
     elif depth < 2 and isinstance(thing, dict):
-        yield from _given(list(thing.values()), types, depth)
+        yield from _overriding(list(thing.values()), types, depth)

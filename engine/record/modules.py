@@ -1,4 +1,4 @@
-"""Which module an op ran in: each thread keeps a stack of the module calls that are running."""
+"""Module calls of a run: each thread has a stack of those that are running."""
 
 import functools
 import itertools
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 keep_builtins(globals())
 
-Call = Callable[..., object]
+_CallImpl = Callable[..., object]
 T = TypeVar("T")
 
-_NOBODY: list[tuple[str, nn.Module]] = []
-_MANY = 64
-"""So many elements of a list are looked at for the module that is called."""
+_NO_MODULES: list[tuple[str, nn.Module]] = []
+_MOST_SEARCHED = 64
+"""Elements of a list that are searched for the module that is called."""
 
 
 class _Known(Struct, gc=False, eq=False):
-    """A module that was called: its number, and what is told of it as it was at its first call."""
+    """A module that was called, described as it was at its first call."""
 
     module: "weakref.ref[nn.Module]"
-    """Not held: a program may go through many, each of which goes with its parameters."""
+    """Weak: a program may create many modules, whose parameters have to be freed with them."""
     number: int
     parameters: int
     about: str
     inside: dict[int, str | None]
-    """The way from it down to each module in it, by ``id()``; None for one that is elsewhere."""
+    """The path from it to each submodule, by ``id()``; None for a module that is elsewhere."""
     variables: dict[tuple[int, int], str]
-    """The variable that held it, by the code object and instruction that called it."""
+    """The variable that referred to it, by the code object and instruction of the call."""
     is_named: bool = False
     """True once its parameters have their full names."""
 
@@ -53,14 +53,14 @@ class Entered(Struct, gc=False, eq=False):
     """A module call that is running."""
 
     index: int
-    """That of its row in `Log.calls`."""
+    """The index of its row in `Log.calls`."""
     known: _Known
     name: str
     frame: FrameType | None
-    """The frame that all of the call lies below, until it ends."""
+    """The frame of the call, until it ends."""
     where: Where
     doing: str
-    """Where the user's text called it, and what torch was doing there; see `Source.here`."""
+    """The place of the call in the user's text and torch's activity there; see `Source.here`."""
 
 
 class Modules:
@@ -70,7 +70,7 @@ class Modules:
         self.recorder = recorder
         self.lock = recorder.lanes.lock
         self._known: dict[int, _Known] = {}
-        """By ``id()``, which another may have had before."""
+        """By ``id()``, which may have belonged to another module before."""
         self._numbers = itertools.count()
         self._call = _call_of(nn.Module)
 
@@ -101,7 +101,7 @@ class Modules:
         nn.Module._call_impl = call  # type: ignore[method-assign,assignment]
 
     def stop(self) -> None:
-        """Let modules be."""
+        """Stop watching modules."""
         nn.Module._call_impl = self._call  # type: ignore[method-assign]
 
     def _enter(self, lane: "Lane", module: nn.Module) -> Entered:
@@ -111,7 +111,7 @@ class Modules:
         known = self._known.get(id(module))
         if known is None or known.module() is not module:
             with torch._C.DisableTorchFunction():
-                known = self._meet(module)
+                known = self._describe(module)
         name = self._path(lane, known, module, where)
         if not known.is_named:
             known.is_named = True
@@ -141,7 +141,7 @@ class Modules:
     def _leave(self, lane: "Lane", entered: Entered, out: object) -> None:
         recorder, log = self.recorder, self.recorder.log
         lane.calls.pop()
-        # The frame holds this in turn: the two would keep the call's result alive.
+        # The frame refers to this in turn: the cycle would keep the call's result alive.
         entered.frame = None
         if log.writing:
             with self.lock:
@@ -151,20 +151,20 @@ class Modules:
                         log.calls[entered.index].result = known.id
                 log.write(EventRow("leave", entered.index, entered.where))
 
-    def _meet(self, module: nn.Module) -> _Known:
-        """Write down what is told of a module that is called for the first time."""
+    def _describe(self, module: nn.Module) -> _Known:
+        """Describe a module that is called for the first time."""
         # Outside the lock: these may be the program's own code.
-        ways: dict[int, str | None] = {}
+        paths: dict[int, str | None] = {}
         count, about = 0, ""
         try:
             inside = [("", module)]
             if module._modules:
-                inside = _inside(module)
-                ways = {id(one): way for way, one in inside}
-            count = _count(inside)
+                inside = _submodules(module)
+                paths = {id(m): path for path, m in inside}
+            count = _parameter_count(inside)
             about = str(module.extra_repr())
-        except Exception:  # noqa: BLE001 - its own may not be able to tell it, or not yet
-            about = _told(lambda: str(module.extra_repr()), "")
+        except Exception:  # noqa: BLE001 - a user's module may fail, or not be ready yet
+            about = _ask(lambda: str(module.extra_repr()), "")
         with self.lock:
             known = self._known.get(id(module))
             if known is not None and known.module() is not module:
@@ -173,13 +173,13 @@ class Modules:
                 known = None
             if known is None:
                 me, number = weakref.ref(module), next(self._numbers)
-                known = self._known[id(module)] = _Known(me, number, count, about, ways, {})
+                known = self._known[id(module)] = _Known(me, number, count, about, paths, {})
         return known
 
     def _path(self, lane: "Lane", known: _Known, module: nn.Module, where: Where) -> str:
-        """Return ``net.0``: the outermost module's variable and the way down from it."""
+        """Return a name as ``net.0``: the outermost module's variable and the path from it."""
         for entered in reversed(lane.calls):
-            name = _way(entered.known, module)
+            name = _path_from(entered.known, module)
             if name is not None:
                 return f"{entered.name}.{name}" if name else entered.name
         key = (id(where[0]), where[1]) if where is not None else (0, 0)
@@ -189,16 +189,16 @@ class Modules:
         return name
 
     def _variable(self, lane: "Lane", module: nn.Module) -> str:
-        """Return what the program calls a module; its class where it has no name for it."""
+        """Return the program's name for a module, or its class if it has none."""
         running = [id(entered.known.module()) for entered in lane.calls]
-        return _called(module, list(_frames(self.recorder.source.user_frame())), running)
+        return _name_in_frames(module, list(_frames(self.recorder.source.user_frame())), running)
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""
         tensors = self.recorder.tensors
         try:
             own = [*module._parameters.items(), *module._buffers.items()]
-        except Exception:  # noqa: BLE001 - it is not made yet
+        except Exception:  # noqa: BLE001 - it is not initialized yet
             return
         for name, t in own:
             if isinstance(t, torch.Tensor) and not is_lazy(t):
@@ -210,25 +210,25 @@ class Modules:
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield a frame and those that called it, up to the program's own."""
+    """Yield a frame and its callers, up to the program's module level."""
     while frame is not None:
         yield frame
         frame = frame.f_back if frame.f_code.co_name != "<module>" else None
 
 
-def _called(module: nn.Module, frames: list[FrameType], outside: Sequence[int] = ()) -> str:
-    """Return what the frames of a program, the innermost first, call a module.
+def _name_in_frames(module: nn.Module, frames: list[FrameType], outside: Sequence[int] = ()) -> str:
+    """Return the name that a program's frames, the innermost first, have for a module.
 
-    ``outside``: the ``id()`` of those that are known not to hold it.
+    ``outside``: the ``id()`` of modules that are known not to contain it.
     """
     for count, frame in enumerate(frames):
         owner = frame.f_locals.get("self")
         if isinstance(owner, nn.Module) and owner is not module and id(owner) not in outside:
-            # A method of a module that holds it, whatever the variable of its loop is called.
-            way = _within("", owner, module)
-            if way:
-                return _called(owner, frames[count:]) + way
-    for look in (_same, _within):
+            # A method of the module that contains it; its loop variable would be no good name.
+            path = _path_within("", owner, module)
+            if path:
+                return _name_in_frames(owner, frames[count:]) + path
+    for look in (_if_same, _path_within):
         for frame in frames:
             for scope in (frame.f_locals, frame.f_globals):
                 for name, thing in list(scope.items()):
@@ -237,41 +237,41 @@ def _called(module: nn.Module, frames: list[FrameType], outside: Sequence[int] =
                         if found:
                             return found
     for frame in frames:
-        found = _field(frame.f_locals.get("self"), module)
+        found = _attribute_name(frame.f_locals.get("self"), module)
         if found:
             return found
     return name_of(type(module))
 
 
-def _same(name: str, thing: object, module: nn.Module) -> str:
+def _if_same(name: str, thing: object, module: nn.Module) -> str:
     return name if thing is module else ""
 
 
-def _within(name: str, thing: object, module: nn.Module) -> str:
-    """Return the way to a module from one that holds it, or from a list or dict: ``nets[0].1``."""
+def _path_within(name: str, thing: object, module: nn.Module) -> str:
+    """Return the path to a module from a container, list or dict: ``nets[0].1``."""
     if isinstance(thing, nn.Module):
-        inside = _told(lambda: _inside(thing), _NOBODY)
-        path = next((path for path, one in inside if one is module), "")
+        inside = _ask(lambda: _submodules(thing), _NO_MODULES)
+        path = next((path for path, child in inside if child is module), "")
         return f"{name}.{path}" if path else ""
     # Exact types: to iterate over anything else may run the program's own code.
     rows: Iterable[tuple[object, object]] = ()
     if type(thing) in (list, tuple):
-        rows = enumerate(cast("list[object]", thing)[:_MANY])
+        rows = enumerate(cast("list[object]", thing)[:_MOST_SEARCHED])
     elif type(thing) is dict:
-        rows = islice(thing.items(), _MANY)
-    for key, one in rows:
-        if isinstance(one, nn.Module) and type(key) in (int, str):
+        rows = islice(thing.items(), _MOST_SEARCHED)
+    for key, child in rows:
+        if isinstance(child, nn.Module) and type(key) in (int, str):
             inner = f"{name}[{key!r}]"
-            found = inner if one is module else _within(inner, one, module)
+            found = inner if child is module else _path_within(inner, child, module)
             if found:
                 return found
     return ""
 
 
-def _field(owner: object, module: nn.Module) -> str:
-    """Return the field of a program's object that holds a module: ``self.net``."""
+def _attribute_name(owner: object, module: nn.Module) -> str:
+    """Return the attribute of a program's object that refers to a module: ``self.net``."""
     fields = getattr(owner, "__dict__", None)
-    for look in (_same, _within):
+    for look in (_if_same, _path_within):
         for name, thing in list(fields.items()) if type(fields) is dict else ():
             found = look(f"self.{name}", thing, module) if not name.startswith("_") else ""
             if found:
@@ -279,56 +279,58 @@ def _field(owner: object, module: nn.Module) -> str:
     return ""
 
 
-def _inside(module: nn.Module) -> list[tuple[str, nn.Module]]:
-    """Return the modules in a module, itself first, each with the way to it.
+def _submodules(module: nn.Module) -> list[tuple[str, nn.Module]]:
+    """Return the modules in a module, itself first, each with its path.
 
-    Like ``named_modules``, which a module may have another of, at a fifth of the cost.
+    Like ``named_modules``, which a subclass may override, at a fifth of the cost.
     """
     found: list[tuple[str, nn.Module]] = []
     seen: set[int] = set()
     stack = [("", module)]
     while stack:
-        way, one = stack.pop()
-        if id(one) in seen:
+        way, current = stack.pop()
+        if id(current) in seen:
             continue
-        seen.add(id(one))
-        found.append((way, one))
-        if one._modules:
+        seen.add(id(current))
+        found.append((way, current))
+        if current._modules:
             before = f"{way}." if way else ""
-            stack += [(before + n, m) for n, m in reversed(one._modules.items()) if m is not None]
+            stack += [
+                (before + n, m) for n, m in reversed(current._modules.items()) if m is not None
+            ]
     return found
 
 
-def _told(ask: "Callable[[], T]", otherwise: T) -> T:
-    """Return what a module tells of itself; a program's own may not be able to, or not yet."""
+def _ask(read: "Callable[[], T]", otherwise: T) -> T:
+    """Call ``read``; return ``otherwise`` if it raises, as a module not yet initialized may."""
     try:
-        return ask()
+        return read()
     except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
         return otherwise
 
 
-def _call_of(kind: type[nn.Module]) -> Call:
-    return cast("Call", kind._call_impl)
+def _call_of(kind: type[nn.Module]) -> _CallImpl:
+    return cast("_CallImpl", kind._call_impl)
 
 
-def _way(outer: _Known, module: nn.Module) -> str | None:
-    """Return the way from one module down to another; None where there is none."""
+def _path_from(outer: _Known, module: nn.Module) -> str | None:
+    """Return the path from a module to a submodule; None if it does not contain it."""
     key = id(module)
     if key not in outer.inside:
-        # Read again, for modules may be added while it runs; but once for each that is elsewhere.
+        # Read again: modules may be added while it runs. Once only per module that is elsewhere.
         whole = outer.module()
-        inside = _told(lambda: _inside(whole), _NOBODY) if whole is not None else []
+        inside = _ask(lambda: _submodules(whole), _NO_MODULES) if whole is not None else []
         outer.inside |= {id(m): n for n, m in inside}
         outer.inside.setdefault(key, None)
     return outer.inside[key]
 
 
-def _count(inside: list[tuple[str, nn.Module]]) -> int:
-    """Return how many elements the parameters of modules have; shared ones count once."""
+def _parameter_count(inside: list[tuple[str, nn.Module]]) -> int:
+    """Return the number of elements of modules' parameters; shared parameters count once."""
     sizes: dict[int, int] = {}
-    for _, one in inside:
-        if one._parameters:
-            for p in one._parameters.values():
+    for _, module in inside:
+        if module._parameters:
+            for p in module._parameters.values():
                 if p is not None and not is_lazy(p):
                     sizes[id(p)] = p.numel()
     return sum(sizes.values())

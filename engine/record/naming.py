@@ -1,4 +1,4 @@
-"""What values are called: as the program calls them, read from its source once the run is over."""
+"""Names of values, taken from the program's source once the run is over."""
 
 import ast
 
@@ -14,11 +14,11 @@ def name_values(recorder: Recorder) -> None:
     values = {v.id: v for v in log.values}
     for op in log.ops:
         call = log.calls[op.call] if op.call is not None else None
-        # Inside torch's own modules every op stands at the user's one call; its result is named
-        # by the call below.
+        # All ops inside torch's own modules have the place of the user's call, whose result is
+        # named below.
         if call is None or call.where != op.where:
             _name(source, op.where, op.outputs)
-    # What a module makes for itself is not what its call is assigned to.
+    # A tensor created inside a module is not what its call is assigned to.
     called = {source.span(call.where) for call in log.calls}
     for row in log.values:
         if row.op is None and not row.name and source.span(row.where) not in called:
@@ -26,7 +26,7 @@ def name_values(recorder: Recorder) -> None:
     for op in [*log.ops, *([recorder.failed.op] if recorder.failed.op else [])]:
         _name_arguments(recorder, op, values)
     _name_results(log, source, values)
-    # A leaf that got its name at the end had it before an optimizer changed it, too.
+    # A name that a leaf got at the end also holds for its values before optimizer steps.
     last = {row.tensor: row.name for row in reversed(log.values) if row.name and row.op is None}
     for row in log.values:
         if not row.name and row.gradient_of in last:
@@ -38,7 +38,7 @@ def name_values(recorder: Recorder) -> None:
 
 
 def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None:
-    """Name what module calls returned."""
+    """Name the results of module calls."""
     outer = {
         call.where: call.module
         for call in log.calls
@@ -49,7 +49,7 @@ def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None
             continue
         if call.parent is not None and log.calls[call.parent].where == call.where:
             continue
-        # ``net.forward(x)`` calls what net holds side by side: only the last result is its own.
+        # ``net.forward(x)`` calls the children of net in turn: only the last result is its own.
         if _is_forward(source, call.where) and call.module != outer[call.where]:
             continue
         _name(source, call.where, [values[call.result]])
@@ -90,21 +90,21 @@ def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) 
     elif isinstance(expression, ast.Call):
         written, callee = list(expression.args), expression.func
         if op.call is not None and log.calls[op.call].where == op.where and len(written) == 1:
-            # One of torch's modules: its parameters have names.
+            # A module of torch: its parameters have names.
             given = [*nameless[:1]]
         elif isinstance(callee, ast.Attribute) and len(given) == len(written) + 1:
             written = [callee.value, *written]
     if len(written) == len(given):
-        for one, value in zip(written, given, strict=True):
-            if isinstance(one, ast.Name) and one.id not in source.words.imported and value:
+        for node, value in zip(written, given, strict=True):
+            if isinstance(node, ast.Name) and node.id not in source.words.imported and value:
                 row = values[value]
-                # In ``dt * f(z)`` what f returned comes first, though dt is written there.
+                # In ``dt * f(z)`` the result of f is the first operand, though dt is written first.
                 if _is_nameless(row, op) and not _lies_in(source.span(row.where), span):
-                    row.name = one.id
+                    row.name = node.id
 
 
 def _is_nameless(row: ValueRow, op: OpRow) -> bool:
-    """Tell whether a value came to an op from elsewhere in the program and without a name."""
+    """Return whether an op's input has no name and was created elsewhere in the program."""
     return not row.name and row.gradient_of is None and row.where != op.where
 
 

@@ -1,8 +1,8 @@
-"""Backward nodes: which op made them and where their edges lead.
+"""Backward nodes: the op that created each and the targets of its edges.
 
-A node's Python wrapper may die and its ``id()`` be used again, so the row lives in the dict that
-the C++ node itself owns (``node.metadata``). Holding a node would keep its saved tensors alive, so
-nothing here does.
+A node's Python wrapper may be freed and its ``id()`` reused, so the row is stored in the dict that
+the C++ node itself owns (``node.metadata``). A reference to a node would keep its saved tensors
+alive, so nothing here stores any.
 """
 
 from typing import TYPE_CHECKING
@@ -24,14 +24,14 @@ keep_builtins(globals())
 Edges = tuple[tuple[Node | None, int], ...]
 """A node's ``next_functions``."""
 Met = tuple[Node, NodeRow]
-"""A node, held no longer than while an op is written down, and its row."""
+"""A node, referenced only while an op is being recorded, and its row."""
 
 AccumulateGrad: type = torch._C._functions.AccumulateGrad  # type: ignore[attr-defined]
 """The kind of node that adds to a leaf's ``.grad``."""
 _Custom = torch.autograd.function.BackwardCFunction
-"""What the nodes of custom Functions are instances of."""
+"""The base class of the nodes of custom Functions."""
 _top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
-"""The program's own hooks on saved tensors, if it has any now."""
+"""Returns the program's active hooks on saved tensors, if any."""
 LAST = 2**64 - 1
 """The sequence number of nodes that run last: AccumulateGrad, and ops without a derivative."""
 
@@ -44,18 +44,18 @@ class Nodes:
         self.tensors = tensors
         self.hooks: Hooks
         self.since = LAST
-        """The first number of the nodes that the op just recorded could make."""
+        """The lowest sequence number that a node of the op being recorded can have."""
         self.strangers = False
-        """True once a node was met that no recorded op made: what lies below it is not hooked."""
+        """True once a node was seen that no recorded op created: nodes below it have no hooks."""
         self._key = object()
         self._kinds: dict[type, NodeKind] = {}
-        """Those of the program's own Functions; the rest are in `_kinds`."""
+        """Kinds of the program's own Functions; torch's are in the module's `_kinds`."""
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad; a new one is hooked."""
-        # The C++ node's own dict; torch's stubs take it for a method.
-        held: dict[object, AfterNode] = node.metadata  # type: ignore[assignment]
-        hook = held.get(self._key)
+        # The C++ node's own dict; torch's stubs declare it as a method.
+        metadata: dict[object, AfterNode] = node.metadata  # type: ignore[assignment]
+        hook = metadata.get(self._key)
         if hook is not None:
             return hook.row
         log, number, kind = self.log, node._sequence_nr(), _kinds.get(type(node))
@@ -63,17 +63,17 @@ class Nodes:
             kind = self._kinds.get(type(node)) or self._new_kind(node)
         row = NodeRow(next(log.ids), kind, len(log.events), number)
         log.nodes.append(row)
-        held[self._key] = hook = AfterNode(self.hooks, row)
+        metadata[self._key] = hook = AfterNode(self.hooks, row)
         node.register_hook(hook)
         if not self.since <= number < LAST:
             self.strangers = True
         return row
 
     def claim(self, made: list[Met], op: int) -> list[int]:
-        """List the nodes that an op made and return their ids, the results' own nodes first.
+        """Assign to an op the nodes that it created; return their ids, the results' nodes first.
 
-        They are those reached from ``made``, its results' own, and numbered `since` or later: a
-        thread's nodes are numbered as they are made.
+        These are the nodes reachable from ``made``, the results' nodes, whose sequence number is
+        `since` or later: numbers ascend in the order of creation.
         """
         claimed: list[int] = []
         passed: set[int] | None = None
@@ -89,11 +89,11 @@ class Nodes:
                 row.op = op
                 claimed.append(row.id)
                 if row.kind.tensors and look:
-                    row.kept = self._look(node, row.kind.tensors)
+                    row.kept = self._read_saved(node, row.kind.tensors)
             elif row.op == op:
                 continue
             else:
-                # An op inside of this one made it.
+                # An op inside this op created it.
                 passed = passed or set()
                 if row.id in passed:
                     continue
@@ -104,9 +104,9 @@ class Nodes:
         return claimed
 
     def given_to(self, node: Node, row: NodeRow, op: int) -> None:
-        """Note that an op gave a view of what it changed a new node.
+        """Assign to an in-place op the new node of a view of the tensor it changed.
 
-        Torch makes such a node no earlier than when somebody asks for it.
+        Torch creates such a node only when ``grad_fn`` is read.
         """
         if row.op is None:
             row.op = op
@@ -114,10 +114,7 @@ class Nodes:
             self.read_edges(node, row)
 
     def reach(self, number: int, roots: list[Node]) -> None:
-        """Give a hook to every node that a pass can reach; those that ops made have theirs.
-
-        ``number`` is the pass.
-        """
+        """Register hooks on all nodes that pass ``number`` reaches and no recorded op created."""
         stack = list(roots)
         while stack:
             node = stack.pop()
@@ -129,29 +126,29 @@ class Nodes:
             row.reached = number
             if row.next is None:
                 self.read_edges(node, row)
-            stack += [one for one, _ in node.next_functions if one is not None]
+            stack += [n for n, _ in node.next_functions if n is not None]
 
     def read_edges(self, node: Node, row: NodeRow) -> list[Met]:
-        """Note a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
+        """Record a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
 
-        Called when the op is recorded, so that the leaf's value is the one the op used. Returns
-        the next nodes that the same op made, the last one first.
+        Called when the op is recorded, so that the leaf's value is the one that the op used.
+        Returns the next nodes that the same op created, in reverse order.
         """
         leads: list[tuple[int, int] | None] = []
         own: list[Met] = []
         after: Edges = node.next_functions
         since, key = self.since, self._key
-        for one, nr in after:
-            if one is None:
+        for below_node, nr in after:
+            if below_node is None:
                 leads.append(None)
-            elif type(one) is AccumulateGrad:
-                leads.append((self.leaf(one), 0))
+            elif type(below_node) is AccumulateGrad:
+                leads.append((self.leaf(below_node), 0))
             else:
-                hook = one.metadata.get(key)  # type: ignore[attr-defined]
-                below = self.row(one) if hook is None else hook.row
+                hook = below_node.metadata.get(key)  # type: ignore[attr-defined]
+                below = self.row(below_node) if hook is None else hook.row
                 leads.append((below.id, nr))
                 if since <= below.number < LAST:
-                    own.append((one, below))
+                    own.append((below_node, below))
         if row.next is None:
             row.next = leads
         if len(own) > 1:
@@ -159,48 +156,48 @@ class Nodes:
         return own
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
-        """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
+        """Return the target of an edge: a node's id and its input, or a leaf's value and 0."""
         if type(node) is AccumulateGrad:
             return self.leaf(node), 0
         return self.row(node).id, nr
 
     def leaf(self, accumulate: Node) -> int:
-        """Return the value of the leaf that an AccumulateGrad adds to; a new one is hooked."""
+        """Return the value of an AccumulateGrad's leaf; a new AccumulateGrad is hooked."""
         t: torch.Tensor = accumulate.variable  # type: ignore[attr-defined]
-        held: dict[object, object] = accumulate.metadata  # type: ignore[assignment]
+        metadata: dict[object, object] = accumulate.metadata  # type: ignore[assignment]
         row = self.tensors.value(t, None)
-        if self._key not in held:
-            held[self._key] = self.hooks.on_leaf(accumulate, t, row.tensor)
+        if self._key not in metadata:
+            metadata[self._key] = self.hooks.on_leaf(accumulate, t, row.tensor)
         return row.id
 
     def _new_kind(self, node: Node) -> NodeKind:
         kind = _read_kind(node)
-        # Some that have no names of their own have a class in common.
+        # Nodes without a class of their own share a generic class.
         if type(node).__name__ == kind.name:
             own = isinstance(node, _Custom)
             (self._kinds if own else _kinds)[type(node)] = kind
         return kind
 
     def _is_handled(self, op: int) -> bool:
-        """Tell whether a class that `handles_ops` had a part in an op.
+        """Return whether a class that `handles_ops` took part in an op.
 
-        What such a node saved is copied when it is read, and the class would see that.
+        Reading what such a node saved copies it, and the class would see the copy.
         """
         row = self.log.ops[op]
-        tensors = [one.ref() for one in (*row.inputs, *row.outputs)]
+        tensors = [v.ref() for v in (*row.inputs, *row.outputs)]
         return any(t is not None and handles_ops(t) for t in tensors)
 
-    def _look(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
-        """Return what a node saved; not to be called where that would call a user's hooks."""
+    def _read_saved(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
+        """Return what a node saved; do not call where that would call a user's hooks."""
         if is_watched():
             with unwatched():
-                return self._look(node, tensors)
+                return self._read_saved(node, tensors)
         found: list[SavedRow] = []
         for name, attribute in tensors:
             try:
                 thing = getattr(node, attribute)
             except RuntimeError:
-                thing = _kept(node, attribute)
+                thing = _overwritten(node, attribute)
             if thing is None:
                 continue
             if isinstance(thing, torch.Tensor):
@@ -217,18 +214,18 @@ class Nodes:
         return name, shape, t.dtype, self.tensors.storage(t)
 
 
-def _kept(node: Node, attribute: str) -> object:
-    """Return what a node saved and the op that made the node wrote over: ``x *= x``.
+def _overwritten(node: Node, attribute: str) -> object:
+    """Return saved tensors that the node's own op overwrote: ``x *= x``.
 
-    Torch refuses to hand that out like the rest, for backward could not use it.
+    Torch raises when they are read as usual, because backward could not use them.
     """
     saved = getattr(node, "_raw_" + attribute.removeprefix("_"), ())
     each = saved if isinstance(saved, tuple) else (saved,)
-    return tuple(one.data for one in each)
+    return tuple(s.data for s in each)
 
 
 _kinds: dict[type, NodeKind] = {}
-"""The kinds of node that torch has itself, as far as any was met: they are the same in all runs."""
+"""Torch's own kinds of node seen so far, in any run."""
 
 
 def _read_kind(node: Node) -> NodeKind:

@@ -1,4 +1,4 @@
-"""Optimizer steps and gradient resets, told as one event each instead of their many small ops."""
+"""Optimizer steps and gradient resets, recorded as single events instead of many small ops."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ _before: dict[object, object] = hooks._global_optimizer_pre_hooks  # type: ignor
 _after: dict[object, object] = hooks._global_optimizer_post_hooks  # type: ignore[assignment]
 """Called before and after each step of any optimizer."""
 REMEMBERED = 2048
-"""So many elements of what an optimizer keeps are copied at each step."""
+"""Maximum number of elements of an optimizer's state that are copied at each step."""
 
 
 class Optimizers:
@@ -39,7 +39,7 @@ class Optimizers:
     def start(self) -> None:
         """Begin to watch every optimizer of the process.
 
-        Not by torch's own way: its handles take a tenth of what an empty recording takes.
+        Not by torch's API: its handles take a tenth of the time of an empty recording.
         """
         _before[self], _after[self] = self._pre, self._post
         for kind in (Optimizer, nn.Module):
@@ -47,7 +47,7 @@ class Optimizers:
             kind.zero_grad = self._wrapped(kind.zero_grad)  # type: ignore[method-assign]
 
     def stop(self) -> None:
-        """Take the hooks back."""
+        """Remove the hooks."""
         del _before[self], _after[self]
         for kind, original in self._restore:
             kind.zero_grad = original  # type: ignore[attr-defined]
@@ -81,27 +81,27 @@ class Optimizers:
     def _stepped(
         self, optimizer: Optimizer, owned: "list[tuple[torch.Tensor, ValueRow]]", where: Where
     ) -> None:
-        """Write down a step; ``owned`` has the parameters and their values before it."""
+        """Record a step; ``owned`` has the parameters and their values before it."""
         recorder = self.recorder
         changes: list[Change] = []
         for p, before in owned:
             row = recorder.tensors.known(p)
             if row is not None and recorder.tensors.differs(p, row):
                 row = recorder.tensors.add(p, row.where, maker=row.maker)
-            # A closure that the step called may have met the new value before us.
+            # The step's closure may have recorded the new value already.
             if row is not None and row.id != before.id:
                 changes.append(Change(before.id, row.id))
         rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
         lr = rates.pop() if len(rates) == 1 else None
-        held = tuple(row.tensor for _, row in owned)
-        number = recorder.log.held.setdefault(held, len(recorder.log.held))
+        parameters = tuple(row.tensor for _, row in owned)
+        number = recorder.log.held.setdefault(parameters, len(recorder.log.held))
         memory = self._memory(optimizer, [p for p, _ in owned])
         step = StepRow(name_of(type(optimizer)), where, changes, lr, number, memory)
         recorder.log.steps.append(step)
         recorder.log.tell("step", len(recorder.log.steps) - 1, where)
 
     def _memory(self, optimizer: Optimizer, owned: "list[torch.Tensor]") -> list[Memory]:
-        """Copy what the optimizer keeps for its parameters, as far as that is little."""
+        """Copy the optimizer's state of its parameters, up to `REMEMBERED` elements."""
         found: list[Memory] = []
         left = REMEMBERED
         for p in owned:
@@ -124,18 +124,18 @@ class Optimizers:
                 return original(owner, set_to_none=set_to_none)
             with torch._C.DisableTorchFunction(), recorder.lanes.lock:
                 owned = _parameters(owner)
-                held = [p for p in owned if p.grad is not None]
-                leaves = tuple(recorder.tensors.value(p, None).id for p in held)
+                with_grad = [p for p in owned if p.grad is not None]
+                leaves = tuple(recorder.tensors.value(p, None).id for p in with_grad)
             lane.quiet += 1
             try:
                 original(owner, set_to_none=set_to_none)
             finally:
                 lane.quiet -= 1
             where, _ = recorder.source.here(sys._getframe(1))
-            # Whatever was passed: without gradients torch does not even look at it.
-            to_none = bool(held) and bool(set_to_none)
+            # Regardless of the argument: without gradients torch does not use it.
+            to_none = bool(with_grad) and bool(set_to_none)
             with torch._C.DisableTorchFunction():
-                recorder.reset(Reset(leaves, to_none), where, () if to_none else held)
+                recorder.reset(Reset(leaves, to_none), where, () if to_none else with_grad)
             return None
 
         return zero_grad

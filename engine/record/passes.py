@@ -1,8 +1,8 @@
-"""What the hooks noted while a pass ran -> executions and edges.
+"""Conversion of the hooks' notes of a pass into executions and edges.
 
-A hook notes no more than which gradients it saw, as numbers of snapshots (`log.Ran`): the program
-waits for it. Who sent what to whom, and whether what arrived is the sum of what was sent, is read
-from these notes in their order, once the run is over.
+A hook only notes which gradients it saw, as snapshot indices (`log.Ran`), because the program waits
+for it. Edges, and whether what a node received is the sum of what was sent to it, are computed from
+the notes in their order, once the run is over.
 """
 
 from typing import TYPE_CHECKING
@@ -26,19 +26,19 @@ Target = tuple[int, int]
 
 
 class Passes:
-    """Reads the notes of one log; those that it has read are events like any other."""
+    """Reader of a log's notes, which it replaces by ordinary events."""
 
     def __init__(self, log: Log) -> None:
         self.log = log
         self._read = 0
-        """So many events have been read."""
+        """Number of events that have been read."""
         self._ran: set[int] = set()
-        """The nodes that ran before; such a one gets a new id when it runs again."""
+        """The nodes that ran before; they get a new id when they run again."""
         self._sent: dict[tuple[int, Target], list[int]] = {}
-        """By pass and target the snapshots that are on their way there."""
+        """Snapshots that were sent and have not arrived yet, by pass and target."""
 
     def settle(self) -> None:
-        """Read what was noted since the last time."""
+        """Read the notes since the last call."""
         events = self.log.events
         for position in range(self._read, len(events)):
             event = events[position]
@@ -53,7 +53,7 @@ class Passes:
 
     def _seeds(self, number: int) -> None:
         row = self.log.passes[number]
-        # A program may give fewer gradients than tensors, which torch refuses.
+        # A program may pass fewer gradients than tensors, which torch rejects.
         for target, seed in zip(row.targets, row.seeds, strict=False):
             if target is not None:
                 self._edge(None, 0, target, seed, number)
@@ -95,10 +95,9 @@ class Passes:
         return self.log.passes[run].where
 
     def _adds_up(self, arrived: int | None, sent: "Iterable[int]") -> bool:
-        """Tell whether the shares, added in the order they came, are what arrived.
+        """Return whether the gradients sent, added in order, equal the gradient that arrived.
 
-        Where they are not, a hook changed it. Only copies can be compared; of summaries no
-        difference is claimed.
+        If not, a hook changed it. Only copies can be compared; summaries count as equal.
         """
         shares = list(sent)
         if arrived is None or not shares:

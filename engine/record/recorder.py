@@ -1,8 +1,8 @@
 """One recording: ``with Recorder(text, filename) as recorder: exec(code)``, then `freeze` it.
 
-The data's way: torch function -> `forward` -> rows in `log`; backward pass -> `backward` hooks ->
-rows in `log`; at the end `freeze` turns the log into a tape. Nothing is computed that torch did not
-compute, nothing of the program's is held that would change when its memory is freed.
+Data flow: torch function -> `forward` -> rows in `log`; backward pass -> `backward` hooks -> rows
+in `log`; at the end `freeze` turns the log into a tape. The recorder computes nothing that torch
+did not compute, and keeps no reference that would delay the release of the program's memory.
 """
 
 import functools
@@ -43,7 +43,7 @@ _has_torch_function = torch.overrides.has_torch_function
 
 
 class Recorder:
-    """Watches torch from ``__enter__`` to ``__exit__`` and keeps what it saw in `log`."""
+    """Recorder of torch calls between ``__enter__`` and ``__exit__``; the rows are in `log`."""
 
     def __init__(
         self, text: str, filename: str, event_limit: int = 40_000, memory: int = BUDGET
@@ -68,11 +68,11 @@ class Recorder:
         self.tracebacks = Tracebacks()
         self.warned = Warned()
         self.until_pass: int | None = None
-        """Stop the program, by `PassReached`, just before this backward pass."""
+        """Stop the program, by raising `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
         self.at_function: tuple[int, Callable[..., None]] | None = None
-        """(index of an op, what to call with a custom Function and its arguments): the program is
-        stopped, by `PassReached`, in the place of that op."""
+        """(index of an op, callback that gets a custom Function and its arguments): the program is
+        stopped, by raising `PassReached`, in place of that op."""
         self._engine: Engine = autograd.graph._engine_run_backward
         self._apply: object = None
 
@@ -115,11 +115,11 @@ class Recorder:
         autograd.graph._engine_run_backward = self._engine
 
     def release(self) -> None:
-        """Give back the memory of all copies at once; the recorder is part of a cycle."""
+        """Free all copies now: the recorder is in a reference cycle, which waits for the GC."""
         self.copies.release()
 
     def forget_devices(self) -> None:
-        """Tell what lies on a lost device by its shape alone: nothing there can be read."""
+        """Replace copies on a lost device, which cannot be read, by their shape and dtype."""
         kept = self.log.snapshots
         for index, copy in enumerate(kept):
             if isinstance(copy, torch.Tensor) and not is_near(copy):
@@ -128,7 +128,7 @@ class Recorder:
     def reset(
         self, reset: Reset, where: Where, zeroed: "Iterable[torch.Tensor | None]" = ()
     ) -> None:
-        """Write down that gradients were cleared; those of ``zeroed`` hold zeros since."""
+        """Record that gradients were cleared; those of ``zeroed`` contain zeros from now on."""
         with self.lanes.lock:
             for t in zeroed:
                 if t is not None:
@@ -137,7 +137,7 @@ class Recorder:
             self.log.tell("zero_grad", len(self.log.resets) - 1, where)
 
     def printed(self, line: str) -> None:
-        """Write down one printed line."""
+        """Record a printed line."""
         if not self.log.writing:
             return
         if len(self.log.prints) >= self.log.print_limit:
@@ -148,7 +148,7 @@ class Recorder:
             self.log.print(line, where)
 
     def plotted(self, figure: Figure) -> None:
-        """Write down a figure that the program shows."""
+        """Record a figure that the program shows."""
         if self.log.writing and len(self.log.figures) < MOST_FIGURES:
             span = self.source.span(self.source.here(self.source.user_frame())[0])
             self.log.figures.append(replace(figure, line=span[0] if span is not None else 0))
@@ -160,7 +160,7 @@ class Recorder:
         return self.backward.run(lane, self._engine, outputs, args, kwargs)
 
     def _patch_apply(self) -> None:
-        """Wrap ``Function.apply``, which no function mode sees."""
+        """Wrap ``Function.apply``, which bypasses function modes."""
         self._apply = autograd.Function.__dict__["apply"]
         original = autograd.Function.__dict__["apply"].__func__
 
@@ -175,20 +175,20 @@ class Recorder:
 
 
 def is_near(t: torch.Tensor) -> bool:
-    """Whether the numbers of ``t`` are in the memory of the process itself."""
+    """Return whether the data of ``t`` is in host memory."""
     return t.is_cpu
 
 
 def _is_overridden(relevant: Iterable[object]) -> bool:
-    """Tell whether an argument, and not just the recorder's mode, overrides torch functions.
+    """Return whether an argument, not only the recorder's mode, overrides torch functions.
 
-    The transformer's modules ask this before they take their fast path, whose last digits differ;
-    a recorded program must take the path that an unrecorded one takes.
+    The transformer modules check this before they take their fast path, whose last digits differ;
+    a program must take the same path with a recorder as without.
     """
     plain = torch._C._disabled_torch_function_impl
     return any(
-        isinstance(one, torch.Tensor)
-        and type(one) is not torch.Tensor
-        and type(one).__torch_function__ is not plain
-        for one in relevant
+        isinstance(arg, torch.Tensor)
+        and type(arg) is not torch.Tensor
+        and type(arg).__torch_function__ is not plain
+        for arg in relevant
     )

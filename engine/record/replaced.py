@@ -1,7 +1,7 @@
-"""Which function torch means, where the program has put one of its own into torch.
+"""Original functions of torch behind a program's monkeypatches.
 
-Torch's functions hand themselves to the recorder by their public names. After ``F.relu = counted``
-the original, called by ``counted``, hands over ``counted``: to call that would run it again.
+Torch's functions pass themselves to the recorder by their public names. After ``F.relu = counted``
+the original, called by ``counted``, passes ``counted``: calling that would run it again.
 """
 
 from collections.abc import Callable
@@ -24,36 +24,36 @@ keep_builtins(globals())
 _PACKAGE = torch.__path__[0]
 _IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 _OPS = torch._ops.__file__
-_HANDS_OVER = torch.overrides.handle_torch_function.__code__
+_HANDLE_TORCH_FUNCTION = torch.overrides.handle_torch_function.__code__
 _BEFORE = [
     (owner, dict(vars(owner)))
     for owner in (torch.Tensor, nn.functional, torch.functional, nn.init, torch.autograd, torch)
 ]
-"""Where torch looks its functions up by name, and what stood there."""
+"""Namespaces in which torch looks its functions up, with their original contents."""
 
 
 def is_own(func: Callable[..., object]) -> bool:
-    """Tell whether a function is torch's own."""
+    """Return whether a function is part of torch."""
     if isinstance(func, FunctionType):
         return func.__code__.co_filename.startswith(_PACKAGE)
     return isinstance(func, _IN_C)
 
 
 def meant(func: Callable[..., object], caller: FrameType) -> Callable[..., object]:
-    """Return the function of torch's that ``func``, which is not torch's own, stands in for.
+    """Return the function of torch that ``func``, which is not part of torch, replaces.
 
-    It is ``func`` itself if it replaces none, or hands itself over. ``caller`` is the frame that
-    called the recorder's mode.
+    It is ``func`` itself if it replaces none, or passes itself to the mode. ``caller`` is the frame
+    that called the recorder's mode.
     """
     if caller.f_code.co_filename == _OPS:
-        # One of ``torch.ops``, optimizers call some at each step: it hands itself over.
+        # A member of ``torch.ops``, as optimizers call at each step: it passes itself.
         return func
-    by = caller.f_back if caller.f_code is _HANDS_OVER else None
+    by = caller.f_back if caller.f_code is _HANDLE_TORCH_FUNCTION else None
     if by is not None and isinstance(func, FunctionType) and by.f_code is func.__code__:
         return func
     for owner, before in _BEFORE:
-        for name, one in list(vars(owner).items()):
-            if one is func:
+        for name, current in list(vars(owner).items()):
+            if current is func:
                 found: object = before.get(name) or getattr(torch._C.TensorBase, name, None)
                 return found if callable(found) else func
     return func

@@ -1,6 +1,6 @@
-"""Calls of scripted and traced functions: torch runs each as one piece, so each is one op.
+"""Calls of scripted and traced functions, each recorded as a single op.
 
-No function mode hears of them or of what they are made of.
+Function modes see neither them nor the ops inside them.
 """
 
 import functools
@@ -21,7 +21,7 @@ _KINDS = (torch._C.ScriptFunction, torch._C.ScriptMethod)
 
 
 class Scripted:
-    """The scripted calls of one run."""
+    """Recorder of scripted calls."""
 
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
@@ -34,7 +34,7 @@ class Scripted:
             _replace(kind, self._watched(plain))
 
     def stop(self) -> None:
-        """Let them be."""
+        """Stop watching scripted functions."""
         for kind, plain in self._plain.items():
             _replace(kind, plain)
 
@@ -56,7 +56,7 @@ def _replace(kind: type, call: Callable[..., object]) -> None:
 
 
 def _name(scripted: object) -> str:
-    """Return what a function is called; a module's ``forward`` is called as its class."""
+    """Return a function's name; for a module's ``forward``, that of its class."""
     if isinstance(scripted, torch._C.ScriptMethod):
         return str(scripted.owner._type().name())  # type: ignore[attr-defined]
     return str(getattr(scripted, "name", "script"))

@@ -1,7 +1,7 @@
-"""Where in the user's text something happened, and what the text calls the result.
+"""Places in the user's source text, and the names it gives to results.
 
-Frames are remembered as (code object, instruction) pairs, which costs 0.2 us; positions and names
-are worked out once the run is over.
+Frames are stored as (code object, instruction) pairs, which costs 0.2 us; positions and names are
+computed once the run is over.
 """
 
 import ast
@@ -22,20 +22,20 @@ keep_builtins(globals())
 
 Where = tuple[CodeType, int] | None
 Span = tuple[int, int, int, int]
-"""First line, first byte column, last line, last byte column: how Python itself counts."""
+"""First line, first byte column, last line, last byte column, as in ``ast``."""
 
 _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
 _GIVEN = ("torch", "nn", "F", "optim", "math", "np")
 _FORWARD = frozenset(("forward", "update_bn"))
-"""What in torch.optim runs a model: the average of several is a module, too."""
+"""Functions of torch.optim that run a model: an averaged model is a module, too."""
 _BUILDERS = frozenset(("__init__", "reset_parameters", "initialize_parameters", "materialize"))
 
 
 _of_torch: dict[int, str] = {}
-"""The kinds of torch's own code, as far as any was met: they are the same in all runs."""
-_held: list[CodeType] = []
+"""Kinds of torch's own code objects seen so far, in any run, by ``id()``."""
+_torch_codes: list[CodeType] = []
 
 
 class Words:
@@ -46,7 +46,7 @@ class Words:
         self.expressions: dict[Span, ast.expr] = {}
         self.bound_at: dict[str, Span] = {}
         self.imported = set(_GIVEN)
-        """Names that stand for modules and for what comes from them, not for tensors."""
+        """Names of modules and of objects imported from them, not of tensors."""
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -70,25 +70,25 @@ class Words:
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):
             if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-                for one, its in zip(target.elts, value.elts, strict=True):
-                    self._bind(one, its)
+                for element, part in zip(target.elts, value.elts, strict=True):
+                    self._bind(element, part)
             else:
-                self.targets[_span(value)] = tuple(_name(one) for one in target.elts)
+                self.targets[_span(value)] = tuple(_name(element) for element in target.elts)
             return
         self.targets.setdefault(_span(value), (_name(target),))
         self.bound_at[_name(target)] = _span(value)
 
 
 class Source:
-    """The user's text and its frames."""
+    """The user's source text, and the places of frames in it."""
 
     def __init__(self, text: str, filename: str) -> None:
         self.filename = filename
         self._text = text
         self._kinds = _of_torch.copy()
-        """By ``id()`` of the code: to hash a code object is to hash all its constants."""
+        """By ``id()`` of the code: hashing a code object would hash all its constants."""
         self._codes: list[CodeType] = []
-        """Those codes, held lest another one gets the ``id()``."""
+        """Those code objects, referenced so that no other can get the same ``id()``."""
         self._positions: dict[int, list[tuple[int | None, ...]]] = {}
         self._spans: dict[tuple[int, int], Span | None] = {}
         self._places: dict[Span, Place] = {}
@@ -96,20 +96,20 @@ class Source:
     @functools.cached_property
     def lines(self) -> list[str]:
         """The lines of the text."""
-        # Not splitlines: a form feed ends no line for Python.
+        # Not splitlines: to Python a form feed ends no line.
         return self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @functools.cached_property
     def words(self) -> "Words":
-        """What the text says; read once the run is over."""
+        """The parsed text; read once the run is over."""
         return Words(self._text)
 
     def here(self, frame: FrameType | None, lane: "Lane | None" = None) -> tuple[Where, str]:
-        """Return the nearest place in the user's text, and what torch was doing on the way.
+        """Return the nearest place in the user's text up the stack, and torch's activity there.
 
-        The second part is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        making of one of torch's modules, else empty. ``lane`` is that of the calling thread: below
-        its innermost module call the way up has been gone already.
+        The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
+        constructor of a torch module, else empty. ``lane`` is the state of the calling thread: the
+        search ends at its innermost module call, whose place is known.
         """
         doing, kinds = "", self._kinds
         inner = lane.calls[-1] if lane is not None and lane.calls else None
@@ -134,7 +134,7 @@ class Source:
         self._kinds[id(code)] = kind
         if kind != "user" and file.startswith(_TORCH):
             _of_torch[id(code)] = kind
-            _held.append(code)
+            _torch_codes.append(code)
         self._codes.append(code)
         return kind
 
@@ -163,7 +163,7 @@ class Source:
         if not 0 <= index < len(positions):
             return None
         line, end_line, column, end_column = positions[index]
-        # Code can be made by hand, of lines that the text has not.
+        # Code can be made by ``compile``, with lines that are not in the text.
         if line is None or not 0 < line <= len(self.lines):
             return None
         end_line = line if end_line is None else max(line, min(end_line, len(self.lines)))

@@ -1,4 +1,4 @@
-"""Which tensor is which: every tensor that is seen becomes a value, once per version."""
+"""Identity of tensors: every tensor that is seen becomes a value, once per version."""
 
 import itertools
 import weakref
@@ -31,13 +31,13 @@ keep_builtins(globals())
 
 
 class NodeIds(Protocol):
-    """Gives backward nodes their ids (`record.nodes.Nodes`)."""
+    """Interface of `record.nodes.Nodes` to the rows of backward nodes."""
 
     def row(self, node: Node) -> NodeRow:
-        """Return the row of a node, listing it if it is new."""
+        """Return the row of a node, adding it if it is new."""
 
     def given_to(self, node: Node, row: NodeRow, op: int) -> None:
-        """Note that an op gave a view of what it changed a new node."""
+        """Assign to an in-place op the new node of a view of the tensor it changed."""
 
 
 class Tensors:
@@ -48,30 +48,30 @@ class Tensors:
         self.copies = copies
         self.nodes: NodeIds
         self.seen: dict[int, ValueRow] = {}
-        """The last value of each tensor by its ``id()``, which another may have had before."""
+        """The last value of each tensor by ``id()``, which may have been another's before."""
         self._memories: dict[int, _Memory] = {}
         self._memory_numbers = itertools.count()
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._numbers = itertools.count()
         self.announce: Callable[[list[Change], Where], None]
-        """Told of values that have become others without an op on them."""
+        """Called with values that changed without an op on them."""
         self.handles_ops = False
-        """Whether there was any whose class `handles_ops`."""
+        """True once there was a tensor whose class `handles_ops`."""
         self.exposed: set[int] = set()
-        """Storages that NumPy or another library may write to at any time."""
+        """Storage numbers of memory that NumPy or another library may write to at any time."""
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
         self.nudge: tuple[int, int, complex] | None = None
         """(value id, flat index, amount): added to that value as soon as it exists."""
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
-        """Return the last value of ``t``, of whatever version, or None if it was never seen."""
+        """Return the last value of ``t``, even of an older version; None if it was never seen."""
         row = self.seen.get(id(t))
         return row if row is not None and row.ref() is t else None
 
     def value(self, t: torch.Tensor, where: Where, maker: str = "") -> ValueRow:
-        """Return the present value of ``t``; a new one where it is new or was changed since."""
+        """Return the current value of ``t``; add a value if ``t`` is new or was changed since."""
         row = self.seen.get(id(t))
         if row is None or row.ref() is not t:
             row = self.add(t, where, None, maker)
@@ -96,9 +96,9 @@ class Tensors:
         maker: str = "",
         made: list[tuple[Node, NodeRow]] | None = None,
     ) -> ValueRow:
-        """Write down a new value of ``t``, made by ``op`` or by nobody on the tape.
+        """Record a new value of ``t``, created by ``op`` or by no op on the tape.
 
-        Its ``grad_fn``, if it has one, is appended to ``made`` with its row.
+        Its ``grad_fn``, if any, is appended to ``made`` with its row.
         """
         key, me, log = id(t), weakref.ref(t), self.log
         before = self.seen.get(key)
@@ -139,10 +139,7 @@ class Tensors:
         maker: str,
         where: Where,
     ) -> tuple[ValueRow, Node | None, torch.Tensor | None, bool]:
-        """Return what a tensor tells of itself, its ``grad_fn`` and what it is a view of.
-
-        The last tells whether it `has_numbers`.
-        """
+        """Return a tensor's row, ``grad_fn``, the base it is a view of, and if it `has_numbers`."""
         try:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
             leaf = fn is None
@@ -184,7 +181,7 @@ class Tensors:
     def _place(
         self, t: torch.Tensor, readable: bool, user: "weakref.ref[torch.Tensor] | None"
     ) -> tuple[tuple[int, ...], int, int]:
-        """Return strides, offset and number of the memory of a tensor that may have none."""
+        """Return strides, offset and storage number of a tensor that may have none."""
         if not readable and handles_ops(t):
             self.handles_ops = True
         if t.layout is not torch.strided or (t.is_nested and not readable):
@@ -208,14 +205,14 @@ class Tensors:
                 flat.data[self.nudge[1]] += by if t.is_complex() else by.real
 
     def changed(self, row: ValueRow, op: int) -> None:
-        """Note that ``op`` wrote to a value's memory, so that its other views are told so."""
+        """Note that ``op`` wrote to a value's memory, as the cause of changes in its views."""
         self._changed_by[row.storage] = op
 
     def differs(self, t: torch.Tensor, row: ValueRow) -> bool:
-        """Tell whether ``t`` holds other numbers than when ``row`` was written.
+        """Return whether the data of ``t`` changed since ``row`` was written.
 
-        Needed where torch writes without counting a version: fused optimizers, running statistics
-        of batch norm, ``.data``, numpy. Of a value that is kept as a summary that is compared.
+        Needed because some writes increment no version: fused optimizers, running statistics of
+        batch norm, ``.data``, numpy. If the snapshot is a summary, the summaries are compared.
         """
         if row.version != version(t):
             return True
@@ -237,19 +234,19 @@ class Tensors:
         return not all(same_numbers(*pair) for pair in pairs)
 
     def sharing(self, t: torch.Tensor) -> list[torch.Tensor]:
-        """Return the tensors that live in the memory of ``t``, as far as they were seen."""
+        """Return the known tensors that share the memory of ``t``."""
         if t.layout is not torch.strided or not has_numbers(t):
             return []
         known = self._memories.get(memory(t))
         users = [known.user, *known.others] if known is not None else []
-        return [one for user in users if (one := user()) is not None]
+        return [t_alive for user in users if (t_alive := user()) is not None]
 
     def storage(self, t: torch.Tensor) -> int:
-        """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""
+        """Return the storage number of the memory of ``t``; -1 if it has none of its own."""
         return self._storage(t, None)
 
     def _storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None") -> int:
-        """Return the same; it holds for as long as the tensor lives that ``user`` refers to."""
+        """Return the same; the number is valid while the tensor ``user`` is alive."""
         try:
             if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
                 return -1
@@ -258,9 +255,9 @@ class Tensors:
             return -1
 
     def _at(self, address: int, user: "weakref.ref[torch.Tensor] | None") -> int:
-        """Return the number of the memory at an address."""
+        """Return the storage number of the memory at an address."""
         known = self._memories.get(address)
-        # Memory that was freed is used again at the same address: its number dies with its users.
+        # Freed memory is reused at the same address: a number is valid while it has users.
         if known is None or (known.user() is None and not known.used()):
             number = next(self._memory_numbers)
             if user is not None:
@@ -271,7 +268,7 @@ class Tensors:
         return known.number
 
     def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
-        """Note that ``grad`` is the ``.grad`` of a leaf, so that its uses can be told."""
+        """Mark ``grad`` as the ``.grad`` of a leaf, so that its uses are recognized."""
         self._grads[id(grad)] = (weakref.ref(grad), leaf)
 
     def leaf_of_gradient(self, grad: torch.Tensor) -> ValueRow | None:
@@ -281,14 +278,14 @@ class Tensors:
 
 
 class _Memory(Struct, gc=False, eq=False):
-    """A storage and the tensors known to live in it."""
+    """A storage and the known tensors in it."""
 
     number: int
     user: weakref.ref[torch.Tensor]
     others: list[weakref.ref[torch.Tensor]]
 
     def used(self) -> bool:
-        """Tell whether any of the tensors is alive; forgets those that are not on the way."""
+        """Return whether any of the tensors is alive; drop dead references on the way."""
         others = self.others
         while self.user() is None and others:
             self.user = others.pop()
@@ -298,7 +295,7 @@ class _Memory(Struct, gc=False, eq=False):
 _READ = attrgetter(
     "shape", "dtype", "device", "requires_grad", "layout", "_version", "grad_fn", "_base"
 )
-"""Reads in one go what a value is told by."""
+"""Reads all properties of a value in a single call."""
 _Read = tuple[
     tuple[int, ...],
     torch.dtype,
@@ -312,7 +309,7 @@ _Read = tuple[
 
 
 def _read(t: torch.Tensor) -> _Read:
-    """Return the same of a tensor that cannot tell all of it."""
+    """Return the same for a tensor that raises on some of them."""
     shape = () if t.is_nested else t.shape
     fn, base = grad_fn(t), t._base
     return shape, t.dtype, t.device, t.requires_grad, t.layout, version(t), fn, base
@@ -327,10 +324,10 @@ def version(t: torch.Tensor) -> int:
 
 
 def grad_fn(t: torch.Tensor) -> Node | None:
-    """Return the node that made ``t``, if any.
+    """Return the node that created ``t``, if any.
 
-    Torch raises where a view made under ``no_grad``, or one of several that an op returned, was
-    changed in place since: the program never asked, and its recording must not stumble.
+    Torch raises for a view created under ``no_grad``, or a view out of several that an op returned,
+    if it was changed in place since. The program did not read it, so that must not end a recording.
     """
     try:
         return t.grad_fn
@@ -339,7 +336,7 @@ def grad_fn(t: torch.Tensor) -> Node | None:
 
 
 def is_leaf(t: torch.Tensor) -> bool:
-    """Return ``t.is_leaf``; of a view that `grad_fn` cannot tell of, whether it has no history."""
+    """Return ``t.is_leaf``; for views whose ``grad_fn`` raises, whether they have no history."""
     try:
         return t.is_leaf
     except RuntimeError:
@@ -347,7 +344,7 @@ def is_leaf(t: torch.Tensor) -> bool:
 
 
 def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Tell whether two tensors hold the same numbers, NaN being equal to NaN."""
+    """Return whether two tensors have the same elements; NaN equals NaN."""
     if is_watched():
         with unwatched():
             return same_numbers(a, b)
@@ -371,7 +368,7 @@ _BYTEWISE = frozenset(
     if isinstance(d, torch.dtype)
     and (d == torch.complex32 or (d.is_floating_point and d.itemsize == 1))
 )
-"""Dtypes that ``torch.equal`` is not written for."""
+"""Dtypes that ``torch.equal`` does not support."""
 
 
 def _bytes(t: torch.Tensor) -> bytes:

@@ -1,4 +1,4 @@
-"""Tracebacks and stacks as they would be without a recorder: a program may print its own."""
+"""Hiding of the recorder's frames in tracebacks and stacks that the program reads."""
 
 import functools
 import inspect
@@ -16,18 +16,18 @@ keep_builtins(globals())
 
 _HERE = str(Path(__file__).parent)
 _ENGINE = str(Path(__file__).parent.parent)
-_OURS = (_HERE, str(Path(_ENGINE, "policy", "closed.py")))
-_HANDS_OVER = torch.overrides.handle_torch_function.__code__
-Step = tuple[FrameType, object]
+_RECORDER_FILES = (_HERE, str(Path(_ENGINE, "policy", "closed.py")))
+_HANDLE_TORCH_FUNCTION = torch.overrides.handle_torch_function.__code__
+_Position = tuple[FrameType, object]
 """A frame and the line or the positions in it."""
-Walk = Callable[[TracebackType | None], Iterator[Step]]
-Climb = Callable[[FrameType], Iterator[Step]]
+Walk = Callable[[TracebackType | None], Iterator[_Position]]
+Climb = Callable[[FrameType], Iterator[_Position]]
 
 
 class Tracebacks:
-    """Hides the recorder's own frames, and those that the program was called from.
+    """Patches of ``traceback`` and ``inspect`` that hide the recorder's frames and its callers'.
 
-    From whoever walks along a traceback or up the stack with Python's own functions.
+    They apply to code that walks a traceback or the stack with Python's own functions.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Tracebacks:
         self._caller: FrameType | None = None
 
     def start(self) -> None:
-        """Begin to hide them; what calls this recorder is not the program's any more."""
+        """Begin to hide frames: the recorder's, and those above the program."""
         self._caller = sys._getframe(2)
         for name in ("walk_tb", "_walk_tb_with_full_positions"):
             if hasattr(traceback, name):
@@ -44,7 +44,7 @@ class Tracebacks:
         self._replace(inspect, "getouterframes", self._outer(inspect.getouterframes))
 
     def stop(self) -> None:
-        """Show them again."""
+        """Restore Python's functions."""
         for (module, name), plain in self._plain.items():
             setattr(module, name, plain)
         self._caller = None
@@ -53,9 +53,9 @@ class Tracebacks:
         self._plain[module, name] = getattr(module, name)
         setattr(module, name, by)
 
-    def _stack(self, climb: Climb) -> Callable[[FrameType | None], Iterator[Step]]:
-        def climbed(frame: FrameType | None) -> Iterator[Step]:
-            # Without a frame it is that of whoever asks.
+    def _stack(self, climb: Climb) -> Callable[[FrameType | None], Iterator[_Position]]:
+        def climbed(frame: FrameType | None) -> Iterator[_Position]:
+            # Without a frame it is the caller's.
             return self._below(climb(frame or sys._getframe(1)))
 
         return climbed
@@ -63,14 +63,16 @@ class Tracebacks:
     def _outer(self, plain: Callable[..., list[inspect.FrameInfo]]) -> object:
         def outer(frame: FrameType, context: int = 1) -> list[inspect.FrameInfo]:
             found = plain(frame, context)
-            shown = {id(one) for one, _ in self._below((info.frame, 0) for info in found)}
+            shown = {
+                id(found_frame) for found_frame, _ in self._below((info.frame, 0) for info in found)
+            }
             return [info for info in found if id(info.frame) in shown]
 
         return outer
 
-    def _below(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield the program's steps of those that lead up from it."""
-        own: list[Step] = []
+    def _below(self, steps: Iterable[_Position]) -> Iterator[_Position]:
+        """Yield the program's own positions, given those from it up the stack."""
+        own: list[_Position] = []
         for step in steps:
             if step[0] is self._caller:
                 while own and own[-1][0].f_code.co_filename.startswith(_ENGINE):
@@ -81,20 +83,17 @@ class Tracebacks:
 
 
 def is_own(frame: FrameType) -> bool:
-    """Tell whether a frame is the recorder's."""
-    return frame.f_code.co_filename.startswith(_OURS)
+    """Return whether a frame is the recorder's."""
+    return frame.f_code.co_filename.startswith(_RECORDER_FILES)
 
 
 def without_own(frame: FrameType | None) -> list[FrameType]:
-    """Return a frame and those that called it as there would be without a recorder.
-
-    The outermost comes first.
-    """
-    steps: list[Step] = []
+    """Return a frame and its callers without the recorder's frames, the outermost first."""
+    steps: list[_Position] = []
     while frame is not None:
         steps.append((frame, None))
         frame = frame.f_back
-    return [one for one, _ in _shown(reversed(steps))]
+    return [shown for shown, _ in _shown(reversed(steps))]
 
 
 @functools.cache
@@ -102,13 +101,13 @@ def _hiding_own(walk: Walk) -> Walk:
     return lambda tb: iter(_shown(walk(tb)))
 
 
-def _shown(steps: Iterable[Step]) -> list[Step]:
-    """Return the steps that there would be without a recorder; the outermost come first."""
-    shown: list[Step] = []
+def _shown(steps: Iterable[_Position]) -> list[_Position]:
+    """Return the positions, the outermost first, without the recorder's."""
+    shown: list[_Position] = []
     for step in steps:
         if not is_own(step[0]):
             shown.append(step)
-        elif shown and shown[-1][0].f_code is _HANDS_OVER:
-            # One of torch's functions in Python, which the recorder has called once more.
+        elif shown and shown[-1][0].f_code is _HANDLE_TORCH_FUNCTION:
+            # A Python function of torch, which the recorder called a second time.
             del shown[-2:]
     return shown

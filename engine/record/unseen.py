@@ -1,9 +1,9 @@
-"""Reading numbers where the program has taken over what torch does with an op.
+"""Reading of tensors without side effects on dispatch modes, tensor subclasses and autograd.
 
-Under a dispatch mode (`make_fx`, `torch.export`, a counter of FLOPs, one's own) and inside of a
+Under a dispatch mode (`make_fx`, `torch.export`, a FLOP counter, a user's own) and inside a
 subclass with its own ``__torch_dispatch__``, a copy made by the recorder would be an op like any
-other: it would be counted, printed, or end up in the exported graph. And autograd notices who
-holds a gradient's memory.
+other: it would be counted, printed, or end up in the exported graph. And autograd behaves
+differently if something else refers to a gradient's memory.
 """
 
 import torch
@@ -14,41 +14,41 @@ from engine.untouched import keep_builtins
 keep_builtins(globals())
 
 is_watched = torch._C._len_torch_dispatch_stack
-"""How many dispatch modes are active: they see every op, the recorder's as well."""
+"""Returns the number of active dispatch modes: they see every op, the recorder's as well."""
 
 unwatched = _disable_current_modes
 """A context without any dispatch mode."""
 
 is_traced = torch._C._is_tracing
-"""Whether `torch.jit.trace` writes down every op and every size asked for, the recorder's too."""
+"""Returns whether `torch.jit.trace` records every op and size read, the recorder's as well."""
 
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
-"""Whether ``t`` stands for many inside of ``is_grads_batched``, which has a vmap of its own."""
+"""Returns whether a tensor is batched by ``is_grads_batched``, which has a vmap of its own."""
 _usual = torch.Tensor.__torch_dispatch__
 USUAL = frozenset((torch.Tensor, torch.nn.Parameter))
 """The classes of nearly all tensors."""
 
 
 def has_numbers(t: torch.Tensor) -> bool:
-    """Tell whether ``t`` has numbers that can be read without anybody noticing.
+    """Return whether ``t`` has data that can be read without side effects.
 
-    Tensors inside a vmap stand for many and have none of their own; fake tensors, and all others
-    whose class handles its ops by itself, have none that torch could copy unseen.
+    Tensors inside a vmap are batched and have no data of their own; fake tensors, and all others
+    whose class handles its ops itself, have none that could be copied without that class.
     """
     return not (handles_ops(t) or t.is_meta or t.is_nested or is_wrapped(t) or _is_batched(t))
 
 
 def handles_ops(t: torch.Tensor) -> bool:
-    """Tell whether the class of ``t`` handles its ops by itself, those on copies of it as well."""
+    """Return whether the class of ``t`` overrides ``__torch_dispatch__``."""
     kind = type(t)
     return kind not in USUAL and kind.__torch_dispatch__ is not _usual
 
 
 def is_everyday(t: torch.Tensor) -> bool:
-    """Tell at a third of the cost that ``t`` `has_numbers` and strides; False may be wrong.
+    """Return whether ``t`` surely `has_numbers` and strides, at a third of that function's cost.
 
-    What stands for others has no address, or no memory at all; torch raises `RuntimeError` then.
+    A batched tensor has no address, or no memory at all; torch raises `RuntimeError` then.
     """
     if type(t) not in USUAL or t.layout is not torch.strided or t.is_nested or t.is_meta:
         return False
@@ -56,11 +56,11 @@ def is_everyday(t: torch.Tensor) -> bool:
 
 
 def memory(t: torch.Tensor) -> int:
-    """Return the address of the memory that ``t`` and its views live in; strided tensors only.
+    """Return the address of the memory that ``t`` shares with its views; strided tensors only.
 
-    A gradient must not be asked for its storage: from then on autograd takes the storage for
-    shared and adds to a copy of the gradient instead of in place, whose strides may be others,
-    and with them the last bits of what is computed from it.
+    A gradient's ``untyped_storage`` must not be read: from then on autograd considers the storage
+    shared and accumulates into a copy of the gradient instead of in place. The copy's strides may
+    differ, and with them the last bits of what is computed from it.
     """
     start = 0
     if has_numbers(t):

@@ -1,8 +1,8 @@
-"""Warnings as they would be without a recorder: where they come from, and how often they come.
+"""Attribution of warnings to the program's frames instead of the recorder's.
 
-Python tells a warning by the frame that gave it, and by default once for each such place. Torch
-gives many from the frame that called it, which is the recorder's: it would speak of a line that
-the program does not have, and but once for all of the program's lines.
+Python attributes a warning to the frame that issued it, and by default shows it once per place.
+Torch issues many for the frame that called it, which is the recorder's: the warning would name a
+line that the program does not have, and be shown once for all of the program's lines.
 """
 
 import functools
@@ -18,45 +18,45 @@ from engine.untouched import keep_builtins
 keep_builtins(globals())
 
 _CALLERS = ("forward", "scripted", "recorder", "backward", "modules")
-"""The files here that call torch for the program."""
+"""The modules of this package that call torch for the program."""
 
 
-def _plain(
+def _signature_of_warn(
     message: object,
     category: object = None,
     stacklevel: int = 1,
     source: object = None,
     **others: object,
 ) -> None:
-    """Take what ``warnings.warn`` takes, whose own signature cannot be read in every Python."""
+    """Model the signature of ``warnings.warn``, which not every Python can inspect."""
 
 
-_SIGNATURE = inspect.signature(_plain)
+_SIGNATURE = inspect.signature(_signature_of_warn)
 
 
 class Warned:
-    """Gives warnings in the name of the program's frames instead of the recorder's."""
+    """Patches of ``warnings`` that attribute warnings to the program's frames."""
 
     def __init__(self) -> None:
         self._warn: Callable[..., None] = warnings.warn
         self._show: Callable[[warnings.WarningMessage], None]
 
     def start(self) -> None:
-        """Begin to rename them."""
+        """Begin to attribute warnings to the program."""
         self._warn = warnings.warn
         self._show = warnings._showwarnmsg  # type: ignore[attr-defined]
         warnings.warn = self._warned
         warnings._showwarnmsg = self._showed  # type: ignore[attr-defined]
         for names in _callers():
-            # Without such a list Python passes on every warning, and each finds its place later.
+            # Without a registry Python passes on every warning; `_showed` attributes it later.
             names["__warningregistry__"] = None
 
     def stop(self) -> None:
-        """Let them be."""
+        """Restore Python's functions."""
         warnings.warn = self._warn
         warnings._showwarnmsg = self._show  # type: ignore[attr-defined]
         for names in _callers():
-            # Not taken out: a module whose names come and go is slow to look them up.
+            # Not deleted: that would slow down look-ups in the module's namespace.
             names["__warningregistry__"] = {}
 
     def _warned(self, *args: object, **named: object) -> None:
@@ -65,37 +65,37 @@ class Warned:
             given = _SIGNATURE.bind(*args, **named).arguments
             level = max(given.get("stacklevel", 1), 1)
         except TypeError:
-            # Python has words of its own for arguments like these.
+            # Python raises its own error for such arguments.
             self._warn(*args, **named)
             return
         others = given.pop("others", {})
         category = given.get("category") or UserWarning
         if isinstance(given["message"], Warning):
             category = type(given["message"])
-        frame = _giver(sys._getframe(1), level) if not others else None
+        frame = _target_frame(sys._getframe(1), level) if not others else None
         if frame is None or not (isinstance(category, type) and issubclass(category, Warning)):
             self._warn(**given | {"stacklevel": level + 1}, **others)
         else:
-            _give(given["message"], category, frame, given.get("source"))
+            _warn_for_frame(given["message"], category, frame, given.get("source"))
 
-    def _showed(self, told: warnings.WarningMessage) -> None:
-        """Stand in for what Python calls once a warning has passed its filters.
+    def _showed(self, warning: warnings.WarningMessage) -> None:
+        """Stand in for ``warnings._showwarnmsg``, called once a warning has passed the filters.
 
-        Those that torch's C++ gave have been through them in the recorder's name; they go through
-        again in the program's.
+        Warnings from torch's C++ code passed them for the recorder's frame; they are issued again
+        for the program's.
         """
         giver = sys._getframe(1)
-        if is_own(giver) and giver.f_code.co_filename == told.filename:
+        if is_own(giver) and giver.f_code.co_filename == warning.filename:
             above = without_own(giver)
             if above:
-                warnings.onceregistry.pop((str(told.message), told.category), None)  # type: ignore[attr-defined]
-                _give(told.message, told.category, above[-1], told.source)
+                warnings.onceregistry.pop((str(warning.message), warning.category), None)  # type: ignore[attr-defined]
+                _warn_for_frame(warning.message, warning.category, above[-1], warning.source)
                 return
-        self._show(told)
+        self._show(warning)
 
 
-def _giver(caller: FrameType, level: int) -> FrameType | None:
-    """Return the frame that a warning is about; None where Python finds it by itself."""
+def _target_frame(caller: FrameType, level: int) -> FrameType | None:
+    """Return the frame a warning is attributed to; None if Python finds it by itself."""
     frame: FrameType | None = caller
     for _ in range(level):
         if frame is None:
@@ -113,7 +113,7 @@ def _callers() -> list[dict[str, object]]:
     return [vars(sys.modules[f"{here}.{name}"]) for name in _CALLERS]
 
 
-def _give(
+def _warn_for_frame(
     message: Warning | str, category: type[Warning], frame: FrameType, source: object
 ) -> None:
     names = frame.f_globals

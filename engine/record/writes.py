@@ -1,7 +1,7 @@
-"""Numbers that a program changes otherwise than by an op on their tensor, or on their leaf.
+"""Changes of a tensor's data other than by an op on that tensor.
 
-Through a view, ``.data``, NumPy; by setting ``.data`` or ``.grad``; by what torch does unheard.
-Each is an event of its own, so that what is shown of a tensor is what it holds.
+These come through a view, ``.data`` or NumPy, by assignment to ``.data`` or ``.grad``, or from
+torch code that bypasses function modes. Each is an event, so that the tape shows the true data.
 """
 
 import functools
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 _SHARING = ("from_numpy", "frombuffer", "from_dlpack")
-"""Functions that make a tensor on the memory of an array, unheard by any function mode."""
+"""Functions that create a tensor on an array's memory and bypass function modes."""
 MOST = 16
-"""So many tensors that share memory with one that was changed are looked at."""
+"""Maximum number of tensors sharing a changed tensor's memory that are checked."""
 
 
 class Writes:
-    """Finds such changes and writes them down."""
+    """Detector and recorder of such changes."""
 
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
@@ -40,18 +40,18 @@ class Writes:
         self._plain: dict[str, Callable[..., object]] = {}
 
     def start(self) -> None:
-        """Begin to hear which tensors are made on an array's memory; no function mode does."""
+        """Wrap the functions that create a tensor on an array's memory."""
         for name in _SHARING:
             self._plain[name] = getattr(torch, name)
             setattr(torch, name, functools.partial(self._shared, name))
 
     def stop(self) -> None:
-        """Leave torch as it was."""
+        """Restore torch's functions."""
         for name, plain in self._plain.items():
             setattr(torch, name, plain)
 
     def read(self, args: tuple[object, ...]) -> None:
-        """Look at a tensor that the program reads, where others may write to its memory."""
+        """Check a tensor that the program reads, if other libraries may write to its memory."""
         t = args[0] if args else None
         if not isinstance(t, torch.Tensor):
             return
@@ -60,7 +60,7 @@ class Writes:
             self.values([t], row.where)
 
     def _shared(self, name: str, *args: object, **kwargs: object) -> object:
-        """Make a tensor on an array's memory, and meet it at once."""
+        """Create a tensor on an array's memory, and record it at once."""
         made, recorder = self._plain[name](*args, **kwargs), self.recorder
         lane = recorder.lanes.here()
         if lane is None or lane.quiet or not self.log.writing or not isinstance(made, torch.Tensor):
@@ -74,18 +74,18 @@ class Writes:
     def by_op(
         self, changed: list[torch.Tensor], values: list[ValueRow], op: int, where: Where
     ) -> None:
-        """Write down what else holds other numbers since an op changed tensors in place.
+        """Record what else changed when an op changed tensors in place.
 
-        ``values`` are those of ``changed`` now.
+        ``values`` are the new values of ``changed``.
         """
         if written := self._gradients_among(changed, values):
             self.gradients(written, where)
-        beside = [t for one in changed for t in self._beside(one, changed)]
-        if beside:
-            self.values(beside, where, op)
+        aliases = [t for source in changed for t in self._aliases(source, changed)]
+        if aliases:
+            self.values(aliases, where, op)
 
     def values(self, tensors: Iterable[torch.Tensor], where: Where, op: int | None = None) -> None:
-        """Write down which tensors hold other numbers than they are known to."""
+        """Record which of the tensors have changed since their last value."""
         found: list[Change] = []
         for t in tensors:
             before = self.tensors.known(t)
@@ -95,43 +95,45 @@ class Writes:
         self.changed(found, where)
 
     def changed(self, found: list[Change], where: Where) -> None:
-        """Write down that values have become others."""
+        """Record changes of values as an event."""
         if found and not self.log.is_over():
             self.log.writes.append(tuple(found))
             self.log.tell("write", len(self.log.writes) - 1, where)
 
     def gradients(self, leaves: Iterable[tuple[torch.Tensor, int | None]], where: Where) -> None:
-        """Write down which leaves' gradients the program changed or set by itself.
+        """Record which leaves' gradients the program changed or set itself.
 
-        ``leaves`` come with the snapshot of their ``.grad``, where there is one.
+        ``leaves`` come with the snapshot of their ``.grad``, if there is one.
         """
         found = [self.hooks.rewritten(t, kept) for t, kept in leaves]
-        written = tuple(one for one in found if one is not None)
+        written = tuple(entry for entry in found if entry is not None)
         if written and not self.log.is_over():
             self.log.rewrites.append(written)
             self.log.tell("grad", len(self.log.rewrites) - 1, where)
 
-    def _beside(self, one: torch.Tensor, changed: list[torch.Tensor]) -> "Iterable[torch.Tensor]":
-        """Yield the tensors of the same memory that may be asked without a trace.
+    def _aliases(
+        self, source_tensor: torch.Tensor, changed: list[torch.Tensor]
+    ) -> "Iterable[torch.Tensor]":
+        """Yield the tensors of the same memory that can be read without side effects.
 
-        Asked for its ``grad_fn``, a view of a result that was changed since makes a new node.
+        Reading ``grad_fn`` of a view of a result that was changed since would create a node.
         """
-        for t in self.tensors.sharing(one)[:MOST]:
+        for t in self.tensors.sharing(source_tensor)[:MOST]:
             if any(t is other for other in changed) or (t.requires_grad and t._base is not None):
                 continue
             row = self.tensors.known(t)
             if row is None or row.maker == ".grad":
                 continue
-            # What a whole parameter becomes through ``.data`` is told by the op.
-            if not (row.role == "parameter" and t.shape == one.shape):
+            # A change of a whole parameter through ``.data`` is shown by the op.
+            if not (row.role == "parameter" and t.shape == source_tensor.shape):
                 yield t
 
     def _gradients_among(
         self, changed: list[torch.Tensor], values: list[ValueRow]
     ) -> list[tuple[torch.Tensor, int | None]]:
-        """Return the leaves whose ``.grad`` was changed, itself or through a view of it.
+        """Return the leaves whose ``.grad`` was changed, directly or through a view of it.
 
-        A leaf comes with the snapshot of its whole ``.grad``, where there is one.
+        A leaf comes with the snapshot of its whole ``.grad``, if there is one.
         """
         found: list[tuple[torch.Tensor, int | None]] = []
         leaf_of = self.tensors.leaf_of_gradient

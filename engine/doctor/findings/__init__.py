@@ -1,1 +1,1 @@
-"""What the doctor knows: one file per finding, picked up by itself."""
+"""The findings, a file each, discovered automatically."""

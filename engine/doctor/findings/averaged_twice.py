@@ -15,7 +15,7 @@ _MEANS = frozenset(
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield divisions of a mean over examples by how many they are, on the way to a root."""
+    """Yield divisions of a mean over examples by their number, on the path to a root."""
     for op in evidence.tape.ops:
         if op.op not in ("div", "true_divide", "__truediv__") or not op.inputs or not op.outputs:
             continue
@@ -36,19 +36,19 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _averaged(evidence: Evidence, op: Op) -> int:
-    """Return how many rows a mean is taken of; 0 where the op is no mean over rows."""
+    """Return the number of rows that a mean is taken of; 0 if the op is no mean over rows."""
     if not op.inputs or not op.outputs or evidence.values[op.outputs[0]].shape != ():
         return 0
     shape = evidence.values[op.inputs[0]].shape
     plain = op.op == "mean" and not any(a.text or a.number is not None for a in op.args)
     reduced = [a.text.strip("'\"") for a in op.args if a.keyword == "reduction"]
-    if not plain and (op.op not in _MEANS or any(word != "mean" for word in reduced)):
+    if not plain and (op.op not in _MEANS or any(value != "mean" for value in reduced)):
         return 0
     return shape[0] if shape else 0
 
 
 def _division(evidence: Evidence, op: Op) -> ast.BinOp | None:
-    """Return the division at an op's place where it divides by a number of examples."""
+    """Return the division at an op's place if it divides by a number of examples."""
     program = evidence.program
     for node in program.nodes:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
@@ -59,10 +59,10 @@ def _division(evidence: Evidence, op: Op) -> ast.BinOp | None:
 
 
 def _counts(evidence: Evidence, node: ast.expr, line: int) -> bool:
-    """Whether an expression is a number of examples: ``len(x)``, ``x.size(0)``, ``batch_size``."""
+    """Return whether an expression is a number of examples: ``len(x)``, ``batch_size``."""
     if isinstance(node, ast.Call):
         if called(node) == "len" and len(node.args) == 1:
-            # Of a list of batches it is another number, though perhaps an equal one.
+            # The length of a list of batches is no number of examples, even if equal.
             return evidence.latest(ast.unparse(node.args[0])) is not None
         return called(node) == "size" and len(node.args) == 1
     if isinstance(node, ast.Subscript):

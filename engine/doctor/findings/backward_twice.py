@@ -13,7 +13,7 @@ from engine.tape import Node, Op, Place
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the second call, with the first one and the op whose tensors were gone."""
+    """Yield the second call, with the first call and the op whose saved tensors were freed."""
     error = failing(evidence, "backward through the graph a second time")
     if error is None:
         return
@@ -33,7 +33,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             message = f"This backward ran before, and freed the graph it needs: pass {earlier + 1}"
     if op is not None:
         message += f". What {op.op} on line {op.place.line} had saved is gone"
-    yield Found(place, message, tuple(related), _mended(evidence, earlier, op, place))
+    yield Found(place, message, tuple(related), _fix(evidence, earlier, op, place))
 
 
 def _freeing(evidence: Evidence, node: Node | None) -> int | None:
@@ -45,8 +45,8 @@ def _freeing(evidence: Evidence, node: Node | None) -> int | None:
     return freed[0] if freed else None
 
 
-def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place) -> str:
-    """Keep the graph in the earlier pass; in a loop, build it anew in each round."""
+def _fix(evidence: Evidence, earlier: int | None, op: Op | None, place: Place) -> str:
+    """Keep the graph in the earlier pass; in a loop, rebuild it in each iteration."""
     program = evidence.program
     if earlier is None:
         return ""
@@ -59,23 +59,23 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
         made = program.statement(op.place.line)
         if made is not None and not program.loop(op.place.line) and made.lineno < loop.lineno:
             moved = _moved(evidence, op, loop.body[0].lineno)
-            return moved if moved and not _is_read_by(loop, made) else _kept(program, line)
-        alone = _last_alone(program, place, loop)
+            return moved if moved and not _is_read_by(loop, made) else _retain(program, line)
+        alone = _last_term(program, place, loop)
         if alone:
             return alone
         since = evidence.pass_at[earlier]
-        return cut_between_rounds(evidence, line, since) or _kept(program, line)
-    return _kept(program, line)
+        return cut_between_rounds(evidence, line, since) or _retain(program, line)
+    return _retain(program, line)
 
 
-def _last_alone(program: Program, place: Place, loop: ast.For | ast.While) -> str:
-    """Differentiate what a running sum was given last, where the sum itself is differentiated."""
+def _last_term(program: Program, place: Place, loop: ast.For | ast.While) -> str:
+    """Differentiate the last term of a running sum in place of the sum."""
     for call in program.calls("backward"):
         total = receiver(call)
         if call.lineno != place.line or not isinstance(total, ast.Name):
             continue
-        for one in loop.body:
-            match one:
+        for statement in loop.body:
+            match statement:
                 case ast.AugAssign(ast.Name(id=name), ast.Add(), ast.Name(id=last) as added):
                     if name == total.id:
                         return program.replaced((total, last), (added, f"{last}.item()"))
@@ -83,7 +83,7 @@ def _last_alone(program: Program, place: Place, loop: ast.For | ast.While) -> st
 
 
 def _in_function(evidence: Evidence, place: Place) -> str:
-    """Compute the root again where a function, such as a closure, asks for its gradient."""
+    """Compute the root again inside the function, such as a closure, that calls backward."""
     program, root = evidence.program, evidence.tape.passes[-1].roots[:1]
     statement = program.statement(place.line)
     function = function_of(program, statement) if statement is not None else None
@@ -96,13 +96,13 @@ def _in_function(evidence: Evidence, place: Place) -> str:
 
 
 def _is_read_by(loop: ast.For | ast.While, made: ast.stmt) -> bool:
-    """Whether a loop goes over something that stands before it, as over a list of losses."""
+    """Return whether a loop iterates over something created before it, such as a list of losses."""
     head = loop.iter if isinstance(loop, ast.For) else loop.test
     return bool(names(head) - {"range", "enumerate"}) and made.lineno < loop.lineno
 
 
-def _kept(program: Program, line: int) -> str:
-    """Keep the graph in the pass that a line asks for."""
+def _retain(program: Program, line: int) -> str:
+    """Add ``retain_graph=True`` to the backward call on a line."""
     calls = [c for c in program.calls("backward") if c.lineno == line and receiver(c) is not None]
     if not calls:
         return ""
@@ -128,7 +128,7 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
         return ""
     moved = program.inserted(first, "\n".join(texts))
     for line in sorted(statements, reverse=True):
-        # Each of these lines stands above the loop, so its number is still the same.
+        # Each of these lines is above the loop, so its number is still the same.
         left = Program(moved).without(line)
         reads = [n for n in program.nodes if isinstance(n, ast.Name) and line < n.lineno < first]
         target = statements[line]

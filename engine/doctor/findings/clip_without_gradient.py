@@ -12,7 +12,7 @@ _CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield clippings that stand before the backward or behind the step of their block."""
+    """Yield clippings before the backward or after the step of their block."""
     program = evidence.program
     if not evidence.tape.steps:
         return
@@ -23,7 +23,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         block = program.siblings(statement)
         at = block.index(statement) if statement in block else -1
         backwards = _places(block, "backward")
-        steps = [one for one in _places(block, "step") if _is_optimizers(program, block[one])]
+        steps = [i for i in _places(block, "step") if _is_optimizers(program, block[i])]
         if at < 0 or len(backwards) != 1 or not steps or steps[0] < backwards[0]:
             continue
         backward, step = backwards[0], steps[-1]
@@ -37,7 +37,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _places(block: list[ast.stmt], name: str) -> list[int]:
-    """Return which statements of a block call a method of that name."""
+    """Return the indices of a block's statements that call a method of that name."""
     return [
         at
         for at, statement in enumerate(block)

@@ -1,4 +1,4 @@
-"""Numbers of computed tensors copied into a new tensor, which has no history."""
+"""Data of computed tensors copied into a new tensor, which has no history."""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _MAKERS = ("tensor", "FloatTensor", "Tensor")
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield new tensors made of the numbers of tensors that the loss should depend on."""
+    """Yield new tensors with copied data of tensors that the loss should depend on."""
     seen = set[ast.Call]()
     for taken in cuts.taken_at(evidence, _copies(evidence.program)):
         if taken.call in seen:
@@ -25,11 +25,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{cuts.told(taken.leaves)} cannot get a gradient through it"
         )
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
-        yield Found(place, message, related, _mended(evidence, taken.call))
+        yield Found(place, message, related, _fix(evidence, taken.call))
 
 
 def _copies(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """Yield calls that make a tensor, each with the parts it is made of."""
+    """Yield calls that create a tensor, each with the parts it is made of."""
     for call in (call for name in _MAKERS for call in program.calls(name)):
         if len(call.args) == 1:
             for part in _parts(program, call.args[0], call.lineno):
@@ -37,10 +37,10 @@ def _copies(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 
 def _parts(program: Program, given: ast.expr, line: int) -> Iterator[ast.expr]:
-    """Yield what a list holds, as far as the text tells; what is no list is its own part."""
+    """Yield the elements of a list, as far as known; the expression itself if it is no list."""
     if isinstance(given, ast.List | ast.Tuple):
-        for one in given.elts:
-            yield from _parts(program, one, line)
+        for element in given.elts:
+            yield from _parts(program, element, line)
     elif isinstance(given, ast.ListComp):
         yield given.elt
     elif isinstance(given, ast.Name):
@@ -56,8 +56,8 @@ def _parts(program: Program, given: ast.expr, line: int) -> Iterator[ast.expr]:
         yield given
 
 
-def _mended(evidence: Evidence, call: ast.Call) -> str:
-    """Stack a list of tensors; take a tensor as it is."""
+def _fix(evidence: Evidence, call: ast.Call) -> str:
+    """Stack a list of tensors; use a tensor as it is."""
     program, given = evidence.program, call.args[0]
     parts = list(_parts(program, given, call.lineno))
     if parts == [given]:

@@ -1,4 +1,4 @@
-"""A parameter's only way to the loss leads through .data."""
+"""A parameter's only path to the loss leads through .data."""
 
 import ast
 from collections.abc import Iterator

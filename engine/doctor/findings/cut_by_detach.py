@@ -1,4 +1,4 @@
-"""A parameter's only way to the loss leads through detach."""
+"""A parameter's only path to the loss leads through detach."""
 
 import ast
 from collections.abc import Iterator

@@ -14,13 +14,13 @@ _WORDS = cuts.Words(
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield each number taken out of a tensor that the loss is then computed from."""
+    """Yield each number extracted from a tensor and then used to compute the loss."""
     for taken in cuts.taken_out(evidence, _WORDS):
         place = evidence.program.place(taken.call)
         names = cuts.told(taken.leaves)
-        word = called(taken.call)
+        name = called(taken.call)
         message = (
-            f"{word}() on line {place.line} makes a plain Python number of "
+            f"{name}() on line {place.line} makes a plain Python number of "
             f"{evidence.program.source(taken.owner)}: {names} cannot get a gradient through it"
         )
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)

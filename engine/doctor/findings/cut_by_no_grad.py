@@ -22,7 +22,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _header(evidence: Evidence, line: int) -> tuple[Place, str]:
-    """Return the line that switches recording off, and the program without it."""
+    """Return the line that disables gradient recording, and the program without it."""
     program = evidence.program
     block = cuts.block_without_grad(program, line)
     if block is not None:
@@ -36,7 +36,7 @@ def _header(evidence: Evidence, line: int) -> tuple[Place, str]:
     for node in program.calls("set_grad_enabled"):
         if ast.unparse(node).endswith("(False)") and node.lineno < line:
             return program.place(node), program.without(node.lineno)
-    # A call of a module leads elsewhere: look at the calls around the op as well.
+    # The op may be inside a module: check the lines of the module calls as well.
     for call in evidence.tape.calls:
         outer = cuts.block_without_grad(program, _call_line(evidence, call.id))
         if outer is not None and call.parent is None:

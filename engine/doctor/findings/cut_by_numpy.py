@@ -15,7 +15,7 @@ _WORDS = cuts.Words(frozenset(("numpy",)), frozenset(), frozenset(("np", "numpy"
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield each array taken out of a tensor that the loss is then computed from."""
+    """Yield each array extracted from a tensor and then used to compute the loss."""
     program = evidence.program
     refused = failing(evidence, r"Can't call numpy\(\) on Tensor that requires grad")
     if refused is not None:
@@ -30,11 +30,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
         fix = rebuilt(program, taken)
         left = _still_numpy(fix, taken.call.lineno)
-        yield Found(place, message, related, "" if left else fix, _UNMENDED)
+        yield Found(place, message, related, "" if left else fix, _NO_FIX)
 
 
 def _still_numpy(fix: str, line: int) -> bool:
-    """Whether what is bound on a line of a mended program goes on into numpy."""
+    """Return whether the variable bound on a line of a fixed program is still passed to numpy."""
     program = Program(fix)
     statement = program.statement(line)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
@@ -42,12 +42,12 @@ def _still_numpy(fix: str, line: int) -> bool:
     calls = (n for n in program.nodes if isinstance(n, ast.Call) and n.lineno >= line)
     return any(
         ast.unparse(call.func).startswith(("np.", "numpy."))
-        and any(names(one) & bound for one in call.args)
+        and any(names(arg) & bound for arg in call.args)
         for call in calls
     )
 
 
-_UNMENDED = "Write what numpy computes here with torch's own functions"
+_NO_FIX = "Write what numpy computes here with torch's own functions"
 
 
 def _refused(evidence: Evidence, line: int) -> Iterator[Found]:

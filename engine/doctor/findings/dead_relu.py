@@ -11,11 +11,11 @@ from engine.doctor.starts import with_relu
 from engine.tape import Op
 
 SAMPLES, SHARE = 4, 0.75
-"""Fewer samples say nothing; up to this share of silent units is usual."""
+"""Minimum number of samples, and the share of dead units that is still normal."""
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield ReLUs most of whose units were silent in the last pass that trained them."""
+    """Yield ReLUs most of whose units were dead in the last passes that trained them."""
     if training.blew_up(evidence):
         return
     last: dict[object, list[Op]] = {}
@@ -40,7 +40,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _silent(evidence: Evidence, op: Op) -> tuple[int, int] | None:
-    """Return how many units were 0 for all samples, and how many there are."""
+    """Return the number of units that were 0 for all samples, and of all units."""
     snapshot = evidence.snapshot(op.outputs[0])
     array = snapshot.array() if snapshot is not None else None
     if array is None or array.ndim < 2:

@@ -12,7 +12,7 @@ from engine.doctor.program import Program, called
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the failing line with the devices of what meets there."""
+    """Yield the failing line with the devices of the tensors and modules there."""
     error = failing(
         evidence,
         "Expected all tensors to be on the same device",
@@ -23,34 +23,34 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     if error is None or (error.message.startswith("Input type") and not _devices(error.message)):
         return
     line = error.place.line
-    everyone = parties(evidence, line, "device")
-    message = told(everyone) or error.message.split(" (when")[0]
+    involved = parties(evidence, line, "device")
+    message = told(involved) or error.message.split(" (when")[0]
     program = evidence.program
     yield Found(
         program.line(line),
         message,
-        tuple(p.place for p in everyone),
-        _mended(evidence, everyone) or _made_elsewhere(evidence, line),
+        tuple(p.place for p in involved),
+        _fix(evidence, involved) or _made_elsewhere(evidence, line),
     )
 
 
-def _mended(evidence: Evidence, everyone: list[Party]) -> str:
-    """Move what differs to the model, or to the tensor that cannot be moved itself."""
+def _fix(evidence: Evidence, involved: list[Party]) -> str:
+    """Move a tensor that differs to the device of the model, or of another tensor."""
     program = evidence.program
-    leading = sorted(everyone, key=lambda p: (not p.is_module, p.kind != "meta"))
+    leading = sorted(involved, key=lambda p: (not p.is_module, p.kind != "meta"))
     target = next((p for p in leading if p.node is not None), None)
     if target is None or target.node is None:
         return ""
     text = program.source(target.node)
     device = f"next({text}.parameters()).device" if target.is_module else f"{text}.device"
-    for party in everyone:
+    for party in involved:
         if party.kind != target.kind and party.node is not None and not party.is_module:
             return program.replaced((party.node, f"{program.source(party.node)}.to({device})"))
     return ""
 
 
 def _made_elsewhere(evidence: Evidence, line: int) -> str:
-    """Make a tensor that is made on the failing line where the others are."""
+    """Create a tensor of the failing line on the device of the others."""
     program = evidence.program
     statement = program.statement(line)
     for node in ast.walk(statement) if statement is not None else ():
@@ -71,7 +71,7 @@ def _made_elsewhere(evidence: Evidence, line: int) -> str:
 
 
 def _made_above(program: Program, statement: ast.stmt) -> str:
-    """As `_made_elsewhere`, for a tensor that the same function made on a line above."""
+    """Do the same for a tensor that the same function created on a line above."""
     function = function_of(program, statement)
     given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
     for node in ast.walk(statement):
@@ -85,7 +85,7 @@ def _made_above(program: Program, statement: ast.stmt) -> str:
 
 
 def _says_device(call: ast.Call) -> bool:
-    return not call.args or any(word.arg == "device" for word in call.keywords)
+    return not call.args or any(keyword.arg == "device" for keyword in call.keywords)
 
 
 _MAKERS = frozenset("tensor zeros ones full arange linspace eye rand randn randint empty".split())

@@ -1,4 +1,4 @@
-"""Tensors of different dtypes met in an op that wants one."""
+"""Tensors of different dtypes met in an op that needs the same dtype."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _CASTS = {
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the failing line with the dtypes of what meets there."""
+    """Yield the failing line with the dtypes of the tensors and modules there."""
     error = failing(
         evidence,
         "must have the same dtype",
@@ -38,11 +38,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     if "can require gradients" in error.message or "require gradient" in error.message:
         yield _whole_numbers(evidence, line)
         return
-    everyone = parties(evidence, line, "dtype")
-    message = told(everyone) or error.message
+    involved = parties(evidence, line, "dtype")
+    message = told(involved) or error.message
     fix = ""
-    wanted = next((p.kind for p in everyone if p.is_module), "")
-    tensors = [p for p in everyone if not p.is_module and p.node is not None]
+    wanted = next((p.kind for p in involved if p.is_module), "")
+    tensors = [p for p in involved if not p.is_module and p.node is not None]
     if not wanted:
         floats = [p.kind for p in tensors if p.kind.startswith(("float", "bfloat"))]
         wanted = "float32" if "float32" in floats else (floats[0] if floats else "")
@@ -56,11 +56,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             name = program.source(call.func)
             message = f"{name} has parameters in {wanted}: {error.message}"
             fix = program.replaced((call.args[0], closed(program, call.args[0]) + _CASTS[wanted]))
-    yield Found(program.line(line), message, tuple(p.place for p in everyone), fix)
+    yield Found(program.line(line), message, tuple(p.place for p in involved), fix)
 
 
 def _is_target(evidence: Evidence, line: int, message: str) -> bool:
-    """Whether this is about a loss's target, which another finding tells."""
+    """Return whether the error is about a loss's target, which another finding reports."""
     text = evidence.program.lines[line - 1] if 0 < line <= len(evidence.program.lines) else ""
     if "expected scalar type Long" in message or "Found dtype" in message:
         return True

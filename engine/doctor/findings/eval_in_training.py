@@ -25,7 +25,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _learns(evidence: Evidence, values: list[int]) -> bool:
-    """Whether parameters used for these values were updated after they had got a gradient."""
+    """Return whether parameters used for these values were updated after a gradient."""
     used = {i for v in values if (op := evidence.op_of(v)) is not None for i in op.inputs}
     return any(evidence.values[i].tensor in evidence.updated for i in used)
 

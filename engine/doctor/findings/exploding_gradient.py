@@ -1,4 +1,4 @@
-"""Gradients that grow from layer to layer on their way back."""
+"""Gradients that grow from layer to layer in the backward pass."""
 
 import math
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import say
 
-_UNMENDED = (
+_NO_FIX = (
     "Where the first weights are made, divide them by the square root of how many inputs they meet"
 )
 LAYERS, RATIO, PASSES = 4, 1e3, 3
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the first pass in which the first layer's gradient is a great many times the last's."""
-    if any(one.create_graph for one in evidence.tape.passes):
+    """Yield the first pass whose first layer's gradient is `RATIO` times the last layer's."""
+    if any(p.create_graph for p in evidence.tape.passes):
         return
     for number in range(min(len(evidence.tape.passes), PASSES)):
         found = training.layers(evidence, number)
@@ -33,7 +33,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             related = (last.op.place, evidence.pass_place(number))
             fix = starts.reset(evidence, evidence.program, found, "xavier_normal_")
-            yield Found(first.op.place, message, related, fix, _UNMENDED)
+            yield Found(first.op.place, message, related, fix, _NO_FIX)
         return
 
 

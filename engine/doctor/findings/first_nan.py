@@ -1,4 +1,4 @@
-"""The op that first made a NaN, or an infinity that reached the loss."""
+"""The op that first created a NaN, or an infinity that reached the loss."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 _UNINITIALISED = frozenset("empty empty_like new_empty empty_strided".split())
-"""What these make holds whatever lay in the memory, for something else to write over."""
+"""Factories whose results contain arbitrary data until they are written to."""
 _MISSING = "Only you know what belongs in place of the missing numbers"
 
 
@@ -57,7 +57,7 @@ def _first_op(evidence: Evidence) -> Found | None:
 
 
 def _infinities_matter(evidence: Evidence) -> set[int]:
-    """Return what led to a root that is not finite: infinities as masks are no mistake."""
+    """Return the values that a non-finite root depends on: infinite masks are no mistake."""
     roots = [
         root
         for root in evidence.roots
@@ -124,6 +124,6 @@ ENTRY = Entry(
     "first-nan",
     "NaN or infinity appears",
     "NaN spreads: whatever is computed from it is NaN, and after one update so is every parameter. "
-    "The place where it first appears is the one to mend.",
+    "The place where it first appears is the one to fix.",
     detect,
 )

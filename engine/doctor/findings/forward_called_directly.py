@@ -9,7 +9,7 @@ from engine.doctor.program import Program, receiver
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield calls of a module's forward, except a class's call of its parent's."""
+    """Yield calls of a module's forward, except those through super."""
     program = evidence.program
     for call in program.calls("forward"):
         owner = receiver(call)
@@ -24,7 +24,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
-    """Whether an expression stands for a module rather than a class or something else."""
+    """Return whether an expression is a module rather than a class or something else."""
     text, program = ast.unparse(owner), evidence.program
     known = any(leaf.name.startswith(f"{text}.") for leaf in evidence.tape.leaves)
     if known or any(call.name == text for call in evidence.tape.calls):
@@ -34,7 +34,7 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
         return True
     classes = [node for node in program.nodes if isinstance(node, ast.ClassDef)]
     is_class = text[:1].isupper() or any(node.name == text for node in classes)
-    # Any other name, a parameter or a loop's variable, is one where nothing else has a forward.
+    # Any other name, such as a parameter, is a module if no other class has a forward.
     own = any(_is_plain(program, node) for node in classes)
     return not is_class and not own and _has_modules(program)
 
@@ -45,8 +45,10 @@ def _has_modules(program: Program) -> bool:
 
 
 def _is_plain(program: Program, node: ast.ClassDef) -> bool:
-    """Whether a class that is no module has a method called forward."""
-    has = any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in node.body)
+    """Return whether a class is no module but has a method forward."""
+    has = any(
+        isinstance(method, ast.FunctionDef) and method.name == "forward" for method in node.body
+    )
     return has and not any(_says_module(program, base) for base in node.bases)
 
 
@@ -55,7 +57,7 @@ def _says_module(program: Program, base: ast.expr) -> bool:
     if "Module" in text or text.startswith(("nn.", "torch.nn.")):
         return True
     classes = (n for n in program.nodes if isinstance(n, ast.ClassDef) and n.name == text)
-    return any(_says_module(program, inner) for one in classes for inner in one.bases)
+    return any(_says_module(program, inner) for known in classes for inner in known.bases)
 
 
 ENTRY = Entry(

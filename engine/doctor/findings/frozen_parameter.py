@@ -1,4 +1,4 @@
-"""Parameters that an optimizer holds and that require no gradient."""
+"""Parameters of an optimizer that require no gradient."""
 
 import ast
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from engine.tape import Place, Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield leaves that were never told to require a gradient, and those frozen by accident."""
+    """Yield leaves that never required a gradient, and leaves frozen by accident."""
     frozen = _frozen(evidence)
     program = evidence.program
     lines = freezing_lines(program)
@@ -23,11 +23,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         text = f"Line {lines[-1]} froze every parameter, so backward has nowhere to go"
         if frozen_names:
             text += f": {', '.join(frozen_names[:3])}"
-        fix = _last_freed(program, lines[-1])
+        fix = _unfreeze_last(program, lines[-1])
         yield Found(program.line(lines[-1]), text, (_error_place(evidence),), fix)
         return
     if failing(evidence, NO_GRADIENT) and not evidence.leaves and not lines:
-        yield from _never_asked(evidence)
+        yield from _likely_parameters(evidence)
         return
     plain = [v for v in frozen if v.name.isidentifier() and not lines]
     for value in plain:
@@ -35,14 +35,14 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{value.name} is given to the optimizer but requires no gradient: "
             f"it gets none and keeps its first value"
         )
-        yield Found(value.place, message, _optimizer_places(evidence), _mended(evidence, value))
+        yield Found(value.place, message, _optimizer_places(evidence), _fix(evidence, value))
     yield from _half_frozen(evidence, frozen, lines)
     if not lines:
         yield from _fields(evidence, frozen)
 
 
-def _never_asked(evidence: Evidence) -> Iterator[Found]:
-    """Yield what should have been a parameter in a run in which nothing requires a gradient."""
+def _likely_parameters(evidence: Evidence) -> Iterator[Found]:
+    """Yield likely parameters of a run in which nothing requires a gradient."""
     inside = evidence.used_for_training
     real = [
         v
@@ -54,17 +54,17 @@ def _never_asked(evidence: Evidence) -> Iterator[Found]:
     likely = [v for v in real if v.name in given] or [v for v in real if v.name.lower() in _USUAL]
     for value in likely[:3]:
         message = f"Nothing here requires a gradient; {value.name} looks like a parameter"
-        fix = _mended_all(evidence, likely)
+        fix = _fix_all(evidence, likely)
         yield Found(value.place, message, (_error_place(evidence),), fix)
 
 
 _USUAL = frozenset("w w1 w2 b b1 b2 bias weight weights theta m k a slope intercept coef".split())
 
 
-def _mended_all(evidence: Evidence, values: list[Value]) -> str:
+def _fix_all(evidence: Evidence, values: list[Value]) -> str:
     fix = evidence.program
     for value in values:
-        text = _mended_in(fix, value)
+        text = _fix_in(fix, value)
         fix = Program(text) if text else fix
     return fix.text if fix is not evidence.program else ""
 
@@ -75,7 +75,7 @@ def _error_place(evidence: Evidence) -> Place:
 
 
 def _frozen(evidence: Evidence) -> list[Value]:
-    """Return the first value of each tensor that is held and never required a gradient."""
+    """Return the first value of each optimizer parameter that never required a gradient."""
     return [
         values[0]
         for tensor in sorted(evidence.held)
@@ -86,7 +86,7 @@ def _frozen(evidence: Evidence) -> list[Value]:
 
 
 def freezing_lines(program: Program) -> list[int]:
-    """Return the lines that switch requires_grad off."""
+    """Return the lines that set requires_grad to False."""
     found = [
         call.lineno
         for call in program.calls("requires_grad_")
@@ -102,7 +102,7 @@ def freezing_lines(program: Program) -> list[int]:
 
 
 def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> Iterator[Found]:
-    """Yield layers of which one parameter learns and the other was frozen."""
+    """Yield layers with both a trained and a frozen parameter."""
     learning = {
         leaf.name.rpartition(".")[0]
         for tensor, leaf in evidence.leaves.items()
@@ -115,12 +115,12 @@ def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> I
         message = (
             f"{listed} {verb} frozen since line {lines[0]}, while the rest of its layer learns"
         )
-        fix = _rest_freed(evidence.program, half)
+        fix = _unfreeze_rest(evidence.program, half)
         yield Found(evidence.program.line(lines[0]), message, _optimizer_places(evidence), fix)
 
 
-def _last_freed(program: Program, line: int) -> str:
-    """Let the last layer learn: weight and bias are the last two parameters."""
+def _unfreeze_last(program: Program, line: int) -> str:
+    """Unfreeze the last layer: weight and bias are the last two parameters."""
     loop = program.loop(line)
     if not isinstance(loop, ast.For):
         return ""
@@ -131,8 +131,8 @@ def _last_freed(program: Program, line: int) -> str:
     return program.inserted(loop.lineno, text, after=True)
 
 
-def _rest_freed(program: Program, half: list[Value]) -> str:
-    """Let the frozen part of a layer learn as well, after its other part was freed."""
+def _unfreeze_rest(program: Program, half: list[Value]) -> str:
+    """Unfreeze the rest of a layer, after the line that unfreezes its other part."""
     freed = [
         node
         for node in program.nodes
@@ -151,7 +151,7 @@ def _rest_freed(program: Program, half: list[Value]) -> str:
 
 
 def _fields(evidence: Evidence, frozen: list[Value]) -> Iterator[Found]:
-    """Yield fields of modules that an optimizer holds: buffers, and what was made not to learn."""
+    """Yield optimizer parameters that are buffers or were created with requires_grad=False."""
     program = evidence.program
     for value in frozen:
         field = value.name.rpartition(".")[2]
@@ -182,7 +182,7 @@ def _fields(evidence: Evidence, frozen: list[Value]) -> Iterator[Found]:
 
 
 def _is_parameter(made: ast.expr) -> TypeGuard[ast.Call]:
-    """Whether an expression makes a parameter that is told to need no gradient."""
+    """Return whether an expression creates a parameter with requires_grad=False."""
     if not isinstance(made, ast.Call) or called(made) != "Parameter":
         return False
     flags = [k.value for k in made.keywords if k.arg == "requires_grad"]
@@ -194,11 +194,11 @@ def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:
     return tuple(evidence.program.line(line) for line, _ in calls)
 
 
-def _mended(evidence: Evidence, value: Value) -> str:
-    return _mended_in(evidence.program, value)
+def _fix(evidence: Evidence, value: Value) -> str:
+    return _fix_in(evidence.program, value)
 
 
-def _mended_in(program: Program, value: Value) -> str:
+def _fix_in(program: Program, value: Value) -> str:
     for line, expression in program.bindings.get(value.name, ()):
         if line != value.place.line or not isinstance(expression, ast.Call):
             continue

@@ -1,4 +1,4 @@
-"""``.grad`` of a tensor that was computed, which is always None."""
+"""``.grad`` of a computed tensor, which is always None."""
 
 import ast
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         seen.add(variable)
         found = dict[str, Value]()
         fields = [(name, None) for name in _field(node.value)]
-        elements = [(one.id, one) for one in _elements(program, node.value)]
+        elements = [(element.id, element) for element in _elements(program, node.value)]
         for name, place in [(read, node.value), *fields, *elements]:
             value = _meant(evidence, name, place)
             if value is not None and _is_computed(evidence, value, name):
@@ -37,9 +37,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _meant(evidence: Evidence, name: str, node: ast.expr | None) -> Value | None:
-    """Return the last value of a variable that is read at ``node`` (None: wherever that is).
+    """Return the last value of a variable that is read at ``node`` (None: anywhere).
 
-    A variable of another function may be its namesake, and so may a parameter.
+    A variable or parameter of the same name in another function is skipped.
     """
     program = evidence.program
     owner = owner_of(program, name, node) if node is not None else None
@@ -67,47 +67,47 @@ def _case(evidence: Evidence, node: ast.Attribute, found: dict[str, Value]) -> F
     )
     places = {name: evidence.place_of(value.id) for name, value in found.items()}
     fix = program.text
-    for one in sorted(places, key=lambda name: places[name].line, reverse=True):
-        is_name = one.replace("self.", "", 1).isidentifier()
-        line = places[one].line
-        fix = Program(fix).inserted(line, f"{one}.retain_grad()", after=True) if is_name else ""
+    for tensor in sorted(places, key=lambda name: places[name].line, reverse=True):
+        is_name = tensor.replace("self.", "", 1).isidentifier()
+        line = places[tensor].line
+        fix = Program(fix).inserted(line, f"{tensor}.retain_grad()", after=True) if is_name else ""
     return Found(program.place(node), message, tuple(places.values()), fix)
 
 
 def _field(read: ast.expr) -> tuple[str, ...]:
-    """Return what a module itself calls the field that ``net.hidden`` reads."""
+    """Return the name inside the module of the attribute that ``net.hidden`` reads."""
     return (f"self.{read.attr}",) if isinstance(read, ast.Attribute) else ()
 
 
 def _elements(program: Program, read: ast.expr) -> Iterator[ast.Name]:
-    """Yield what the program puts into the list or dict that an expression came out of."""
-    held = read.value if isinstance(read, ast.Subscript) else _looped(program, read)
-    while isinstance(held, ast.Call):
-        owner = receiver(held)
-        held = owner if owner is not None else (held.args[0] if held.args else None)
-    if held is None:
+    """Yield the variables put into the list or dict that an expression reads from."""
+    container = read.value if isinstance(read, ast.Subscript) else _looped(program, read)
+    while isinstance(container, ast.Call):
+        owner = receiver(container)
+        container = owner if owner is not None else (container.args[0] if container.args else None)
+    if container is None:
         return
-    if isinstance(held, ast.List | ast.Tuple):
-        parts = [one.elts if isinstance(one, ast.Tuple) else [one] for one in held.elts]
-        yield from (one for part in parts for one in part if isinstance(one, ast.Name))
+    if isinstance(container, ast.List | ast.Tuple):
+        parts = [item.elts if isinstance(item, ast.Tuple) else [item] for item in container.elts]
+        yield from (item for part in parts for item in part if isinstance(item, ast.Name))
         return
-    name = ast.unparse(held)
+    name = ast.unparse(container)
     for bound, rows in program.bindings.items():
         for _, value in rows:
             if bound.startswith(f"{name}[") and isinstance(value, ast.Name):
                 yield value
             elif bound == name and isinstance(value, ast.List | ast.Tuple):
-                yield from (one for one in value.elts if isinstance(one, ast.Name))
+                yield from (item for item in value.elts if isinstance(item, ast.Name))
             elif bound == name and isinstance(value, ast.Dict):
-                yield from (one for one in value.values if isinstance(one, ast.Name))
+                yield from (item for item in value.values if isinstance(item, ast.Name))
     for call in program.calls("append"):
         owner = receiver(call)
         if owner is not None and ast.unparse(owner) == name:
-            yield from (one for one in call.args if isinstance(one, ast.Name))
+            yield from (item for item in call.args if isinstance(item, ast.Name))
 
 
 def _looped(program: Program, read: ast.expr) -> ast.expr | None:
-    """Return what a loop or a comprehension goes through to bind a variable."""
+    """Return the iterable of the loop or comprehension that binds a variable."""
     if not isinstance(read, ast.Name):
         return None
     for node in program.above(read):
@@ -121,8 +121,8 @@ def _looped(program: Program, read: ast.expr) -> ast.expr | None:
 def _is_computed(evidence: Evidence, value: Value, name: str) -> bool:
     if value.is_leaf or not value.requires_grad or value.op is None:
         return False
-    kept = (c for c in evidence.program.calls("retain_grad"))
-    if any(ast.unparse(c.func) == f"{name}.retain_grad" for c in kept):
+    retained = (c for c in evidence.program.calls("retain_grad"))
+    if any(ast.unparse(c.func) == f"{name}.retain_grad" for c in retained):
         return False
     return value.id in evidence.used_for_training
 

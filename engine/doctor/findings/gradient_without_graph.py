@@ -12,7 +12,7 @@ _MAKERS = frozenset(("grad", ".grad"))
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield a failed pass from a gradient, and gradients that are only added to a loss."""
+    """Yield a failed pass from a gradient, and constant gradients added to a loss."""
     if not evidence.tape.passes:
         return
     if failing(evidence, NO_GRADIENT) is not None:
@@ -29,7 +29,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _gradient_behind(evidence: Evidence, values: list[int]) -> Value | None:
-    """Return a gradient without a graph that went into ``values``, which lead to nothing else."""
+    """Return the gradient without a graph that ``values`` were computed from, if no graph was."""
     behind = [evidence.values[v] for v in evidence.led_to(values)]
     if any(v.requires_grad for v in behind if not v.is_leaf):
         return None
@@ -38,7 +38,7 @@ def _gradient_behind(evidence: Evidence, values: list[int]) -> Value | None:
 
 
 def _added(evidence: Evidence, op: Op) -> Value | None:
-    """Return the gradient that a number added to a loss was computed from."""
+    """Return the gradient that a constant term of a loss was computed from."""
     if op.op not in ("add", "radd") or len(op.inputs) != 2 or not op.grad_mode:
         return None
     if not op.outputs or op.outputs[0] not in evidence.used_for_training:
@@ -61,11 +61,11 @@ def _case(evidence: Evidence, value: Value, line: int, why: str) -> Found:
         f"{name} was computed on line {first} without create_graph=True, so it has no graph of "
         f"its own, and line {line} cannot differentiate it{why}"
     )
-    return Found(program.line(line), message, (program.line(first),), _mended(evidence, first))
+    return Found(program.line(line), message, (program.line(first),), _fix(evidence, first))
 
 
-def _mended(evidence: Evidence, line: int) -> str:
-    """Ask for the graph in the call that computed the gradient."""
+def _fix(evidence: Evidence, line: int) -> str:
+    """Add create_graph=True to the call that computed the gradient."""
     program = evidence.program
     for call in (*program.calls("grad"), *program.calls("backward")):
         if not call.lineno <= line <= (call.end_lineno or line):

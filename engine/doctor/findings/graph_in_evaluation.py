@@ -1,4 +1,4 @@
-"""An evaluation that records a graph nobody uses."""
+"""An evaluation that records an unused graph."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _LOSSES = ("loss", "entropy")
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield calls of a trained model whose recorded results never meet a backward pass."""
+    """Yield calls of a trained model whose graph is used by no backward pass."""
     if not evidence.tape.passes or not evidence.updated:
         return
     made = modes.results(evidence)
@@ -30,7 +30,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _evaluates(evidence: Evidence, call: Call, values: list[int], times: int) -> bool:
-    """Whether a call is an evaluation rather than a look at the model."""
+    """Return whether a call is an evaluation rather than an inspection of the model."""
     if "loss" in call.name.lower() or "criterion" in call.name.lower() or call.parameters == 0:
         return False
     if not call.training or times > 1:
@@ -51,11 +51,11 @@ def _case(evidence: Evidence, call: Call, values: list[int]) -> Iterator[Found]:
         f"{call.name} records {len(own)} backward nodes here, which keep {size:,} bytes, "
         f"and no backward ever uses them"
     )
-    yield Found(program.line(line), message, (), _mended(evidence, line))
+    yield Found(program.line(line), message, (), _fix(evidence, line))
 
 
-def _mended(evidence: Evidence, line: int) -> str:
-    """Put the statement, or the loop that evaluates, into no_grad."""
+def _fix(evidence: Evidence, line: int) -> str:
+    """Wrap the statement, or the loop that evaluates, in no_grad."""
     program = evidence.program
     if cuts.block_without_grad(program, line) is not None:
         return ""
@@ -67,14 +67,14 @@ def _mended(evidence: Evidence, line: int) -> str:
         return program.wrapped(loop.lineno, loop.end_lineno or line, "with torch.no_grad():")
     last = statement.end_lineno or line
     siblings = [s for s in program.siblings(statement) if s.lineno > last] if loop is None else []
-    for one in siblings:
-        # What is computed from the result belongs inside as well.
-        if _trains(evidence, one.lineno, one.end_lineno or one.lineno):
+    for sibling in siblings:
+        # Statements computed from the result belong inside as well.
+        if _trains(evidence, sibling.lineno, sibling.end_lineno or sibling.lineno):
             break
-        text = program.source(one)
+        text = program.source(sibling)
         if text.startswith(("print", "assert", "import", "from", "def ", "class ")):
             break
-        last = one.end_lineno or one.lineno
+        last = sibling.end_lineno or sibling.lineno
     return program.wrapped(statement.lineno, last, "with torch.no_grad():")
 
 

@@ -1,4 +1,4 @@
-"""A leaf that requires a gradient was changed in place where autograd watches."""
+"""A leaf that requires a gradient was changed in place while autograd records."""
 
 from collections.abc import Iterator
 

@@ -34,7 +34,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 f"saved {_what(evidence, saved, name)} for backward{counted}"
             )
             related = (needed.place, evidence.program.line(error.place.line))
-            fix = _mended(evidence.program, op.place, op) or _of_layer(evidence.program, op)
+            fix = _fix(evidence.program, op.place, op) or _of_layer(evidence.program, op)
             yield Found(op.place, message, related, fix)
             return
 
@@ -42,7 +42,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 def _stepped(
     evidence: Evidence, needed: Op, kept: tuple[Saved, ...], failed: int
 ) -> Iterator[Found]:
-    """Yield a step of an optimizer that changed what an op had saved."""
+    """Yield an optimizer step that changed a tensor that an op had saved."""
     since = evidence.op_at.get(evidence.tape.ops.index(needed), 0)
     memories = {saved.storage for saved in kept if saved.storage >= 0}
     for number, at in evidence.step_at.items():
@@ -63,7 +63,7 @@ def _stepped(
 
 
 def _stepped_last(evidence: Evidence, step: int, failed: int, at: int) -> str:
-    """Step after the last backward; where that is the next round's, cut the rounds apart."""
+    """Move the step after the last backward; if that is in the next iteration, detach state."""
     program = evidence.program
     first, last = program.statement(step), program.statement(failed)
     if first is None or last is None or program.indent(first) != program.indent(last):
@@ -92,8 +92,8 @@ def _what(evidence: Evidence, saved: Saved, changed: str) -> str:
     return "it" if not name or name == changed else name
 
 
-def _mended(program: Program, place: Place, op: Op) -> str:
-    """Write the change so that it makes a new tensor."""
+def _fix(program: Program, place: Place, op: Op) -> str:
+    """Rewrite the change so that it creates a new tensor."""
     statement = program.statement(place.line)
     if isinstance(statement, ast.AugAssign):
         target = program.source(statement.target)
@@ -115,13 +115,13 @@ def _mended(program: Program, place: Place, op: Op) -> str:
 
 
 def _of_layer(program: Program, op: Op) -> str:
-    """Make the layer that worked in place, ``nn.ReLU(inplace=True)``, work out of place."""
+    """Set ``inplace=False`` in layers such as ``nn.ReLU(inplace=True)``."""
     flags = [
-        word.value
+        keyword.value
         for node in program.nodes
         if op.call is not None and isinstance(node, ast.Call)
-        for word in node.keywords
-        if word.arg == "inplace" and ast.unparse(word.value) == "True"
+        for keyword in node.keywords
+        if keyword.arg == "inplace" and ast.unparse(keyword.value) == "True"
     ]
     return program.replaced(*((flag, "False") for flag in flags)) if flags else ""
 

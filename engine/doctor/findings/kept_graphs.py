@@ -1,4 +1,4 @@
-"""Losses kept with their graphs, so that memory grows with every step."""
+"""Losses stored with their graphs, so that memory grows with every step."""
 
 import ast
 from collections.abc import Iterator
@@ -14,62 +14,65 @@ _Node = ast.Call | ast.AugAssign | ast.Assign | ast.ListComp
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield tensors with a history that a loop collects or adds up and nobody differentiates."""
+    """Yield tensors with a graph that a loop collects or adds up but does not differentiate."""
     program = evidence.program
     for node in program.nodes:
         if isinstance(node, ast.ListComp):
             yield from _returned(evidence, node, node.elt)
         if not isinstance(node, ast.Call | ast.AugAssign | ast.Assign):
             continue
-        kept = _collected(node) or _summed(node)
-        if isinstance(kept, ast.Call):
-            yield from _returned(evidence, node, kept)
+        stored = _collected(node) or _summed(node)
+        if isinstance(stored, ast.Call):
+            yield from _returned(evidence, node, stored)
             continue
-        if kept is None or program.loop(node.lineno) is None:
-            yield from _passed(evidence, node, kept)
+        if stored is None or program.loop(node.lineno) is None:
+            yield from _passed(evidence, node, stored)
             continue
-        values = _values(evidence, kept, node.lineno)
-        yield from _case(evidence, node, kept, values)
+        values = _values(evidence, stored, node.lineno)
+        yield from _case(evidence, node, stored, values)
 
 
-def _passed(evidence: Evidence, node: _Node, kept: ast.expr | None) -> Iterator[Found]:
-    """As `detect`, for a parameter that a function keeps: its callers stand in the loop."""
+def _passed(evidence: Evidence, node: _Node, stored: ast.expr | None) -> Iterator[Found]:
+    """Yield the same for a parameter that a function stores: its callers are in the loop."""
     program = evidence.program
-    for word in given(program, kept) if kept is not None else ():
-        if isinstance(word, ast.Name | ast.Attribute) and program.loop(word.lineno) is not None:
-            assert kept is not None
-            yield from _case(evidence, node, kept, _values(evidence, word, word.lineno))
+    for argument in given(program, stored) if stored is not None else ():
+        if (
+            isinstance(argument, ast.Name | ast.Attribute)
+            and program.loop(argument.lineno) is not None
+        ):
+            assert stored is not None
+            yield from _case(evidence, node, stored, _values(evidence, argument, argument.lineno))
             return
-    if isinstance(kept, ast.Name) and _outlives(node):
-        values = _values(evidence, kept, node.lineno)
+    if isinstance(stored, ast.Name) and _outlives(node):
+        values = _values(evidence, stored, node.lineno)
         if _is_scalar(values) and _had_own_passes(evidence, values):
-            yield from _case(evidence, node, kept, values)
+            yield from _case(evidence, node, stored, values)
 
 
 def _outlives(node: _Node) -> bool:
-    """Whether what is appended to belongs to an object: ``self.log``."""
+    """Return whether the list appended to is an attribute: ``self.log``."""
     function = node.func if isinstance(node, ast.Call) else None
     return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Attribute)
 
 
-def _returned(evidence: Evidence, node: _Node, kept: ast.expr) -> Iterator[Found]:
-    """As `detect`, for what a function of the program's own returns, as a step its loss."""
-    if not isinstance(kept, ast.Call):
+def _returned(evidence: Evidence, node: _Node, stored: ast.expr) -> Iterator[Found]:
+    """Yield the same for the result of a function of the program, such as a step's loss."""
+    if not isinstance(stored, ast.Call):
         return
-    program, name = evidence.program, called(kept)
+    program, name = evidence.program, called(stored)
     for function in program.nodes:
         if isinstance(function, ast.FunctionDef) and function.name == name:
             last = function.body[-1]
             if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
                 values = _values(evidence, last.value, last.lineno)
                 if _is_scalar(values) and _had_own_passes(evidence, values):
-                    yield from _case(evidence, node, kept, values)
+                    yield from _case(evidence, node, stored, values)
 
 
 def _case(
     evidence: Evidence,
     node: _Node,
-    kept: ast.expr,
+    stored: ast.expr,
     values: list[Value],
 ) -> Iterator[Found]:
     program = evidence.program
@@ -77,21 +80,21 @@ def _case(
         return
     if len(evidence.tape.passes) < 2 and any(evidence.users.get(v.id) for v in values):
         return
-    name = program.source(kept)
+    name = program.source(stored)
     count, size = _weight(evidence, values)
-    held = f", {size:,} bytes of saved tensors" if size else ""
-    message = f"{len(values)} times {name} is kept with its graph: {count} backward nodes{held}"
+    memory = f", {size:,} bytes of saved tensors" if size else ""
+    message = f"{len(values)} times {name} is kept with its graph: {count} backward nodes{memory}"
     made = evidence.place_of(values[0].id)
     number = _is_scalar(values) and not _is_stacked(evidence, node)
-    fix = program.replaced((kept, f"{name}.item()" if number else f"{name}.detach()"))
+    fix = program.replaced((stored, f"{name}.item()" if number else f"{name}.detach()"))
     yield Found(program.line(node.lineno), message, (made,), fix)
 
 
 def _collected(node: ast.AST) -> ast.expr | None:
-    """Return what ``losses.append(loss)`` keeps."""
+    """Return the expression that ``losses.append(loss)`` stores."""
     if isinstance(node, ast.Call) and called(node) == "append" and len(node.args) == 1:
-        kept = node.args[0]
-        return kept if isinstance(kept, ast.Name | ast.Attribute | ast.Call) else None
+        stored = node.args[0]
+        return stored if isinstance(stored, ast.Name | ast.Attribute | ast.Call) else None
     if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List):
         only = node.value.elts
         return only[0] if len(only) == 1 and isinstance(only[0], ast.Name) else None
@@ -99,7 +102,7 @@ def _collected(node: ast.AST) -> ast.expr | None:
 
 
 def _summed(node: ast.AST) -> ast.expr | None:
-    """Return what ``total += loss`` adds."""
+    """Return the expression that ``total += loss`` adds."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         return node.value if isinstance(node.value, ast.Name | ast.Call) else None
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
@@ -111,16 +114,16 @@ def _summed(node: ast.AST) -> ast.expr | None:
 
 
 def _sum_of(node: ast.AST) -> str:
-    """Return the variable that a running sum is kept in; a blank where there is none."""
+    """Return the variable of a running sum; a blank if there is none."""
     if isinstance(node, ast.AugAssign):
         return ast.unparse(node.target)
     is_sum = isinstance(node, ast.Assign) and _summed(node) is not None
     return ast.unparse(node.targets[0]) if is_sum and isinstance(node, ast.Assign) else " "
 
 
-def _values(evidence: Evidence, kept: ast.expr, line: int) -> list[Value]:
-    """Return the computed values with a history that a variable held before ``line``."""
-    name = ast.unparse(kept)
+def _values(evidence: Evidence, stored: ast.expr, line: int) -> list[Value]:
+    """Return the values with a graph that a variable had before ``line``."""
+    name = ast.unparse(stored)
     return [
         v
         for v in evidence.tape.values
@@ -133,7 +136,7 @@ def _values(evidence: Evidence, kept: ast.expr, line: int) -> list[Value]:
 
 
 def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | ast.expr) -> bool:
-    """Whether what was collected becomes part of a later root, or was no round's own loss."""
+    """Return whether the values become part of a later root, or were no iteration's own loss."""
     roots = set(evidence.roots)
     if _sum_of(node) in {evidence.name(root, "") for root in roots}:
         return True
@@ -149,7 +152,7 @@ def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | as
 
 
 def _had_own_passes(evidence: Evidence, values: list[Value]) -> bool:
-    """Whether each value was differentiated before the next was made, and is only kept since."""
+    """Return whether each value was differentiated before the next, and not used since."""
     starts = sorted((at, number) for number, at in evidence.pass_at.items())
     for value, following in pairwise(values):
         begin, end = evidence.position(value.id), evidence.position(following.id)
@@ -181,7 +184,7 @@ def _is_stacked(evidence: Evidence, node: ast.stmt | ast.expr) -> bool:
 
 
 def _weight(evidence: Evidence, values: list[Value]) -> tuple[int, int]:
-    """Return how many backward nodes the values keep, and the bytes those still hold."""
+    """Return the number of backward nodes the values keep alive, and their saved bytes."""
     nodes = {n.id: n for n in evidence.tape.nodes}
     seen, stack = set[int](), [v.node for v in values if v.node is not None]
     while stack:

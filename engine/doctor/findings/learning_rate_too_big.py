@@ -16,30 +16,30 @@ from engine.tape import Place
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield training lines whose loss diverged while gradients were cleared and data was scaled."""
+    """Yield training lines whose loss diverged, unless data is unscaled or a sign is wrong."""
     if any(s.largest > 10 for s in training.data_scales(evidence)) or _is_ascent(evidence):
         return
-    for one in training.series(evidence):
-        if not training.diverged(one):
+    for curve in training.series(evidence):
+        if not training.diverged(curve):
             continue
         ratios = [r for _, r in training.update_ratios(evidence) if math.isfinite(r)]
         rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
-        said = f" with lr = {say(rate)}" if rate is not None else ""
+        at_lr = f" with lr = {say(rate)}" if rate is not None else ""
         large = (
             f"; one step changed a parameter by {_times(max(ratios))} its size" if ratios else ""
         )
         message = (
-            f"The loss went from {say(one.losses[0])} to {say(one.losses[-1])} in "
-            f"{len(one.losses)} passes{said}{large}"
+            f"The loss went from {say(curve.losses[0])} to {say(curve.losses[-1])} in "
+            f"{len(curve.losses)} passes{at_lr}{large}"
         )
-        place, fix = rate_place(evidence, _factor(one.losses))
-        at = place if place.line else evidence.program.line(one.line)
-        yield Found(at, message, (evidence.program.line(one.line),), fix)
+        place, fix = rate_place(evidence, _factor(curve.losses))
+        at = place if place.line else evidence.program.line(curve.line)
+        yield Found(at, message, (evidence.program.line(curve.line),), fix)
         return
 
 
 def _factor(losses: tuple[float, ...]) -> float:
-    """Return what to multiply the rate by, going by how the loss grew per step at first.
+    """Return the factor for the rate, estimated from the growth of the loss per step.
 
     On a parabola of curvature c a step multiplies the loss by (1 - lr c)²; half of 1 / c is safe.
     """
@@ -61,20 +61,20 @@ def _is_ascent(evidence: Evidence) -> bool:
 
 
 def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
-    """Return where the learning rate is written, and the program with ``factor`` times it."""
+    """Return the place of the learning rate, and the program with ``factor`` times it."""
     program = evidence.program
     for _, call in optimizer_calls(program).values():
-        word = next((k.value for k in call.keywords if k.arg == "lr"), None)
-        word = word or (call.args[1] if len(call.args) > 1 else None) or _of_group(call)
-        number = written(program, word) if word is not None else None
+        rate = next((k.value for k in call.keywords if k.arg == "lr"), None)
+        rate = rate or (call.args[1] if len(call.args) > 1 else None) or _of_group(call)
+        number = written(program, rate) if rate is not None else None
         if number is not None:
             return _scaled(program, number, factor)
-        return program.place(word if word is not None else call), ""
+        return program.place(rate if rate is not None else call), ""
     return _by_hand(evidence, factor)
 
 
 def _of_group(call: ast.Call) -> ast.expr | None:
-    """Return the rate that a group of parameters is given: ``{"params": ..., "lr": 0.1}``."""
+    """Return the rate of a parameter group: ``{"params": ..., "lr": 0.1}``."""
     for node in ast.walk(call):
         if isinstance(node, ast.Dict) or (isinstance(node, ast.Call) and called(node) == "dict"):
             found = entry(node, "lr")
@@ -89,7 +89,7 @@ def _scaled(program: Program, number: ast.Constant, factor: float) -> tuple[Plac
 
 
 def _by_hand(evidence: Evidence, factor: float) -> tuple[Place, str]:
-    """As `rate_place`, for ``w -= 0.1 * w.grad`` and its like."""
+    """Do the same for manual updates such as ``w -= 0.1 * w.grad``."""
     program = evidence.program
     updates = [m.op for ms in evidence.moments.values() for m in ms if m.kind == "update"]
     lines = {evidence.tape.ops[op].place.line for op in updates if op is not None}

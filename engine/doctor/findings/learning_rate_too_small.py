@@ -14,26 +14,26 @@ CHANGE, UPDATE = 0.01, 1e-4
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield training lines whose loss stands still while updates are tiny beside parameters."""
-    for one in training.series(evidence):
-        first, last = one.losses[0], one.losses[-1]
-        if len(one.losses) < PASSES or not all(map(math.isfinite, one.losses)):
+    """Yield training lines whose loss hardly changes, with tiny relative updates."""
+    for curve in training.series(evidence):
+        first, last = curve.losses[0], curve.losses[-1]
+        if len(curve.losses) < PASSES or not all(map(math.isfinite, curve.losses)):
             continue
-        spread = max(one.losses) - min(one.losses)
+        spread = max(curve.losses) - min(curve.losses)
         if abs(first) < 1e-3 or spread > CHANGE * abs(first):
             continue
         ratios = [r for _, r in training.update_ratios(evidence)]
         if not ratios or max(ratios) > UPDATE:
             continue
         rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
-        said = f" with lr = {say(rate)}" if rate is not None else ""
+        at_lr = f" with lr = {say(rate)}" if rate is not None else ""
         message = (
-            f"In {len(one.losses)} passes the loss went from {first:.6g} to {last:.6g}{said}: "
+            f"In {len(curve.losses)} passes the loss went from {first:.6g} to {last:.6g}{at_lr}: "
             f"no step changed a parameter by more than {max(ratios):.2g} of its size"
         )
         place, fix = rate_place(evidence, _factor(max(ratios)))
-        at = place if place.line else evidence.program.line(one.line)
-        yield Found(at, message, (evidence.program.line(one.line),), fix)
+        at = place if place.line else evidence.program.line(curve.line)
+        yield Found(at, message, (evidence.program.line(curve.line),), fix)
         return
 
 

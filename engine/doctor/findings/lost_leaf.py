@@ -1,4 +1,4 @@
-"""A leaf that nobody can reach: arithmetic or ``.to`` made another tensor of it at once."""
+"""A leaf without a variable: arithmetic or ``.to`` made another tensor of it at once."""
 
 import ast
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{'lost its name to it' if leaf.name else 'has no name'}, and {name}.grad stays None"
         )
         related = tuple(filter(None, [_read(evidence, name), leaf.place]))
-        yield Found(op.place, message, related, _mended(evidence.program, op.place, name))
+        yield Found(op.place, message, related, _fix(evidence.program, op.place, name))
 
 
 def lost_names(evidence: Evidence) -> set[str]:
-    """Return the variables whose leaf is out of reach."""
+    """Return the variables whose leaf has no variable any more."""
     return {evidence.values[op.outputs[0]].name for op, _ in _losses(evidence)}
 
 
 def _losses(evidence: Evidence) -> Iterator[tuple[Op, Value]]:
-    """Yield the ops that took a leaf's name or never let it have one, each with that leaf."""
+    """Yield the ops whose result took a leaf's variable or left it none, each with the leaf."""
     for op in evidence.tape.ops:
         if op.phase != "forward" or not op.outputs or op.call is not None or op.inplace:
             continue
@@ -53,7 +53,7 @@ def _is_lost(evidence: Evidence, leaf: Value, op: Op) -> bool:
 
 
 def _is_wanted(evidence: Evidence, name: str) -> bool:
-    """Whether the program asks for this variable's gradient, or hands it to an optimizer."""
+    """Return whether the program reads a variable's gradient, or gives it to an optimizer."""
     error = evidence.tape.error
     if error is not None and "can't optimize a non-leaf" in error.message:
         return True
@@ -65,7 +65,7 @@ def _read(evidence: Evidence, name: str) -> Place | None:
     return evidence.program.line(line) if line else None
 
 
-def _mended(program: Program, place: Place, name: str) -> str:
+def _fix(program: Program, place: Place, name: str) -> str:
     """Require the gradient last: ``w = (torch.randn(3) * 0.1).requires_grad_()``."""
     statement = program.statement(place.line)
     returns = isinstance(statement, ast.Return) and statement.value is not None
@@ -106,11 +106,11 @@ def _without_flag(program: Program, call: ast.Call) -> str:
         return program.source(owner) if owner is not None else program.source(call)
     if called(call) == "param":
         return f"tensor({', '.join(program.source(a) for a in call.args)})"
-    words = [program.source(a) for a in call.args]
-    words += [
+    args = [program.source(a) for a in call.args]
+    args += [
         f"{k.arg}={program.source(k.value)}" for k in call.keywords if k.arg != "requires_grad"
     ]
-    return f"{program.source(call.func)}({', '.join(words)})"
+    return f"{program.source(call.func)}({', '.join(args)})"
 
 
 ENTRY = Entry(

@@ -1,4 +1,4 @@
-"""An optimizer that was made and never steps."""
+"""An optimizer that was created and never steps."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from engine.doctor.mends import optimizer_calls, optimizer_names
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield optimizers without a step although several passes ran for their parameters."""
+    """Yield optimizers without a step although several passes ran."""
     tape, program = evidence.tape, evidence.program
     if tape.steps or tape.error is not None or len(tape.passes) < 2 or evidence.updated:
         return

@@ -1,4 +1,4 @@
-"""Gradients of several updates added up, because nothing cleared them in between."""
+"""Gradients of several updates that accumulate because nothing clears them in between."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from engine.tape import Place
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield per pass line the leaf whose mixed gradient was used for an update."""
+    """Yield for each line of a pass a leaf whose accumulated gradient was used in an update."""
     seen = set()
     for tensor, moments in evidence.moments.items():
         mixed = _mixed(evidence, moments)
@@ -33,7 +33,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _adds_up(evidence: Evidence, numbers: list[int]) -> bool:
-    """Whether one line asked for all of several passes before an update, as a loop inside does."""
+    """Return whether all passes before an update, if several, are from the same line."""
     lines = [evidence.tape.passes[number].line for number in numbers]
     return len(lines) > 1 and len(set(lines)) == 1
 
@@ -41,8 +41,8 @@ def _adds_up(evidence: Evidence, numbers: list[int]) -> bool:
 def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, list[Moment], Moment] | None:
     """Return the gradient that was used, those added to it, and the update that used them all.
 
-    Of those that were added only the ones since the last update of anything: what other passes
-    left behind (as a generator's does in its discriminator) is cleared with the first of them.
+    Of the added gradients only those since the last optimizer step count: what other passes left
+    (as a generator's does in its discriminator) is cleared with the first of them.
     """
     fresh: list[Moment] = []
     used: Moment | None = None
@@ -55,7 +55,7 @@ def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, list[Mome
             if before is None or is_zero(evidence.tape.snapshots[before]):
                 fresh, used, mixed = [], None, []
             elif not fresh and used is None:
-                # A single step of a longer run: it began with what the step before had left.
+                # A single step of a longer run: it began with the gradient of the step before.
                 used, mixed = moment, [moment]
             elif used is not None:
                 mixed.append(moment)

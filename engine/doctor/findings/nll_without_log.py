@@ -1,4 +1,4 @@
-"""nll_loss of something that is no logarithm of probabilities."""
+"""nll_loss of something other than log-probabilities."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from engine.tape import Op
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield negative log-likelihoods whose input has not been through a logarithm."""
+    """Yield calls of nll_loss whose input is no logarithm."""
     for op in evidence.tape.ops:
         if op.op != "nll_loss" or not op.inputs:
             continue
@@ -22,10 +22,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"nll_loss on line {op.place.line} expects log-probabilities, and is given the result "
             f"of {maker.op} (line {maker.place.line})"
         )
-        yield Found(op.place, message, (maker.place,), _mended(evidence, maker))
+        yield Found(op.place, message, (maker.place,), _fix(evidence, maker))
 
 
-def _mended(evidence: Evidence, maker: Op) -> str:
+def _fix(evidence: Evidence, maker: Op) -> str:
     program = evidence.program
     if maker.op != "softmax":
         return _whole(program)
@@ -45,7 +45,7 @@ def _mended(evidence: Evidence, maker: Op) -> str:
 
 
 def _whole(program: Program) -> str:
-    """Exchange the loss for the one that takes raw scores, where the program has only one."""
+    """Replace the loss by cross_entropy, which takes raw scores, if there is only one."""
     names = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy"}
     found = [(call, name) for name in names for call in program.calls(name)]
     if len(found) != 1:

@@ -1,4 +1,4 @@
-"""argmax, a comparison, a cast to integers or a rounding on the way to the loss."""
+"""argmax, a comparison, a cast to integers or rounding on the path to the loss."""
 
 from collections.abc import Iterator
 
@@ -46,7 +46,7 @@ def _flat(evidence: Evidence) -> Iterator[Found]:
 
 
 def _starved(evidence: Evidence, op: Op) -> tuple[Value, ...]:
-    """Return the leaves before an op whose every gradient was zero."""
+    """Return the leaves before an op all of whose gradients were zero."""
     before = {evidence.values[v].tensor for v in evidence.led_to(op.inputs)}
     found = []
     for tensor, leaf in evidence.leaves.items():

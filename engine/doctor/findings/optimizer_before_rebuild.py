@@ -1,4 +1,4 @@
-"""A model or layer that was replaced after the optimizer had been made."""
+"""A model or layer that was replaced after the optimizer was created."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from engine.tape import Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the line that replaced what the optimizer holds."""
+    """Yield the line that replaced the optimizer's parameters."""
     found: dict[tuple[int, int], list[Value]] = {}
     for leaf in parameters.untrained(evidence).values():
         made, replaced = parameters.rebuilt_line(evidence, leaf)
@@ -26,12 +26,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             program.line(replaced),
             message,
             (program.line(made),),
-            _mended(evidence, made, replaced),
+            _fix(evidence, made, replaced),
         )
 
 
-def _mended(evidence: Evidence, made: int, replaced: int) -> str:
-    """Move the optimizer's line below the one that replaces."""
+def _fix(evidence: Evidence, made: int, replaced: int) -> str:
+    """Move the optimizer's line below the replacement."""
     program = evidence.program
     statement, other = program.statement(made), program.statement(replaced)
     if statement is None or other is None or program.indent(statement) != program.indent(other):

@@ -1,4 +1,4 @@
-"""Parameters that get gradients and that no optimizer holds."""
+"""Parameters that get gradients but are in no optimizer."""
 
 import ast
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from engine.tape import Place, Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield one case for all parameters that no optimizer changes."""
+    """Yield a single case for all parameters that no optimizer changes."""
     missed = [
         leaf
         for tensor, leaf in parameters.untrained(evidence).items()
@@ -27,10 +27,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     if not missed:
         return
     line = _optimizer_line(evidence)
-    one = len(missed) == 1
-    verb = "gets gradients but is" if one else "get gradients but are"
+    single = len(missed) == 1
+    verb = "gets gradients but is" if single else "get gradients but are"
     sizes = _sizes(evidence, missed)
-    change = "changes" if one else "change"
+    change = "changes" if single else "change"
     hidden = _hidden_layers(evidence)
     if hidden is not None:
         sizes += (
@@ -39,29 +39,29 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     message = f"{told(tuple(missed))} {verb} in no optimizer, and never {change}{sizes}"
     place = evidence.program.line(line) if line else Place()
     related = tuple(leaf.place for leaf in missed[:3])
-    yield Found(place if line else missed[0].place, message, related, _mended(evidence, missed))
+    yield Found(place if line else missed[0].place, message, related, _fix(evidence, missed))
 
 
 def _belongs(evidence: Evidence, leaf: Value) -> bool:
-    """Whether a leaf should be trained: not a model that is only passed through.
+    """Return whether a leaf should be trained.
 
     Optimizing an input (an attack, a style) leaves all parameters of the model alone on purpose.
     """
     if not parameters.is_of_module(leaf):
         return True
-    held = [evidence.leaves[t] for t in evidence.held if t in evidence.leaves]
-    if any(parameters.is_of_module(one) for one in held):
+    optimized = [evidence.leaves[t] for t in evidence.held if t in evidence.leaves]
+    if any(parameters.is_of_module(leaf) for leaf in optimized):
         return True
     return (
-        bool(held)
+        bool(optimized)
         and not any(parameters.is_data(evidence, t) for t in evidence.held if t in evidence.leaves)
-        and _meet(evidence, held)
+        and _meet(evidence, optimized)
     )
 
 
-def _meet(evidence: Evidence, held: list[Value]) -> bool:
-    """Whether what is held comes after the modules, as a layer of one's own would."""
-    tensors = {leaf.tensor for leaf in held}
+def _meet(evidence: Evidence, optimized: list[Value]) -> bool:
+    """Return whether the optimized leaves are used after the modules, as a manual layer is."""
+    tensors = {leaf.tensor for leaf in optimized}
     for op in evidence.tape.ops:
         own = any(evidence.values[i].tensor in tensors for i in op.inputs)
         others = [i for i in op.inputs if evidence.values[i].tensor not in tensors]
@@ -81,7 +81,7 @@ def _sizes(evidence: Evidence, missed: list[Value]) -> str:
 
 
 def _hidden_layers(evidence: Evidence) -> ast.expr | None:
-    """Return a plain list of layers kept in ``self``, whose parameters a module does not see."""
+    """Return a plain list of layers in ``self``, whose parameters the module does not see."""
     program = evidence.program
     for name, rows in program.bindings.items():
         for line, value in rows:
@@ -91,8 +91,8 @@ def _hidden_layers(evidence: Evidence) -> ast.expr | None:
 
 
 def _holds_layers(program: Program, name: str, value: ast.expr, line: int) -> bool:
-    """Whether what ``name`` is bound to is a plain list or dict of layers, or becomes one."""
-    if any(_makes_layer(program, one) for one in _inside(value)):
+    """Return whether ``name`` is bound to a plain list or dict that contains or gets layers."""
+    if any(_makes_layer(program, item) for item in _inside(value)):
         return True
     if isinstance(value, ast.Name):
         bound = program.bound(value.id, line)
@@ -102,15 +102,15 @@ def _holds_layers(program: Program, name: str, value: ast.expr, line: int) -> bo
         isinstance(value, ast.List)
         and not value.elts
         and any(
-            ast.unparse(call.func) == f"{name}.append" and _makes_layer(program, one)
+            ast.unparse(call.func) == f"{name}.append" and _makes_layer(program, item)
             for call in program.calls("append")
-            for one in call.args
+            for item in call.args
         )
     )
 
 
 def _inside(value: ast.expr) -> list[ast.expr]:
-    """Return what a list or dict that is written down holds."""
+    """Return the elements of a list or dict display or comprehension."""
     if isinstance(value, ast.List):
         return value.elts
     if isinstance(value, ast.Dict):
@@ -121,7 +121,7 @@ def _inside(value: ast.expr) -> list[ast.expr]:
 
 
 def _makes_layer(program: Program, value: ast.expr) -> bool:
-    """Whether a call makes a module: one of torch's, or of a class of the program's own."""
+    """Return whether a call creates a module, of torch or of a class of the program."""
     if not isinstance(value, ast.Call):
         return False
     own = {
@@ -145,7 +145,7 @@ def _kind(hidden: ast.expr) -> str:
 
 
 def _plain_field(program: Program, missed: list[Value]) -> ast.Call | None:
-    """Return the call that makes a field of a module which should be an `nn.Parameter`."""
+    """Return the call that creates a module attribute which should be an `nn.Parameter`."""
     if len(missed) != 1 or "." not in missed[0].name:
         return None
     rows = program.bindings.get(f"self.{missed[0].name.rpartition('.')[2]}", [])
@@ -159,8 +159,8 @@ def _optimizer_line(evidence: Evidence) -> int:
     return min(lines, default=0)
 
 
-def _mended(evidence: Evidence, missed: list[Value]) -> str:
-    """Add what is missing to the first optimizer's parameters."""
+def _fix(evidence: Evidence, missed: list[Value]) -> str:
+    """Add the missing parameters to the first optimizer."""
     program = evidence.program
     calls = [call for _, call in optimizer_calls(program).values()]
     hidden = _hidden_layers(evidence)
@@ -182,7 +182,7 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
         return program.replaced((plain, fresh))
     if len(calls) != 1 or not calls[0].args:
         return ""
-    if any("." in one.name and one.name.split(".")[0] not in program.bindings for one in missed):
+    if any("." in leaf.name and leaf.name.split(".")[0] not in program.bindings for leaf in missed):
         return ""
     first, call = calls[0].args[0], calls[0]
     if isinstance(first, ast.List) and all(leaf.name.isidentifier() for leaf in missed):
@@ -193,8 +193,14 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     text = program.source(first)
     if text.endswith(".parameters()") and text.split(".")[0] in owners:
         return program.replaced((first, f"{text.split('.')[0]}.parameters()"))
-    held = {evidence.leaves[t].name.split(".")[0] for t in evidence.held if t in evidence.leaves}
-    if len(owners) == 1 and owners[0] in (_chosen_from(program, first), *held) and len(held) == 1:
+    optimized = {
+        evidence.leaves[t].name.split(".")[0] for t in evidence.held if t in evidence.leaves
+    }
+    if (
+        len(owners) == 1
+        and owners[0] in (_chosen_from(program, first), *optimized)
+        and len(optimized) == 1
+    ):
         return program.replaced((first, f"{owners[0]}.parameters()"))
     if "*" in text or any(leaf.name.isidentifier() for leaf in missed):
         more = [leaf.name for leaf in missed if leaf.name.isidentifier()]
@@ -210,7 +216,7 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
 
 
 def _chosen_from(program: Program, given: ast.expr) -> str:
-    """Return the module that a list of parameters was picked from; empty where it is not known."""
+    """Return the module that a list of parameters was taken from; empty if unknown."""
     if isinstance(given, ast.Name):
         given = program.bound(given.id, given.lineno) or given
     if not isinstance(given, ast.ListComp) or not given.generators[0].ifs:

@@ -1,4 +1,4 @@
-"""A model or an optimizer that each round of the training loop makes anew."""
+"""A model or an optimizer that each iteration of the training loop creates again."""
 
 import ast
 from collections.abc import Iterator
@@ -13,21 +13,21 @@ _ROUNDS = 3
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield loops in which every optimizer steps once and another one follows."""
+    """Yield loops in which each iteration creates an optimizer that steps once."""
     program = evidence.program
     for owner, (line, call) in optimizer_calls(program).items():
         loop = program.loop(line)
-        steps = [one for one in evidence.tape.steps if _is_of(program, one, owner, loop)]
+        steps = [step for step in evidence.tape.steps if _is_of(program, step, owner, loop)]
         if not isinstance(loop, ast.For) or len(steps) < _ROUNDS:
             continue
         if program.statement(line) not in loop.body or _varies(loop):
             continue
-        made = [evidence.tape.held[one.held] for one in steps if one.held >= 0]
+        made = [evidence.tape.held[step.held] for step in steps if step.held >= 0]
         if len(made) < _ROUNDS:
             continue
         fresh = not set.intersection(*map(set, made))
-        if not fresh and not all(one.memory for one in steps):
-            continue  # Plain SGD keeps nothing that could be lost.
+        if not fresh and not all(step.memory for step in steps):
+            continue  # Plain SGD has no state that could be lost.
         lines = [line]
         if fresh:
             lines = [*_makers(loop, call), line]
@@ -36,7 +36,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{owner} is made anew in each round: {len(steps)} optimizers took one step each, and "
             f"{what}"
         )
-        related = tuple(program.line(one) for one in lines[:-1])
+        related = tuple(program.line(step) for step in lines[:-1])
         yield Found(program.line(line), message, related, _moved(program, loop, lines))
 
 
@@ -48,7 +48,7 @@ def _is_of(program: Program, step: Step, owner: str, loop: ast.stmt | None) -> b
 
 
 def _varies(loop: ast.For) -> bool:
-    """Whether rounds differ on purpose: what the loop counts is used, other than to be printed."""
+    """Return whether iterations differ on purpose: the counter is used, not only printed."""
     if not isinstance(loop.iter, ast.Call) or called(loop.iter) != "range":
         return True
     counted = names(loop.target)
@@ -66,11 +66,11 @@ def _varies(loop: ast.For) -> bool:
 _COUNTERS = frozenset(
     "_ i j k n t e s step epoch iteration iter it batch round batch_idx ep".split()
 )
-"""What loops of training count; others go over tasks, folds or trials."""
+"""Usual counters of training loops; others iterate over tasks, folds or trials."""
 
 
 def _makers(loop: ast.For, call: ast.Call) -> list[int]:
-    """Return the lines of the loop that make what the optimizer is given, in order."""
+    """Return the lines of the loop that create the optimizer's arguments, in order."""
     wanted, lines = names(call), list[int]()
     for statement in reversed(loop.body):
         if statement.lineno >= call.lineno or not isinstance(statement, ast.Assign):
@@ -84,9 +84,13 @@ def _makers(loop: ast.For, call: ast.Call) -> list[int]:
 def _moved(program: Program, loop: ast.For, lines: list[int]) -> str:
     """Move statements of the loop's body above it."""
     moving = [program.statement(line) for line in lines]
-    if any(one not in loop.body or one.lineno != one.end_lineno for one in moving if one):
+    if any(
+        statement not in loop.body or statement.lineno != statement.end_lineno
+        for statement in moving
+        if statement
+    ):
         return ""
-    texts = [program.source(one) for one in moving if one is not None]
+    texts = [program.source(statement) for statement in moving if statement is not None]
     if len(texts) == len(loop.body):
         return ""
     left = program

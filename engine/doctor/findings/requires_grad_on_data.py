@@ -1,4 +1,4 @@
-"""A gradient with respect to the data, which nobody reads."""
+"""An unused gradient with respect to the data."""
 
 import ast
 from collections.abc import Iterator
@@ -34,20 +34,20 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _asks(evidence: Evidence) -> bool:
-    """Whether a pass asked for gradients by autograd.grad, which may be about data."""
+    """Return whether a pass is from autograd.grad, which may be for the data's gradient."""
     return any(p.kind == "grad" for p in evidence.tape.passes)
 
 
 def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
-    """Return where the gradient was asked for, and the program without that."""
+    """Return the place where requires_grad is set, and the program without that."""
     program = evidence.program
     for node in program.nodes:
         if not isinstance(node, ast.Call):
             continue
         made_here = node.lineno == leaf.place.line
-        for word in node.keywords:
-            if made_here and word.arg == "requires_grad":
-                return leaf.place, program.replaced((word.value, "False"))
+        for keyword in node.keywords:
+            if made_here and keyword.arg == "requires_grad":
+                return leaf.place, program.replaced((keyword.value, "False"))
         owner = receiver(node)
         if called(node) != "requires_grad_" or owner is None:
             continue
@@ -61,7 +61,7 @@ def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
 
 
 def _by_attribute(program: Program, leaf: Value) -> tuple[Place, str]:
-    """Return where ``x.requires_grad = True`` stands, and the program without it."""
+    """Return the place of ``x.requires_grad = True``, and the program without it."""
     for line, value in program.bindings.get(f"{leaf.name}.requires_grad", ()):
         if isinstance(value, ast.Constant) and value.value:
             return program.line(line), program.without(line)

@@ -1,4 +1,4 @@
-"""Probabilities given to the binary cross-entropy that takes raw scores."""
+"""Probabilities passed to the binary cross-entropy that takes raw scores."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from engine.doctor.findings.softmax_before_cross_entropy import doubled
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield binary cross-entropies with logits of what a sigmoid made."""
+    """Yield calls of binary_cross_entropy_with_logits on the result of a sigmoid."""
     losses = ("binary_cross_entropy_with_logits",)
     yield from doubled(evidence, losses, ("sigmoid", "softmax"))
 

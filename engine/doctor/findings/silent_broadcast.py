@@ -1,4 +1,4 @@
-"""A column against a row: two lists of n numbers meet as an n × n table, without an error."""
+"""A column against a row: two vectors of n elements broadcast to n × n without an error."""
 
 import ast
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _ON_PURPOSE = frozenset("unsqueeze getitem view reshape expand expand_as T mT".s
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield losses and differences of tensors that broadcast by surprise."""
+    """Yield losses and differences of tensors that broadcast unintentionally."""
     for op in evidence.tape.ops:
         if op.phase != "forward" or len(op.inputs) < 2 or not op.outputs:
             continue
@@ -32,7 +32,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether one is (n, 1) and the other (n,), n above 1, whatever stands before."""
+    """Return whether the shapes end in (n, 1) and (n,), with n > 1."""
     if len(a) == len(b):
         return False
     long, short = (a, b) if len(a) > len(b) else (b, a)
@@ -40,7 +40,7 @@ def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def _weighs_targets(evidence: Evidence, op: Op, a: Value, b: Value) -> bool:
-    """Whether a product meets a prediction (n, 1) with targets (n,), as a loss by hand does."""
+    """Return whether a product is of predictions (n, 1) and targets (n,), as in a manual loss."""
     long, short = (a, b) if len(a.shape) > len(b.shape) else (b, a)
     is_loss = long.requires_grad and not long.is_leaf and not short.requires_grad
     return is_loss and op.outputs[0] in evidence.used_for_training
@@ -48,13 +48,13 @@ def _weighs_targets(evidence: Evidence, op: Op, a: Value, b: Value) -> bool:
 
 def _size(value: Value) -> int:
     size = 1
-    for one in value.shape:
-        size *= one
+    for extent in value.shape:
+        size *= extent
     return size
 
 
 def _on_purpose(evidence: Evidence, op: Op) -> bool:
-    """Whether the expression itself gives an operand its extra dimension: ``x[:, None] - x``."""
+    """Return whether the expression itself adds a dimension: ``x[:, None] - x``."""
     for value in op.inputs[:2]:
         made = evidence.op_of(value)
         if made is not None and made.op in _ON_PURPOSE:
@@ -76,7 +76,7 @@ def _case(evidence: Evidence, op: Op, a: Value, b: Value) -> Found:
         f"{names[0]} meets {names[1]}: {made}, {product} pairs instead of {elements} differences"
     )
     related = tuple(evidence.place_of(v.id) for v in (a, b))
-    return Found(op.place, message, related, _mended(evidence, op, long, short))
+    return Found(op.place, message, related, _fix(evidence, op, long, short))
 
 
 def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
@@ -92,8 +92,8 @@ def _product(sizes: tuple[int, ...]) -> int:
     return product
 
 
-def _mended(evidence: Evidence, op: Op, long: Value, short: Value) -> str:
-    """Take the extra dimension off where the two operands meet."""
+def _fix(evidence: Evidence, op: Op, long: Value, short: Value) -> str:
+    """Squeeze the extra dimension of the operand."""
     if long.shape[-1:] != (1,) or long.shape[:-1] != short.shape:
         return ""
     program = evidence.program

@@ -1,4 +1,4 @@
-"""Probabilities given to a loss that makes them itself."""
+"""Probabilities passed to a loss that computes them itself."""
 
 import ast
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ _LAYERS = {"softmax": "Softmax", "sigmoid": "Sigmoid"}
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield cross-entropies of what softmax or sigmoid made."""
+    """Yield cross-entropies of the result of softmax or sigmoid."""
     yield from doubled(evidence, ("cross_entropy", "cross_entropy_loss"), _MAKERS)
 
 
 def doubled(
     evidence: Evidence, losses: tuple[str, ...], makers: tuple[str, ...]
 ) -> Iterator[Found]:
-    """Yield losses whose input one of ``makers`` made, which the loss applies itself."""
+    """Yield losses whose input is the result of one of ``makers``, which they apply themselves."""
     for op in evidence.tape.ops:
         if op.op not in losses or not op.inputs:
             continue
@@ -39,7 +39,7 @@ def doubled(
         array = snapshot.array() if snapshot is not None else None
         if array is not None and array.size:
             message += f": it lies between {array.min():.3g} and {array.max():.3g}"
-        fix = _mended(evidence.program, maker, place)
+        fix = _fix(evidence.program, maker, place)
         related = (op.place, *_layers(evidence.program, maker))
         yield Found(place, message, related, fix)
 
@@ -48,8 +48,8 @@ def _own(loss: str) -> str:
     return "log-softmax" if "cross_entropy" in loss and "binary" not in loss else "the sigmoid"
 
 
-def _mended(program: Program, maker: Op, place: Place) -> str:
-    """Take the extra function out: a call of it, or its layer."""
+def _fix(program: Program, maker: Op, place: Place) -> str:
+    """Remove the extra function: its call, or its layer."""
     for node in program.nodes:
         if isinstance(node, ast.Call) and program.place(node) == place:
             inner = peeled(node, maker.op)
@@ -60,13 +60,13 @@ def _mended(program: Program, maker: Op, place: Place) -> str:
 
 
 def _layers(program: Program, maker: Op) -> list[Place]:
-    """Return where the layer that ran is made, where a layer did."""
+    """Return the place where the layer that ran is created, if it was a layer."""
     calls = program.calls(_LAYERS[maker.op]) if maker.call is not None else []
     return [program.line(call.lineno) for call in calls[:1]]
 
 
 def _without_layer(program: Program, layer: ast.Call) -> str:
-    """Take a layer out of the list it ends, or put one that does nothing in its place."""
+    """Remove a layer at the end of a Sequential, or replace it by Identity."""
     around = next(program.above(layer), None)
     if isinstance(around, ast.Call) and layer in around.args and called(around) == "Sequential":
         index = around.args.index(layer)

@@ -1,4 +1,4 @@
-"""A softmax over another dimension than the one that is then summed or chosen from."""
+"""A softmax over another dimension than that of the following sum or loss."""
 
 import ast
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from engine.tape import Op, Place
 _MAKERS = ("softmax", "log_softmax")
 _LAYERS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
 _HANDS_ON = frozenset("dropout feature_dropout clone contiguous to float log identity".split())
-"""Ops that hand each number on in its place."""
+"""Ops that keep the position of each element."""
 _PRODUCTS = frozenset("matmul bmm __matmul__ mm".split())
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield softmaxes whose sums of 1 run across what a loss or a product takes as one row."""
+    """Yield softmaxes over another dimension than the loss or product after them."""
     seen = set[Place]()
     for op in evidence.tape.ops:
         if op.phase != "forward" or not op.inputs:
@@ -41,12 +41,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             maker.place if maker.place.line else op.place,
             _message(evidence, maker, op, dim, wanted),
             (op.place,),
-            _mended(evidence.program, maker, wanted - len(shape) if op.op in _PRODUCTS else wanted),
+            _fix(evidence.program, maker, wanted - len(shape) if op.op in _PRODUCTS else wanted),
         )
 
 
 def _maker(evidence: Evidence, value: int) -> Op | None:
-    """Return the softmax that made a value, through ops that keep each number's place."""
+    """Return the softmax that a value is the result of, looking through `_HANDS_ON`."""
     for _ in range(10):
         op = evidence.op_of(value)
         if op is None or op.op in _MAKERS or op.op not in _HANDS_ON or not op.inputs:
@@ -56,7 +56,7 @@ def _maker(evidence: Evidence, value: int) -> Op | None:
 
 
 def _dim(op: Op, ndim: int) -> int | None:
-    """Return the dimension a softmax ran over, from 0; what torch chooses where none is given."""
+    """Return the dimension of a softmax, from 0; torch's default if there is no argument."""
     rest = [a for a in op.args if a.value is None]
     named = [a for a in rest if a.keyword == "dim"]
     given = next(iter(named or [a for a in rest if not a.keyword]), None)
@@ -66,15 +66,15 @@ def _dim(op: Op, ndim: int) -> int | None:
 
 
 def _attends(evidence: Evidence, maker: Op) -> bool:
-    """Whether the scores are a product of two tensors of data, as those of attention are."""
+    """Return whether the scores are a product of two computed tensors, as in attention."""
     value = maker.inputs[0]
     for _ in range(10):
         op = evidence.op_of(value)
         if op is None or not op.inputs:
             return False
         if op.op in _PRODUCTS or op.op == "einsum":
-            sources = [evidence.values[evidence.unwrapped(one)] for one in op.inputs]
-            return not any(one.is_leaf and one.requires_grad for one in sources)
+            sources = [evidence.values[evidence.unwrapped(source)] for source in op.inputs]
+            return not any(source.is_leaf and source.requires_grad for source in sources)
         value = op.inputs[0]
     return False
 
@@ -96,7 +96,7 @@ def _message(evidence: Evidence, maker: Op, op: Op, dim: int, wanted: int) -> st
 
 
 def _one_class(evidence: Evidence, op: Op) -> Iterator[Found]:
-    """Yield a cross-entropy of scores for one class only."""
+    """Yield a cross-entropy of scores for a single class."""
     shape = evidence.values[op.inputs[0]].shape
     if len(shape) < 2 or shape[1] != 1:
         return
@@ -111,8 +111,8 @@ def _one_class(evidence: Evidence, op: Op) -> Iterator[Found]:
     yield Found(op.place, message, (evidence.place_of(op.inputs[0]),), "", unmended)
 
 
-def _mended(program: Program, maker: Op, wanted: int) -> str:
-    """Write the right dimension into the call, or into its layer where there is only one."""
+def _fix(program: Program, maker: Op, wanted: int) -> str:
+    """Write the right dimension into the call, or into its layer if there is only one."""
     layer = maker.call is not None and maker.op not in program.lines[maker.place.line - 1]
     layers = program.calls(_LAYERS[maker.op])
     call = (

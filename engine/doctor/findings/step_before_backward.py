@@ -1,4 +1,4 @@
-"""A step that has no gradient to use: backward comes later, or never."""
+"""A step without gradients: backward comes later, or never."""
 
 import ast
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from engine.doctor.program import Program
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield step lines of which one found no gradient at all."""
+    """Yield lines with a step that had no gradient at all."""
     tape, seen = evidence.tape, set[int]()
     for number, at in evidence.step_at.items():
         step = tape.steps[number]
         if step.line in seen or step.held < 0 or step.changes:
             continue
-        held = set(tape.held[step.held])
-        if not held & set(evidence.leaves) or not is_empty(evidence, held, at):
+        optimized = set(tape.held[step.held])
+        if not optimized & set(evidence.leaves) or not is_empty(evidence, optimized, at):
             continue
         if any(start < at for start in evidence.pass_at.values()) or cleared_line(evidence, at):
             continue
@@ -33,9 +33,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         yield Found(evidence.step_place(step), message, related, fix)
 
 
-def is_empty(evidence: Evidence, held: set[int], at: int) -> bool:
-    """Return whether none of the held leaves has a gradient at a position."""
-    for tensor in held:
+def is_empty(evidence: Evidence, optimized: set[int], at: int) -> bool:
+    """Return whether no parameter of an optimizer has a gradient at an event position."""
+    for tensor in optimized:
         state = None
         for moment in evidence.moments.get(tensor, []):
             if moment.position >= at:
@@ -47,7 +47,7 @@ def is_empty(evidence: Evidence, held: set[int], at: int) -> bool:
 
 
 def cleared_line(evidence: Evidence, at: int) -> int:
-    """Return the line that cleared gradients between the last pass and the step; 0 where none."""
+    """Return the line that cleared gradients between the last pass and a step; 0 if none did."""
     for position in range(at - 1, -1, -1):
         event = evidence.tape.events[position]
         if event.kind == "zero_grad" and evidence.tape.resets[event.ref].leaves:
@@ -68,7 +68,7 @@ def _passed_since_step(evidence: Evidence, position: int) -> bool:
 
 
 def _asked(evidence: Evidence, step: int) -> str:
-    """Return the program with backward asked of the last scalar result before the step."""
+    """Return the program with backward called on the last scalar result before the step."""
     program = evidence.program
     loop = program.loop(step)
     first = loop.lineno if loop is not None else 1
@@ -82,7 +82,7 @@ def _asked(evidence: Evidence, step: int) -> str:
 
 
 def _swapped(program: Program, step: int, backward: int) -> str:
-    """Return the program with the step moved behind backward."""
+    """Return the program with the step moved after backward."""
     first, second = program.statement(step), program.statement(backward) if backward else None
     if not isinstance(first, ast.Expr):
         return ""

@@ -11,7 +11,7 @@ from engine.tape import Call, Op
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield evaluations, after training or under no_grad, whose layers still act as in training."""
+    """Yield evaluations after updates whose layers still act as in training."""
     if not evidence.tape.passes:
         return
     within, made = modes.inside(evidence), modes.results(evidence)
@@ -28,7 +28,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 
 def _follows(evidence: Evidence, call: Call) -> bool:
-    """Whether a step came before the call."""
+    """Return whether a parameter was updated before the call."""
     first = min(evidence.step_at.values(), default=None)
     if first is None:
         updates = [
@@ -39,7 +39,7 @@ def _follows(evidence: Evidence, call: Call) -> bool:
 
 
 def _on_purpose(evidence: Evidence, call: Call) -> bool:
-    """Whether the program calls train() between the last update and this call, for this call."""
+    """Return whether the program calls train() between the last update and this call."""
     line = modes.call_line(evidence, call)
     updates = [m.position for ms in evidence.moments.values() for m in ms if m.kind == "update"]
     before = [at for at in updates if at < evidence.call_at[call.id]]
@@ -48,7 +48,7 @@ def _on_purpose(evidence: Evidence, call: Call) -> bool:
 
 
 def _samples(evidence: Evidence, call: Call) -> bool:
-    """Whether a generator draws from noise: nothing is measured with what comes out."""
+    """Return whether a generator draws samples from noise, and nothing is computed from them."""
     ops = [op for op in evidence.tape.ops if op.call is not None]
     own = [o for o in ops if (outer := evidence.top_call(o)) is not None and outer.id == call.id]
     if not _generates(evidence, call):
@@ -70,7 +70,7 @@ def _samples(evidence: Evidence, call: Call) -> bool:
 
 
 def _generates(evidence: Evidence, call: Call) -> bool:
-    """Whether another model is given what this one returns in training, as a critic is."""
+    """Return whether another model gets this one's result in training, as a critic does."""
     made = modes.results(evidence)
     own = {c.id for c in evidence.tape.calls if c.module == call.module and c.parent is None}
     stack = [v for number in own for v in made.get(number, ())]
@@ -122,18 +122,18 @@ def _case(evidence: Evidence, call: Call, layer: str) -> Found:
     line, program = modes.call_line(evidence, call), evidence.program
     name = modes.owner_of(evidence, call)
     message = f"{call.name} is still in training mode here; {layer} acts as in training"
-    return Found(program.line(line), message, (), _mended(evidence, line, name))
+    return Found(program.line(line), message, (), _fix(evidence, line, name))
 
 
-def _mended(evidence: Evidence, line: int, name: str) -> str:
-    """Switch to evaluation before the call, and back behind it where training goes on."""
+def _fix(evidence: Evidence, line: int, name: str) -> str:
+    """Switch to evaluation before the call, and back to training if it goes on."""
     program = evidence.program
     if not name:
         return ""
     statement = program.statement(line)
     value = statement.value if isinstance(statement, ast.Assign) else None
     if isinstance(value, ast.Lambda):
-        # What a lambda does happens where it is called.
+        # A lambda's code runs where it is called.
         calls = [c for c in callers(program, value.body) if c.lineno > line]
         line = calls[0].lineno if calls else line
     loop = program.loop(line)
@@ -142,8 +142,8 @@ def _mended(evidence: Evidence, line: int, name: str) -> str:
     ):
         first = loop.lineno if loop is not None else line
         return program.inserted(first, f"{name}.eval()")
-    mended = program.inserted(line, f"{name}.eval()")
-    return type(program)(mended).inserted(loop.body[0].lineno, f"{name}.train()") if mended else ""
+    fixed = program.inserted(line, f"{name}.eval()")
+    return type(program)(fixed).inserted(loop.body[0].lineno, f"{name}.train()") if fixed else ""
 
 
 ENTRY = Entry(

@@ -11,8 +11,8 @@ LARGE, TROUBLED, APART = 100.0, 10.0, 100.0
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield data that trained layers multiply; smaller sizes count where the loss blew up."""
-    blown = any(training.diverged(one) for one in training.series(evidence))
+    """Yield unscaled data of trained layers; the limit is lower if the loss diverged."""
+    blown = any(training.diverged(curve) for curve in training.series(evidence))
     for scale in training.data_scales(evidence):
         apart = scale.largest > APART * scale.smallest and scale.largest > TROUBLED
         if scale.largest < (TROUBLED if blown else LARGE) and not apart:
@@ -24,12 +24,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             sizes = f"columns of sizes from {say(scale.smallest)} to {say(scale.largest)}"
         after = ", and the loss blew up" if blown else ""
         message = f"{name} {shape(value.shape)} has {sizes}{after}"
-        yield Found(evidence.place_of(value.id), message, (), _mended(evidence, value.name))
+        yield Found(evidence.place_of(value.id), message, (), _fix(evidence, value.name))
         return
 
 
-def _mended(evidence: Evidence, name: str) -> str:
-    """Normalise column by column, right after the data was made."""
+def _fix(evidence: Evidence, name: str) -> str:
+    """Normalise column by column, right after the data is created."""
     rows = evidence.program.bindings.get(name, [])
     if not name.isidentifier() or not rows:
         return ""

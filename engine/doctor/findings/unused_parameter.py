@@ -1,4 +1,4 @@
-"""A layer that was made but is not part of the computation."""
+"""A layer that was created but is not part of the computation."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from engine.tape import Place, Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield parameters of a trained model that no op ever took."""
+    """Yield parameters of a trained model that no op used."""
     trained = {
         leaf.name.split(".")[0]
         for tensor, leaf in evidence.leaves.items()
@@ -35,11 +35,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"but forward never uses it"
         )
         place = _made_at(evidence, path, values[0])
-        yield Found(place, message, (), _mended(evidence, path, place))
+        yield Found(place, message, (), _fix(evidence, path, place))
 
 
-def _mended(evidence: Evidence, path: str, place: Place) -> str:
-    """Take the layer out, where nothing else in the program speaks of it."""
+def _fix(evidence: Evidence, path: str, place: Place) -> str:
+    """Remove the layer, if nothing else in the program refers to it."""
     program, last = evidence.program, path.rpartition(".")[2]
     fields = [n for n in program.nodes if isinstance(n, ast.Attribute) and n.attr == last]
     statement = program.statement(place.line)
@@ -48,7 +48,7 @@ def _mended(evidence: Evidence, path: str, place: Place) -> str:
 
 
 def _is_read(evidence: Evidence, name: str) -> bool:
-    """Whether the program reads a model's own parameter, if only to take a number out of it."""
+    """Return whether the program reads a model's own parameter in any way."""
     field = name.rpartition(".")[2]
     reads = (n for n in evidence.program.nodes if isinstance(n, ast.Attribute) and n.attr == field)
     return any(isinstance(n.ctx, ast.Load) for n in reads)
@@ -59,7 +59,7 @@ def _is_used(evidence: Evidence, value: Value) -> bool:
 
 
 def _made_at(evidence: Evidence, path: str, value: Value) -> Place:
-    """Return where the layer was assigned, if the program says so."""
+    """Return the place where the layer was assigned, or else its module or parameter."""
     program, last = evidence.program, path.rpartition(".")[2]
     for name, rows in program.bindings.items():
         if name == f"self.{last}":

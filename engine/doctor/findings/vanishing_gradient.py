@@ -1,4 +1,4 @@
-"""Gradients that shrink from layer to layer on their way back."""
+"""Gradients that shrink from layer to layer in the backward pass."""
 
 import math
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ LAYERS, RATIO, PASSES = 4, 1e-4, 3
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the first pass in which the first layer's gradient is a tiny share of the last's."""
-    if any(one.create_graph for one in evidence.tape.passes):
+    """Yield the first pass whose first layer's gradient is under `RATIO` of the last layer's."""
+    if any(p.create_graph for p in evidence.tape.passes):
         return
     for number in range(min(len(evidence.tape.passes), PASSES)):
         found = training.layers(evidence, number)
@@ -30,12 +30,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 f"the last to {say(first.gradient)} at the first: to {factor:.0%} per layer"
             )
             related = (last.op.place, evidence.pass_place(number))
-            yield Found(first.op.place, message, related, _mended(evidence, found))
+            yield Found(first.op.place, message, related, _fix(evidence, found))
         return
 
 
-def _mended(evidence: Evidence, found: list[training.Layer]) -> str:
-    """Use ReLU with weights that keep its size; a recurrence only gets such weights."""
+def _fix(evidence: Evidence, found: list[training.Layer]) -> str:
+    """Use ReLU and an initialization that preserves scale; for a recurrence only the latter."""
     program, own = evidence.program, starts.owners(evidence, found)
     if len({layer.op.place for layer in found}) == 1 and not any(o.endswith(".") for o in own):
         return starts.reset(evidence, program, found, "xavier_normal_")
@@ -44,7 +44,7 @@ def _mended(evidence: Evidence, found: list[training.Layer]) -> str:
 
 
 def _steadily(found: list[training.Layer]) -> bool:
-    """Whether the gradient shrinks over many layers and not at one step, as at a dead layer."""
+    """Return whether the gradient shrinks over many layers, not just at a dead layer."""
     falls = sum(a.gradient < b.gradient for a, b in pairwise(found))
     zeros = sum(layer.gradient == 0 for layer in found)
     return falls >= 0.6 * (len(found) - 1 - zeros) and zeros < len(found) - 2

@@ -1,4 +1,4 @@
-"""Training that climbs: the loss has the wrong sign, or the update has."""
+"""Training that goes uphill: a wrong sign of the loss or of the update."""
 
 import ast
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _NAMES = ("loss", "error", "cost", "mse", "nll", "objective_to_minimise")
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield negated losses that are minimised, and updates by hand that go uphill."""
+    """Yield negated losses that are minimised, and manual updates that go uphill."""
     yield from _negated(evidence)
     yield from _likelihoods(evidence)
     yield from _uphill(evidence)
@@ -36,7 +36,7 @@ def _negated(evidence: Evidence) -> Iterator[Found]:
         return
     for root in evidence.roots:
         op = evidence.op_of(root)
-        if op is None or not _turns(op) or op.place.line in seen or not _trains(evidence, root):
+        if op is None or not _negates(op) or op.place.line in seen or not _trains(evidence, root):
             continue
         source = evidence.op_of(op.inputs[0])
         if source is None or not _is_error(evidence, source):
@@ -54,13 +54,13 @@ def _negated(evidence: Evidence) -> Iterator[Found]:
 
 
 def _likelihoods(evidence: Evidence) -> Iterator[Found]:
-    """Yield mean log-probabilities of targets that are minimised without a minus."""
-    for one in training.series(evidence):
-        root = evidence.tape.passes[one.passes[0]].roots[0]
+    """Yield mean log-probabilities that are minimised without a minus."""
+    for curve in training.series(evidence):
+        root = evidence.tape.passes[curve.passes[0]].roots[0]
         first = evidence.op_of(root) if root is not None else None
         if root is None or first is None or not _trains(evidence, root):
             continue
-        if not one.losses[-1] < one.losses[0] < 0:
+        if not curve.losses[-1] < curve.losses[0] < 0:
             continue
         op: Op | None = first
         while op is not None and op.op in _PICKS and op.inputs:
@@ -68,17 +68,17 @@ def _likelihoods(evidence: Evidence) -> Iterator[Found]:
         by_name = "log_prob" in evidence.program.lines[first.place.line - 1]
         if op is None:
             continue
-        told = (by_name or op.op == "log_softmax") and op is not first
-        if told or (op.op in ("add", "mul") and _is_likelihood(evidence, op)):
+        is_likelihood = (by_name or op.op == "log_softmax") and op is not first
+        if is_likelihood or (op.op in ("add", "mul") and _is_likelihood(evidence, op)):
             message = (
                 f"The root is a mean of log-probabilities, and steps make it smaller: it went "
-                f"from {say(one.losses[0])} to {say(one.losses[-1])}"
+                f"from {say(curve.losses[0])} to {say(curve.losses[-1])}"
             )
             yield Found(first.place, message, (op.place,), _with_minus(evidence, first))
 
 
 def _is_likelihood(evidence: Evidence, op: Op | None, depth: int = 6) -> bool:
-    """Whether an op adds up targets times logarithms, as ``y * log(p) + (1 - y) * log(1 - p)``."""
+    """Return whether an op adds targets times logarithms: ``y * log(p) + ...``."""
     if op is None or not depth:
         return False
     makers = [evidence.op_of(value) for value in op.inputs]
@@ -102,8 +102,8 @@ def _with_minus(evidence: Evidence, op: Op) -> str:
     return ""
 
 
-def _turns(op: Op) -> bool:
-    """Whether an op turns the sign and does nothing else."""
+def _negates(op: Op) -> bool:
+    """Return whether an op only negates its input."""
     if op.op == "neg":
         return True
     numbers = [a.number for a in op.args if a.number is not None]
@@ -113,7 +113,7 @@ def _turns(op: Op) -> bool:
 
 
 def _is_error(evidence: Evidence, op: Op) -> bool:
-    """Whether an op measures an error: a loss of torch's, or a mean of squares or magnitudes."""
+    """Return whether an op measures an error: a torch loss, or a mean of squares or magnitudes."""
     if op.op in _LOSSES:
         return True
     for _ in range(4):
@@ -132,7 +132,7 @@ def _is_error(evidence: Evidence, op: Op) -> bool:
 
 
 def _trains(evidence: Evidence, root: int) -> bool:
-    """Whether what the root's passes update is a model rather than an input."""
+    """Return whether a root's passes update a model rather than an input."""
     behind = {evidence.values[v].tensor for v in evidence.led_to([root])}
     leaves = [(t, leaf) for t, leaf in evidence.leaves.items() if t in behind]
     moved = [t for t, _ in leaves if t in evidence.updated]
@@ -153,7 +153,7 @@ def _without_minus(evidence: Evidence, op: Op) -> str:
         if isinstance(node, ast.UnaryOp | ast.BinOp) and program.place(node) == op.place:
             if isinstance(node, ast.UnaryOp):
                 return program.replaced((node, program.source(node.operand)))
-            # A minus binds tighter than * and /, so -x * y stands here as well.
+            # A minus binds tighter than * and /, so -x * y is a BinOp.
             text = program.source(node)
             if text.endswith("* -1"):
                 return program.replaced((node, text.removesuffix("* -1").rstrip()))
@@ -169,20 +169,20 @@ def _uphill(evidence: Evidence) -> Iterator[Found]:
         target = _raised(node)
         if not target or not isinstance(node, ast.AugAssign | ast.Call):
             continue
-        for one in training.series(evidence):
-            root = evidence.tape.passes[one.passes[0]].roots[0]
+        for curve in training.series(evidence):
+            root = evidence.tape.passes[curve.passes[0]].roots[0]
             name = evidence.name(root, "").lower() if root is not None else ""
-            if one.losses[-1] > one.losses[0] and any(word in name for word in _NAMES):
-                rose = f"{say(one.losses[0])} to {say(one.losses[-1])}"
+            if curve.losses[-1] > curve.losses[0] and any(word in name for word in _NAMES):
+                rose = f"{say(curve.losses[0])} to {say(curve.losses[-1])}"
                 message = f"{target} moves along its gradient, uphill: {name} rose from {rose}"
                 signs = ("+=", "-=") if isinstance(node, ast.AugAssign) else (".add_(", ".sub_(")
                 fix = program.replaced((node, program.source(node).replace(*signs, 1)))
-                yield Found(program.place(node), message, (program.line(one.line),), fix)
+                yield Found(program.place(node), message, (program.line(curve.line),), fix)
                 break
 
 
 def _raised(node: ast.AST) -> str:
-    """Return what a statement adds a multiple of its own gradient to; empty where it does not."""
+    """Return the variable to which a multiple of its own gradient is added; else empty."""
     owner: ast.expr
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         owner, text = node.target, ast.unparse(node.value)

@@ -27,7 +27,7 @@ _PATTERNS = (
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the failing loss, or a loss whose target is silently of another kind."""
+    """Yield the failing loss."""
     error = failing(evidence, *_PATTERNS)
     if error is None:
         return
@@ -55,11 +55,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             fix = program.replaced((target, closed + change))
     related = (evidence.place_of(value.id),) if value is not None else ()
-    yield Found(program.line(line), message, related, fix, _unmended(error.message, source))
+    yield Found(program.line(line), message, related, fix, _why_no_fix(error.message, source))
 
 
 def _loss(evidence: Evidence, line: int) -> ast.Call | None:
-    """Return the call of a loss on a line, or of the loss that the line's backward began at."""
+    """Return the call of a loss on a line, or else of the last pass's root."""
     found = _call_on(evidence, line)
     if found is None and evidence.tape.passes:
         root = evidence.tape.passes[-1].roots[:1]
@@ -98,7 +98,7 @@ def _change(message: str, target: Value, source: Value | None) -> str:
     return ""
 
 
-def _unmended(message: str, source: Value | None) -> str:
+def _why_no_fix(message: str, source: Value | None) -> str:
     if "out of bounds" in message and source is not None and source.shape[1:] == (1,):
         return (
             "One score per row is a yes or no: take binary_cross_entropy_with_logits with a real "
@@ -112,7 +112,7 @@ def _unmended(message: str, source: Value | None) -> str:
 
 
 def _from_zero(evidence: Evidence, target: Value, source: Value | None) -> str:
-    """Return `` - 1`` for class numbers that count from one: none is 0, the last is C."""
+    """Return `` - 1`` for class indices from 1 to C instead of 0 to C - 1."""
     snapshot = evidence.snapshot(target.id)
     numbers = snapshot.array() if snapshot is not None else None
     if numbers is None or not numbers.size or source is None or len(source.shape) < 2:

@@ -9,12 +9,12 @@ from engine.doctor.program import Program
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
-    """Yield the lines that clear what the step after them needs."""
+    """Yield the lines that clear gradients which the step after them needs."""
     tape, seen = evidence.tape, set[int]()
     for number, at in evidence.step_at.items():
         step = tape.steps[number]
-        held = set(tape.held[step.held]) if step.held >= 0 else set()
-        if step.changes or not is_empty(evidence, held, at):
+        optimized = set(tape.held[step.held]) if step.held >= 0 else set()
+        if step.changes or not is_empty(evidence, optimized, at):
             continue
         line = cleared_line(evidence, at)
         if not line or line in seen:
