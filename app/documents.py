@@ -47,7 +47,7 @@ class Draft(Struct, frozen=True):
 
 
 def read(path: Path) -> str:
-    """Return the text of the program at ``path``, with ``\\n`` as line end.
+    """Return the text of the program at ``path``, with line ends normalized to LF.
 
     Raises:
         Refused: the file is missing, too long, or not text in UTF-8 or its declared encoding.
