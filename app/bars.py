@@ -65,9 +65,9 @@ class TopBar(QFrame):
         button.setCheckable(True)
         button.setToolTip(
             {
-                "values": "Show the numbers that go forward (Ctrl+1)",
-                "gradients": "Show the gradients that come back (Ctrl+2)",
-                "shapes": "Show the shape of what runs along each wire (Ctrl+3)",
+                "values": "Show the values of the forward pass (Ctrl+1)",
+                "gradients": "Show the gradients of the backward pass (Ctrl+2)",
+                "shapes": "Show the shape of the tensor on each wire (Ctrl+3)",
             }[name]
         )
         button.clicked.connect(lambda on: self.layer_pressed.emit(name, on))

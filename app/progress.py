@@ -41,7 +41,7 @@ class Progress:
         self._settings.put(KEY, "{}")
 
     def _all(self) -> dict[str, msgspec.Raw]:
-        """Return the stored progress by lesson, undecoded, so that a damaged entry harms no other."""
+        """Return the stored entries undecoded, so that a damaged one does not affect the others."""
         try:
             return msgspec.json.decode(self._settings.text(KEY), type=dict[str, msgspec.Raw])
         except (msgspec.DecodeError, UnicodeError, RecursionError):
