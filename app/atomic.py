@@ -134,7 +134,7 @@ def written_at(*paths: Path) -> int:
     return found
 
 
-def _put_after(path: Path, after: int) -> None:
+def _raise_mtime(path: Path, after: int) -> None:
     """Raise a file's mtime above ``after`` if it is not."""
     found = path.stat()
     if after and found.st_mtime_ns <= after:
@@ -154,8 +154,8 @@ def _replace(
     try:
         _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), pieces, sync)
         if before is not None:
-            _dress(beside, before)
-        _put_after(beside, after)
+            _copy_attributes(beside, before)
+        _raise_mtime(beside, after)
         beside.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -165,7 +165,7 @@ def _replace(
         _sync_folder(path.parent)
 
 
-def _dress(path: Path, before: os.stat_result) -> None:
+def _copy_attributes(path: Path, before: os.stat_result) -> None:
     """Copy owner and permissions from the file that is about to be replaced."""
     if hasattr(os, "chown"):
         mine = path.stat()

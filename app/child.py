@@ -156,13 +156,13 @@ def obituary(
 ) -> Tape:
     """Return the tape of a program whose engine crashed, with its output so far."""
     place = dead_place(source, filename, errors, at)
-    message, hint = _last_words(why, by_itself=at is not None and at.ends)
+    message, hint = _crash_message(why, by_itself=at is not None and at.ends)
     if at is not None and not at.ends and place == dead_place(source, filename, "", at):
         hint = f"The program was last seen on this line. {hint}"
     return Tape(status="died", error=Problem("Crash", message, hint, place), stdout=stdout)
 
 
-def _last_words(why: str, by_itself: bool) -> tuple[str, str]:
+def _crash_message(why: str, by_itself: bool) -> tuple[str, str]:
     """Return message and hint; ``by_itself``: the program's own line ended the process."""
     if why.startswith("exit code") or (by_itself and why.startswith(_FROM_OUTSIDE)):
         return f"The program ended Python itself ({why})", "To end a program early use sys.exit()."

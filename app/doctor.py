@@ -75,10 +75,10 @@ def told(tape: Tape, script: str, source: str) -> str:
         return ""  # It never ran.
     if not tape.findings:
         return f"The doctor found nothing{' but this error' if tape.error is not None else ''}.\n"
-    return "\n".join("".join(_told(finding, script, source)) for finding in tape.findings)
+    return "\n".join("".join(_finding_text(finding, script, source)) for finding in tape.findings)
 
 
-def _told(finding: Finding, script: str, source: str) -> Iterator[str]:
+def _finding_text(finding: Finding, script: str, source: str) -> Iterator[str]:
     maybe = " (perhaps)" if finding.severity == "hint" else ""
     where = f"{script}:{finding.place.line}" if finding.place.line else script
     yield f"{where}: {finding.title}{maybe} [{finding.id}]\n"

@@ -84,20 +84,20 @@ class FileWatch(QObject):
             self._take_lock()
 
     def _take_lock(self) -> None:
-        self._let_go()
+        self._release_lock()
         if not self._path:
             return
         name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
         lock = self._lock = self._sessions.lock(name)
         if lock is not None:
-            self._beside.ask(lambda: take(lock), lambda _: self._tell_taken(lock))
+            self._beside.ask(lambda: take(lock), lambda _: self._notify_open_elsewhere(lock))
 
-    def _tell_taken(self, lock: QLockFile) -> None:
-        if lock is self._lock and _is_anothers(lock):
+    def _notify_open_elsewhere(self, lock: QLockFile) -> None:
+        if lock is self._lock and _is_locked_elsewhere(lock):
             text = f"{Path(self._path).name} is open in another window too; save it in one of them"
             self._host.notices.tell(Notice("twice", text, more=self._path))
 
-    def _let_go(self) -> None:
+    def _release_lock(self) -> None:
         lock, self._lock = self._lock, None
         if lock is not None:
             # The single worker thread unlocks only after it has locked.
@@ -105,13 +105,13 @@ class FileWatch(QObject):
 
     def close(self) -> None:
         """Release the lock of the file."""
-        self._let_go()
+        self._release_lock()
         self._beside.finish()
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
         lock = self._lock
-        return lock is not None and _is_anothers(lock) and not take(lock)
+        return lock is not None and _is_locked_elsewhere(lock) and not take(lock)
 
     def saved(self) -> None:
         """Take the file on disk as the base of the text, after opening or saving it."""
@@ -220,7 +220,7 @@ class FileWatch(QObject):
             raise Refused(f"{path} cannot be set aside: {atomic.why(error)}") from error
 
 
-def _is_anothers(lock: QLockFile) -> bool:
+def _is_locked_elsewhere(lock: QLockFile) -> bool:
     return not lock.isLocked() and lock.error() == QLockFile.LockError.LockFailedError
 
 

@@ -53,20 +53,20 @@ class Keeping(QObject):
         session.doc_changed.connect(self._lighten)
         if saver is None:
             if self.sessions.where is not None:
-                self._lament(f"{self.sessions.where} cannot be written")
+                self._report_failure(f"{self.sessions.where} cannot be written")
             return
         session.doc_changed.connect(saver.edited)
         session.view_changed.connect(saver.looked)
         session.moved.connect(saver.looked)
         self._host.editor.cursorPositionChanged.connect(saver.looked)
-        saver.failed.connect(self._lament)
+        saver.failed.connect(self._report_failure)
         saver.mended.connect(lambda: self._host.notices.drop("autosave"))
 
     def _lighten(self) -> None:
         if self._host.editor.history.is_heavy:
             QTimer.singleShot(0, self._host.editor, self._host.editor.lighten)
 
-    def _lament(self, why: str) -> None:
+    def _report_failure(self, why: str) -> None:
         text = f"Autosave does not work: {why}. Save the program elsewhere."
         choice = ("Save as…", self._host.save_elsewhere)
         self._host.notices.tell(Notice("autosave", text, (choice,)))
@@ -204,7 +204,7 @@ class Keeping(QObject):
                 mine = work
             else:
                 others.append(work)
-        if mine is not None and not self._is_put_away():
+        if mine is not None and not self._try_stash():
             others.insert(0, mine)
             mine = None
         for work in others:
@@ -213,7 +213,7 @@ class Keeping(QObject):
             self._resume(mine)
         return mine is not None
 
-    def _is_put_away(self) -> bool:
+    def _try_stash(self) -> bool:
         """Stash the current document; False if it cannot be stored and must stay open."""
         try:
             self.put_away()

@@ -69,8 +69,8 @@ class Link(QObject):
         self._running: Job | None = None
         self._next: Job | None = None
         self._starts: deque[float] = deque()
-        self._limit = once(self, self._too_late)
-        self._grace = once(self, self._too_late)
+        self._limit = once(self, self._on_timeout)
+        self._grace = once(self, self._on_timeout)
         self._rest = once(self, self._start_spare)
 
     def start(self) -> None:
@@ -86,7 +86,7 @@ class Link(QObject):
             engine = EngineProcess(self, is_open=self._opens)
             engine.start()
         engine.received.connect(self._take)
-        engine.ended.connect(self._bury)
+        engine.ended.connect(self._on_engine_lost)
         engine.await_ready()
         self._engine = engine
 
@@ -261,7 +261,7 @@ class Link(QObject):
                 self._end(run_id)
             case wire.Printed(run_id, text):
                 if not self._keep(run_id, text):
-                    self._bury(child.ENDLESS)
+                    self._on_engine_lost(child.ENDLESS)
                     return
             case wire.Recorded(run_id, spent=spent):
                 self._finish(run_id)
@@ -356,17 +356,17 @@ class Link(QObject):
 
     # Failures
 
-    def _too_late(self) -> None:
+    def _on_timeout(self) -> None:
         job, engine = self._running, self._engine
         if job is None or engine is None or job.overdue:
-            self._bury("it does not answer")
+            self._on_engine_lost("it does not answer")
         else:
             job.overdue = True
             self._grace.stop()
             self._limit.start(round(child.ABORT_S * 1000))
             engine.abort()
 
-    def _bury(self, why: str) -> None:
+    def _on_engine_lost(self, why: str) -> None:
         job, engine = self._running, self._engine
         tape = epitaph(job, why, engine.errors if engine is not None else "") if job else None
         if job is not None and job.overdue:

@@ -59,7 +59,7 @@ def open_window(
     faults = Faults(where / "logs" / "gradscribe.log")
     faults.install()
     try:
-        return _live(app, where, faults, path, begin)
+        return _run_window(app, where, faults, path, begin)
     finally:
         faults.close()
 
@@ -82,7 +82,7 @@ def fitted(size: QSize, available: QSize) -> QSize:
     return size.boundedTo(available - QSize(0, TITLE_PX))
 
 
-def _live(
+def _run_window(
     app: QApplication,
     where: Path,
     faults: Faults,

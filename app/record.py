@@ -169,7 +169,8 @@ class Engine:
         self.spent = False
         """True if the last program left state behind that would affect the next one."""
         self._threads = [
-            threading.Thread(target=work, daemon=True) for work in (self._listen, self._overhear)
+            threading.Thread(target=work, daemon=True)
+            for work in (self._listen, self._forward_errors)
         ]
 
     def __enter__(self) -> Self:
@@ -221,18 +222,18 @@ class Engine:
                         if printed is not None:
                             printed(text)
             self._fault = ENDLESS
-            return self._mourn(run, late=False)
+            return self._failed_tape(run, late=False)
         except Silent as silence:
-            return self._mourn(run, late=not isinstance(silence, Gone))
+            return self._failed_tape(run, late=not isinstance(silence, Gone))
 
-    def _mourn(self, run: wire.Run, late: bool) -> Tape:
+    def _failed_tape(self, run: wire.Run, late: bool) -> Tape:
         aborted = late and child.abort(self._process.pid)
         self._await_end(child.ABORT_S if aborted or late else child.GRACE_S)
         who = run.source, run.filename
         stdout, at = "".join(self._printed), self._at
         if late:
-            return child.overdue(*who, run.timeout, self._told(), stdout, at=at)
-        return child.obituary(*who, self.why_dead(), self._told(), stdout, at)
+            return child.overdue(*who, run.timeout, self._error_tail(), stdout, at=at)
+        return child.obituary(*who, self.why_dead(), self._error_tail(), stdout, at)
 
     def _await_end(self, seconds: float) -> None:
         try:
@@ -245,9 +246,9 @@ class Engine:
     def why_dead(self) -> str:
         """Wait for its end and return a short reason for it."""
         code = self._process.wait()
-        return self._fault or child.cause(abs(code), code < 0, self._told())
+        return self._fault or child.cause(abs(code), code < 0, self._error_tail())
 
-    def _told(self) -> str:
+    def _error_tail(self) -> str:
         return self._errors[-child.TAIL :].decode("utf-8", "replace")
 
     def send(self, message: wire.Request) -> None:
@@ -279,7 +280,7 @@ class Engine:
             self._fault = GARBAGE
         self._messages.put(None)
 
-    def _overhear(self) -> None:
+    def _forward_errors(self) -> None:
         """Forward standard error of the scripts, but no crash dump."""
         crashed = False
         while data := _read(self._process.stderr):

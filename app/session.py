@@ -56,12 +56,12 @@ class Session(QObject):
         self._place: int | None = None
         self._since = QElapsedTimer()
         self._rest = once(self, self._run_live, DEBOUNCE_MS)
-        self._patience = once(self, self._lose_patience, PATIENCE_MS)
+        self._patience = once(self, self._on_run_timeout, PATIENCE_MS)
         self.arrivals = Arrivals(self)
         self.arrivals.arrived.connect(self._accept)
-        link.ready.connect(self._greet)
-        link.received.connect(self._fold)
-        link.died.connect(self._mourn)
+        link.ready.connect(self._on_ready)
+        link.received.connect(self._on_message)
+        link.died.connect(self._on_engine_died)
 
     # The document
 
@@ -184,7 +184,7 @@ class Session(QObject):
         if self.result.engine in ("running", "stopping"):
             self._waiting = True
             if self._since.hasExpired(PATIENCE_MS):
-                self._lose_patience()
+                self._on_run_timeout()
             return
         self._waiting = False
         self._sent = self.doc.source
@@ -228,7 +228,7 @@ class Session(QObject):
         self._change_result(engine="stopping")
         self._link.stop()
 
-    def _lose_patience(self) -> None:
+    def _on_run_timeout(self) -> None:
         if self.result.engine == "running" and self._waiting:
             self._stop()
         elif self.result.engine == "running":
@@ -263,7 +263,7 @@ class Session(QObject):
 
     # Messages from the engine
 
-    def _greet(self, message: object) -> None:
+    def _on_ready(self, message: object) -> None:
         if isinstance(message, wire.Ready):
             devices = message.devices or ("cpu",)
             if self.doc.device not in devices:
@@ -277,10 +277,10 @@ class Session(QObject):
             elif self._waiting:
                 self._run_live()
 
-    def _fold(self, message: object) -> None:
+    def _on_message(self, message: object) -> None:
         match message:
             case wire.Ready():
-                self._greet(message)
+                self._on_ready(message)
             case wire.Printed(run_id, text) if run_id and run_id == self.result.run_id:
                 self._print(run_id, text)
             # 0 is no run: such a message was not requested.
@@ -344,7 +344,7 @@ class Session(QObject):
         at_end = self.view.position >= before
         self.view = replace(self.view, position=after if at_end else min(self.view.position, after))
 
-    def _mourn(self, why: str) -> None:
+    def _on_engine_died(self, why: str) -> None:
         """Record that the engine died; a new one is starting and will report when it is ready.
 
         If a program was running in it, its tape follows at once.

@@ -66,7 +66,7 @@ def screenshot(
         window.resize(*size)
         _begin(window, file, lesson, step, trusted)
         link.start()
-        _agree(window, trusted)
+        _accept_notice(window, trusted)
         code = _settle_room(window, timeout)
         _go_to(window.session, at)
         wait_until(lambda: not window.showing.scenery.busy, timeout)
@@ -96,7 +96,7 @@ def _begin(
     window.show()
 
 
-def _agree(window: "Window", trusted: bool) -> None:
+def _accept_notice(window: "Window", trusted: bool) -> None:
     """Accept the notice that asks whether a set-up or a session may run its program."""
     notice = window.notices.notice
     wanted = "Trust and run it" if trusted else "Open and run it"

@@ -106,13 +106,13 @@ class Look(QObject):
         try:
             yield from self._dressed(theme)
         except Exception:
-            self._let_go()
+            self._resume_updates()
             raise
 
     def _dressed(self, theme: Theme) -> Iterator[bool | None]:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        self._hold(app)
+        self._pause_updates(app)
         app.setPalette(theme.palette())
         app.setFont(ui_font(TEXT_PX * self.scale()))
         sheet = theme.stylesheet(self.scale())
@@ -133,17 +133,17 @@ class Look(QObject):
         # Larger text changes layouts, which happens in the event loop.
         yield LAST
         yield from self.prepare()
-        self._let_go()
+        self._resume_updates()
         yield LAST
         yield from hidden
 
-    def _hold(self, app: QApplication) -> None:
+    def _pause_updates(self, app: QApplication) -> None:
         for window in app.topLevelWidgets():
             if window.isVisible() and window.updatesEnabled():
                 window.setUpdatesEnabled(False)
                 self._held.append(window)
 
-    def _let_go(self) -> None:
+    def _resume_updates(self) -> None:
         held, self._held = self._held, []
         for window in held:
             if shiboken6.isValid(window):
@@ -156,5 +156,5 @@ class Look(QObject):
     def close(self) -> None:
         """Stop following the system, and stop applying themes."""
         self._steps.stop()
-        self._let_go()
+        self._resume_updates()
         QApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
