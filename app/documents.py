@@ -281,9 +281,9 @@ class Drafts:
             after = newest(self.where)
             atomic.write(self._file(draft.path), data, sync=False, after=after)
         except OSError as error:
-            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
         except UnicodeEncodeError as error:
-            raise Refused(f"The text cannot be kept: {error.reason}") from error
+            raise Refused(f"The text cannot be stored: {error.reason}") from error
 
     def sync(self, path: str) -> None:
         """Flush the draft of ``path`` to the disk. Thread-safe.

@@ -130,7 +130,7 @@ class Keeping(QObject):
             try:
                 left = self.sessions.leave(self.look(), sync=False)
             except OSError as error:
-                raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+                raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
             if left is not None:
                 self._left = left
                 self._sync_first(lambda: atomic.sync_file(left.path))
@@ -148,7 +148,7 @@ class Keeping(QObject):
         try:
             sync()
         except OSError as error:
-            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
 
     def _is_taken(self, path: str) -> bool:
         doc = self._host.session.doc
@@ -285,7 +285,7 @@ class Keeping(QObject):
             if self._saver is not None:
                 self._saver.settle()
         except OSError as error:
-            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
 
     def _end(self, *, keep: bool) -> None:
         self.file.close()

@@ -252,7 +252,7 @@ class ShellWindow(QMainWindow):
         self.doctoring.mend_elsewhere(message.source, mendable, show)
         self.session.load(doc, tape=message.tape)
         self.show_room("program")
-        self.say("The step as it was recorded; editing its text runs it anew, with fresh weights")
+        self.say("The step as it was recorded; editing the text runs it again with new weights")
 
     def _show_mended(self, run_id: int, finding: Finding) -> None:
         """Train a second run with the fix of a step's finding, in parallel to the first."""
