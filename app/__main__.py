@@ -1,8 +1,8 @@
-"""The command line: ``gradscribe [FILE]``, ``record`` and ``doctor``, pictures, headless.
+"""The command line: ``gradscribe [FILE]``, ``record``, ``doctor``, ``train``, lessons, headless.
 
-Exit codes: 0 ran, 1 the script raised or the doctor found something, 2 bad usage, no such file or
-refused by the policy, 3 timed out or died, 130 interrupted. Qt is imported only where something is
-drawn.
+Exit codes: 0 success, 1 the script raised or the doctor reported findings, 2 bad usage, missing
+file or refused by the policy, 3 timeout or engine death, 130 interrupted. Qt is imported only
+where something is drawn.
 """
 
 from app import hushed
@@ -26,9 +26,9 @@ hushed.end()
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
 PICTURE = "gradscribe-window.png"
-"""What the headless twin draws the window into, in the current folder."""
+"""File that ``--headless`` draws the window to, in the current folder."""
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
-"""What `record` draws into: options, and the endings of their files."""
+"""Output formats of `record`: option names, which are also the file suffixes."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -56,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     except Refused as refusal:
         return _refuse(str(refusal))
     except BrokenPipeError:
-        # Whoever read our output has had enough.
+        # The reader of standard output has closed the pipe.
         terminal.end()
         return FAILED
     except KeyboardInterrupt:
@@ -67,23 +67,23 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gradscribe",
         description="See PyTorch run forward and backward.",
-        epilog="gradscribe record SCRIPT.py records without a window, doctor SCRIPT.py tells the "
-        "mistakes in it, train trains a model, lessons and lesson teach; each has its own --help.",
+        epilog="gradscribe record SCRIPT.py records without a window, doctor SCRIPT.py reports its "
+        "mistakes, train trains a model, lessons and lesson teach; each has its own --help.",
     )
     parser.add_argument(
         "file", nargs="?", metavar="FILE", help="a script, a training session or a set-up to open"
     )
-    parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
+    parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
     parser.add_argument(
-        "--at", type=int, metavar="EVENT", help="how many events have happened in the picture"
+        "--at", type=int, metavar="EVENT", help="position of the screenshot, in events"
     )
     parser.add_argument(
-        "--theme", choices=("light", "dark"), help="of the picture (as the settings say)"
+        "--theme", choices=("light", "dark"), help="theme of the screenshot (default: your setting)"
     )
     parser.add_argument(
         "--headless",
         action="store_true",
-        help="record FILE or the first example, print its values, draw the window into a file",
+        help="record FILE or the first example, print its values, draw the window to a file",
     )
     _add_trust(parser)
     parser.add_argument("--version", action="version", version=f"gradscribe {version()}")
@@ -92,24 +92,27 @@ def _parser() -> argparse.ArgumentParser:
 
 def _record_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="gradscribe record", description="Run a script and write down everything it did."
+        prog="gradscribe record", description="Run a script and record everything it does."
     )
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
     parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
     parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
-    parser.add_argument("--dot", metavar="OUT", help="write its cards and wires for Graphviz")
+    parser.add_argument("--dot", metavar="OUT", help="write the graph for Graphviz")
     parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
     parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
     parser.add_argument(
-        "--theme", choices=("light", "dark"), default="light", help="of pictures and films (light)"
+        "--theme",
+        choices=("light", "dark"),
+        default="light",
+        help="theme of pictures and films (light)",
     )
     parser.add_argument(
         "--direction",
         choices=("down", "right"),
         default="down",
-        help="which way values run in pictures and films (down)",
+        help="direction of the data flow in pictures and films (down)",
     )
     parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
@@ -159,7 +162,7 @@ def record(options: argparse.Namespace) -> int:
     talks = options.json != "-"
     streamed: list[int] = []
     on_terminal = sys.stdout.isatty() and not options.trust
-    # A stranger's program is not to talk to the terminal itself.
+    # Untrusted output must not send control sequences to the terminal.
     shown = report.harmless if on_terminal else str
 
     def printed(text: str) -> None:
@@ -233,7 +236,7 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
 
 
 def _progress(name: str, done: int, count: int) -> None:
-    """Say on a terminal how far a film is, on one line that is written over."""
+    """Show the progress of a film on one terminal line that is overwritten."""
     end = "\n" if done == count else ""
     sys.stderr.write(f"\r{name}: frame {done} of {count}{end}")
     sys.stderr.flush()
@@ -250,7 +253,7 @@ def screenshot(options: argparse.Namespace) -> int:
 
 
 def headless(options: argparse.Namespace) -> int:
-    """Do the window's job without a screen: record, print a table, draw the window into a file."""
+    """Record a script, print its values and draw the window to a file, without a screen."""
     from app import examples
     from app.record import record_source
 
@@ -271,7 +274,7 @@ def headless(options: argparse.Namespace) -> int:
 
 
 def _draw_window(file: str) -> int:
-    """Draw the window into a file beside the user, or wherever one may write."""
+    """Draw the window to the current folder, or to a temporary one if that is read-only."""
     out = Path(PICTURE).absolute()
     if not os.access(out.parent, os.W_OK):
         try:
@@ -314,7 +317,7 @@ def _try_reading(name: str | None) -> None:
 
 
 def has_screen() -> bool:
-    """Whether Qt has something to draw on; only Linux can be without."""
+    """Return whether Qt has a display; only Linux can lack one."""
     if not sys.platform.startswith("linux"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))

@@ -1,4 +1,4 @@
-"""Tapes on their way from the engine to the session: long ones are made ready beside the window."""
+"""Incoming tapes: long ones are preprocessed in a worker thread before the session shows them."""
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
@@ -6,21 +6,21 @@ from engine import wire
 from playback import readying
 
 INLINE_EVENTS = 400
-"""A tape of at most so many events is handed on at once: it is ready in some milliseconds."""
+"""Longest tape, in events, that is preprocessed in the GUI thread (some milliseconds)."""
 INLINE_EDGES = 2_000
-"""So is one on which at most so many edges carried something back."""
+"""Most backward edges of a tape that is preprocessed in the GUI thread."""
 
 
 class _Job(QRunnable):
-    """One tape to be made ready on the worker thread."""
+    """Preprocessing of one tape in the worker thread."""
 
     def __init__(self, arrivals: "Arrivals", turn: int, message: wire.Recorded) -> None:
         super().__init__()
         self.arrivals, self.turn, self.message = arrivals, turn, message
 
     def run(self) -> None:
-        """Make it ready; a fault in that is met again, and told, where the tape is shown."""
-        # Commands know the session, which knows this, and are to know no widgets.
+        """Fill the caches; an error here recurs, and is reported, where the tape is shown."""
+        # Imported here: commands import the session and must not pull in widgets.
         from widgets.panes.page import Versions
 
         try:
@@ -31,7 +31,7 @@ class _Job(QRunnable):
 
 
 class Arrivals(QObject):
-    """Hands recorded tapes on in the order they came, each once it can be shown without a wait."""
+    """Preprocess recorded tapes and emit each when it can be shown without delay."""
 
     arrived = Signal(object)
     """Carries `wire.Recorded`."""
@@ -47,11 +47,11 @@ class Arrivals(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a tape is being made ready."""
+        """True while a tape is being preprocessed."""
         return self._pool.activeThreadCount() > 0
 
     def take(self, message: wire.Recorded) -> None:
-        """Hand a tape on, at once if it is short; one that still waits is dropped."""
+        """Emit a tape, at once if it is short; a tape that is still waiting is dropped."""
         self._turn += 1
         tape = message.tape
         if len(tape.events) <= INLINE_EVENTS and len(tape.edges) <= INLINE_EDGES:
@@ -64,7 +64,7 @@ class Arrivals(QObject):
             self.arrived.emit(message)
 
     def close(self) -> None:
-        """Let the worker thread end; what it has is dropped."""
+        """Wait for the worker thread to end; its result is dropped."""
         self._turn += 1
         self._pool.clear()
         self._pool.waitForDone()

@@ -1,4 +1,4 @@
-"""Files that are written wholly or not at all, and are on the disk once that is said."""
+"""Atomic file writes: all or nothing, and synced to the disk before they return."""
 
 import contextlib
 import errno
@@ -12,9 +12,9 @@ from pathlib import Path
 
 _WORDS = {
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "there is no room left for you on the disk",
-    errno.EFBIG: "the disk takes no file as big as this",
-    errno.EROFS: "the disk can only be read",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.EFBIG: "the file is too big for this disk",
+    errno.EROFS: "the disk is read-only",
     errno.EACCES: "you may not write there",
     errno.EPERM: "you may not write there",
     errno.ENOENT: "its folder does not exist",
@@ -24,30 +24,30 @@ _WORDS = {
 }
 _NAME_BYTES = 200
 LEFT_S = 60.0
-"""What is half written for so long was left by a process that was killed."""
+"""Age of a ``.part`` file from which it counts as left by a killed process."""
 TICK_NS = 1_000_000
-"""So much later is a file than those before it, where the clock does not say so itself."""
+"""Least step between the mtimes of two successive files, for when the clock was set back."""
 _LOOKED_AT = 2_000
-"""In a folder with more files the rest is not looked at: somebody waits for this."""
+"""Most directory entries that are scanned, to bound the time: the user waits for it."""
 
 
 def why(error: OSError) -> str:
-    """Return what went wrong, in the middle of a sentence."""
+    """Return the reason of an OSError as a clause to be put into a sentence."""
     return _WORDS.get(error.errno or 0, error.strerror or str(error))
 
 
 def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True, after: int = 0) -> None:
-    """Write ``data`` to ``path``; what stood there stays until all of it is safely on the disk.
+    """Write ``data`` to ``path``; the old content stays until all of it is safely on the disk.
 
-    It may come in pieces, to be written one after the other. Without ``sync`` nobody waits for the
-    disk, and a power cut may cost the file: until `sync_file` has been called, the data must stand
-    elsewhere, too. Where there is a time ``after`` (nanoseconds), the file's own is later, whatever
-    the clock says.
-    A link is followed; permissions stay as they are. A file with a second name, or in a folder that
-    takes no new files, is written where it is.
+    ``data`` may be a sequence of pieces. Without ``sync`` the call does not wait for the disk, and
+    a power cut may cost the file: keep the data elsewhere, too, until `sync_file` has been called.
+    With a time ``after`` (nanoseconds), the file's mtime is later than that, whatever the clock
+    says.
+    Symbolic links are followed; permissions are preserved. A file with several hard links, or in a
+    folder that takes no new files, is overwritten in place.
 
     Raises:
-        OSError: it cannot be done, and the file is as it was.
+        OSError: the write failed, and the file is unchanged.
     """
     path = Path(os.path.realpath(path))
     pieces = [data] if isinstance(data, bytes) else data
@@ -70,7 +70,7 @@ def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True, after
 
 
 def sweep(folder: Path, pattern: str) -> None:
-    """Remove files of that name (a whole regular expression) that were left half written."""
+    """Remove stale partial files whose whole name matches the regular expression ``pattern``."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in itertools.islice(entries, _LOOKED_AT):
             if re.fullmatch(pattern, entry.name) and entry.is_file(follow_symlinks=False):
@@ -80,10 +80,10 @@ def sweep(folder: Path, pattern: str) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Move a file to a name of its own that ends in ``.bak``, and return that.
+    """Rename a file to a free name that ends in ``.bak``, and return the new path.
 
     Raises:
-        OSError: it cannot be moved.
+        OSError: the file cannot be renamed.
     """
     spare = spare_name(path)
     path.replace(spare)
@@ -91,7 +91,7 @@ def set_aside(path: Path) -> Path:
 
 
 def spare_name(path: Path) -> Path:
-    """Return a free name beside ``path``: ``a.py.bak``, else ``a.py.2.bak`` and so on."""
+    """Return a free name in the folder of ``path``: ``a.py.bak``, else ``a.py.2.bak`` and so on."""
     spare, count = path.with_name(f"{path.name}.bak"), 1
     while spare.exists():
         count += 1
@@ -100,7 +100,7 @@ def spare_name(path: Path) -> Path:
 
 
 def sync_file(path: Path) -> None:
-    """Have a file and its name safely on the disk; one that is gone has nothing to be kept.
+    """Flush a file and its directory entry to the disk; a missing file is ignored.
 
     Raises:
         OSError: the disk has failed.
@@ -111,10 +111,10 @@ def sync_file(path: Path) -> None:
 
 
 def latest(*folders: Path) -> int:
-    """Return the latest time (nanoseconds) of the files in these folders; 0 where there are none.
+    """Return the latest mtime (nanoseconds) of the files in these folders; 0 if there are none.
 
-    What is written after it with `write` is told to be newer than all of them, though the clock may
-    have been set back.
+    Passed to `write` as ``after``, it makes a file newer than all of them even if the clock was
+    set back.
     """
     found = 0
     for folder in folders:
@@ -126,7 +126,7 @@ def latest(*folders: Path) -> int:
 
 
 def written_at(*paths: Path) -> int:
-    """Return the time (nanoseconds) of the file that was written last; 0 where there is none."""
+    """Return the latest mtime (nanoseconds) of these files; 0 if none exists."""
     found = 0
     for path in paths:
         with contextlib.suppress(OSError):
@@ -134,8 +134,8 @@ def written_at(*paths: Path) -> int:
     return found
 
 
-def _put_after(path: Path, after: int) -> None:
-    """Have a file's time later than ``after``."""
+def _raise_mtime(path: Path, after: int) -> None:
+    """Raise a file's mtime above ``after`` if it is not."""
     found = path.stat()
     if after and found.st_mtime_ns <= after:
         with contextlib.suppress(OSError, OverflowError):
@@ -145,17 +145,17 @@ def _put_after(path: Path, after: int) -> None:
 def _replace(
     path: Path, pieces: Sequence[bytes], before: os.stat_result | None, sync: bool, after: int
 ) -> None:
-    """Write beside ``path`` and put that in its place."""
+    """Write a ``.part`` file in the same folder and rename it to ``path``."""
     name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
     beside = path.with_name(f".{name}.{os.getpid()}.part")
-    # One that a killed process with this number left is in nobody's way.
+    # A killed process that had this process id may have left a file of this name.
     beside.unlink(missing_ok=True)
     sweep(path.parent, rf"\.{re.escape(name)}\.\d+\.part")
     try:
         _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), pieces, sync)
         if before is not None:
-            _dress(beside, before)
-        _put_after(beside, after)
+            _copy_attributes(beside, before)
+        _raise_mtime(beside, after)
         beside.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -165,8 +165,8 @@ def _replace(
         _sync_folder(path.parent)
 
 
-def _dress(path: Path, before: os.stat_result) -> None:
-    """Give a file the owner and the permissions of the one it is to replace."""
+def _copy_attributes(path: Path, before: os.stat_result) -> None:
+    """Copy owner and permissions from the file that is about to be replaced."""
     if hasattr(os, "chown"):
         mine = path.stat()
         if (mine.st_uid, mine.st_gid) != (before.st_uid, before.st_gid):
@@ -176,16 +176,16 @@ def _dress(path: Path, before: os.stat_result) -> None:
 
 
 def _overwrite(path: Path, pieces: Sequence[bytes]) -> None:
-    """Write into the file itself; should that fail half way, what it held is put back.
+    """Overwrite a file in place; restore its old content if the write fails half way.
 
-    It is cut only afterwards: what it held then never needs more room than the file has.
+    The file is truncated only afterwards, so that restoring never needs more disk space.
     """
-    held = path.read_bytes() if path.is_file() else b""
+    old = path.read_bytes() if path.is_file() else b""
     try:
         _fill(os.open(path, os.O_WRONLY), pieces, sync=True)
     except OSError:
         with contextlib.suppress(OSError):
-            _fill(os.open(path, os.O_WRONLY), [held], sync=True)
+            _fill(os.open(path, os.O_WRONLY), [old], sync=True)
         raise
 
 
@@ -195,7 +195,7 @@ def _fill(descriptor: int, pieces: Sequence[bytes], sync: bool) -> None:
             view = memoryview(piece)
             while view:
                 view = view[file.write(view) :]
-        # A pipe or a device has no length and no disk under it.
+        # Pipes and devices can be neither truncated nor synced.
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.truncate(sum(map(len, pieces)))
             if sync:
@@ -203,7 +203,7 @@ def _fill(descriptor: int, pieces: Sequence[bytes], sync: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name itself on the disk, too, where the system lets folders be opened."""
+    """Flush the directory entry itself, too, where the system lets folders be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

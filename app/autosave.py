@@ -1,4 +1,4 @@
-"""Autosave: the window's work on the disk, within a second of every edit."""
+"""Autosave: write the window's work to disk within a second of every edit."""
 
 import threading
 from collections import deque
@@ -12,15 +12,15 @@ from app.sessions import Slot, Work, same
 from widgets.once import once
 
 GAP_MS = 250
-"""After a save the next one waits for so long; what is edited meanwhile goes with it."""
+"""Least time between two saves; edits in between are saved together."""
 SOON_MS = 2000
-"""What is no edit, such as where one looks, may wait for so long."""
+"""Longest delay before a change that is no edit, such as scrolling, is saved."""
 AGAIN_MS = 3000
-"""After a save that failed the next try waits for so long."""
+"""Delay before a failed save is tried again."""
 
 
 class _Job(QRunnable):
-    """One save on the worker thread: there the disk may take its time."""
+    """One save in the worker thread, because the disk may be slow."""
 
     def __init__(self, saver: "Autosave", what: Work) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class _Job(QRunnable):
 
     def run(self) -> None:
         """Save."""
-        trouble = "of a fault in Gradscribe"
+        trouble = "of an error in Gradscribe"
         try:
             trouble = self._saver.write(self._what)
         finally:
@@ -36,12 +36,12 @@ class _Job(QRunnable):
 
 
 class Autosave(QObject):
-    """Saves what ``look`` returns into ``slot`` each time it is told that something changed."""
+    """Save what ``look`` returns to ``slot`` after each reported change."""
 
     written = Signal(str)
-    """From the worker thread: what went wrong, or nothing."""
+    """Emitted in the worker thread: the error message, empty on success."""
     failed = Signal(str)
-    """Saving does not work, and why; once until it works again."""
+    """Saving fails, with the reason; emitted once until it works again."""
     mended = Signal()
     """Saving works again."""
 
@@ -60,39 +60,39 @@ class Autosave(QObject):
         self._since = QElapsedTimer()
         self._timer = once(self, self._save)
         self._again = -1
-        """Milliseconds after which to save again once the worker is done; -1: there is no need."""
+        """Milliseconds from the end of the running save to the next; -1: none is needed."""
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self.written.connect(self._note)
 
     @property
     def trouble(self) -> str:
-        """Why the last save failed; empty where it did not."""
+        """Reason why the last save failed; empty if it did not."""
         return self._trouble
 
     @property
     def is_writing(self) -> bool:
-        """Whether something is on its way to the disk."""
+        """True while a save is running."""
         return self._going is not None
 
     def edited(self) -> None:
-        """Save: at once, or as soon as the last save lies `GAP_MS` behind."""
+        """Save at once, or as soon as the last save is `GAP_MS` ago."""
         past = self._since.elapsed() if self._since.isValid() else GAP_MS
         self._within(AGAIN_MS if self._trouble else max(0, GAP_MS - past))
 
     def looked(self, ms: int = SOON_MS) -> None:
-        """Save within so many milliseconds."""
+        """Save within ``ms`` milliseconds."""
         self._within(ms)
 
     def first(self, call: Callable[[], None]) -> None:
-        """Call ``call`` before the next save, on the thread that saves.
+        """Call ``call`` before the next save, in the thread that saves.
 
-        An OSError that it raises is told as that save's.
+        An OSError that it raises is reported as a failure of that save.
         """
         self._firsts.append(call)
 
     def then(self, call: Callable[[], None]) -> None:
-        """Save, and call ``call`` here once the work as it is now is safely on the disk."""
+        """Save, and call ``call`` in this thread once the current work is safely on the disk."""
         self._thens.append(call)
         self.edited()
 
@@ -122,7 +122,7 @@ class Autosave(QObject):
         self._pool.start(_Job(self, what))
 
     def write(self, what: Work) -> str:
-        """Save ``what`` on this thread; returns what went wrong, or nothing."""
+        """Save ``what`` in this thread; return the error message, empty on success."""
         try:
             with self._writing:
                 self._call_firsts()
@@ -150,7 +150,7 @@ class Autosave(QObject):
             self.mended.emit()
 
     def flush(self) -> str:
-        """Save on this thread now; returns what went wrong, or nothing."""
+        """Save in this thread now; return the error message, empty on success."""
         self._timer.stop()
         self._pool.waitForDone()
         what = self._look()
@@ -164,10 +164,10 @@ class Autosave(QObject):
         return trouble
 
     def settle(self) -> None:
-        """Do on this thread, without a save, what was to be done before and after the next one.
+        """Run the calls that wait for the next save in this thread, without a save.
 
         Raises:
-            OSError: what was to be done before it failed.
+            OSError: a call registered with `first` failed.
         """
         self._timer.stop()
         self._pool.waitForDone()
@@ -178,7 +178,7 @@ class Autosave(QObject):
         self._call_thens()
 
     def close(self) -> None:
-        """Save no more; what is being saved is waited for."""
+        """Stop saving; wait for the running save."""
         self._timer.stop()
         self._pool.clear()
         self._pool.waitForDone()

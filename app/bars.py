@@ -13,15 +13,15 @@ from widgets.workspaces import WorkspaceSwitch
 
 LAYERS = ("values", "gradients", "shapes")
 LEAST_TITLE = 120
-"""A title is cut in the middle where there is less room than it needs, down to so much."""
+"""Least width of the title, which is elided in the middle, in pixels."""
 EDGES = 120
-"""What margins and gaps of the bar take."""
+"""Total width of the bar's margins and gaps, in pixels."""
 SAID_MS = 6000
-"""A remark stands in the status line for so long."""
+"""Time that a remark stays in the status line."""
 
 
 class TopBar(QFrame):
-    """Examples, the document's title, a place for the transport's buttons, and the layers."""
+    """Workspace switch, examples, document title, transport buttons and layer toggles."""
 
     examples_pressed = Signal()
     lessons_pressed = Signal()
@@ -65,37 +65,37 @@ class TopBar(QFrame):
         button.setCheckable(True)
         button.setToolTip(
             {
-                "values": "Show the numbers that go forward (Ctrl+1)",
-                "gradients": "Show the gradients that come back (Ctrl+2)",
-                "shapes": "Show the shape of what runs along each wire (Ctrl+3)",
+                "values": "Show the values of the forward pass (Ctrl+1)",
+                "gradients": "Show the gradients of the backward pass (Ctrl+2)",
+                "shapes": "Show the shape of the tensor on each wire (Ctrl+3)",
             }[name]
         )
         button.clicked.connect(lambda on: self.layer_pressed.emit(name, on))
         return button
 
     def show_doc(self, doc: Doc) -> None:
-        """Show the document's title; a dot says that it is not saved."""
+        """Show the document's title, with a dot if it has unsaved changes."""
         self._doc = doc
         self.title.setToolTip(tip(text.file_name(doc.path)) or "Not in a file yet")
         self._fit()
 
     def show_counts(self, counts: str) -> None:
-        """Show how much there is in the graph."""
+        """Show the node and parameter counts of the graph."""
         self.counts.setText(counts)
         self._fit()
 
     def show_view(self, view: View) -> None:
-        """Tick the layers that are shown."""
+        """Check the buttons of the visible layers."""
         for name, button in self.layers.items():
             button.setChecked(bool(getattr(view, name)))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Leave out what there is no room for."""
+        """Hide what does not fit."""
         super().resizeEvent(happened)
         self._fit()
 
     def _fit(self) -> None:
-        """Show what there is room for: counts go first, then the word Speed, then the slider."""
+        """Hide what does not fit: the counts first, then the speed label, then the slider."""
         edited = self._doc.modified and bool(self._doc.path)
         title = self._doc.title + (" •" if edited else "")
         metrics = self.title.fontMetrics()
@@ -124,12 +124,12 @@ class TopBar(QFrame):
 
 
 def _room(widget: QWidget) -> int:
-    """Return how much of a row a widget takes, with the gap behind it."""
+    """Return the width of a widget in the row, including the gap after it."""
     return max(widget.sizeHint().width(), widget.minimumWidth()) + 10
 
 
 class StatusLine(QFrame):
-    """One line: what just happened or went wrong, and how the engine is."""
+    """Status line: the latest event, remark or problem, and the state of the engine."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,24 +158,24 @@ class StatusLine(QFrame):
         row.addWidget(self.engine)
 
     def say(self, remark: str) -> None:
-        """Show a remark for some seconds."""
+        """Show a remark for `SAID_MS`."""
         self._said = remark
         self._quiet.start()
         self._refresh()
 
     def unsay(self, remark: str) -> None:
-        """Take a remark back that does not hold any more."""
+        """Remove a remark that is no longer true."""
         if self._said == remark:
             self._quiet.stop()
             self._hush()
 
     def caption(self, event: str) -> None:
-        """Show the event that is playing, where nothing more important stands."""
+        """Show the event that is playing, unless a remark or a problem is shown."""
         self._caption = event
         self._refresh()
 
     def show_result(self, result: Result, doc: Doc) -> None:
-        """Show the problem, if there is one, and how the engine is."""
+        """Show the problem, if there is one, and the state of the engine."""
         problem = problem_line(result)
         if problem and problem != self._problem:
             self._said = ""
@@ -188,14 +188,14 @@ class StatusLine(QFrame):
         self.note.setVisible(bool(short) and not self._elsewhere)
 
     def show_program(self, on: bool) -> None:
-        """Tell of the program and its engine, or leave all that out."""
+        """Show or hide what concerns the program and its engine."""
         for part in (self.engine, self.note, self.held):
             part.setVisible(on and bool(part.text()))
         self._elsewhere = not on
         self._refresh()
 
     def show_held(self, count: int | None) -> None:
-        """Show how many bytes backward nodes hold; None: this program has no such nodes."""
+        """Show the bytes of tensors saved for backward; None if this program saves none."""
         self.held.setText("" if count is None else f"{text.size(count)} held for backward")
         self.held.setVisible(count is not None and not self._elsewhere)
 
@@ -217,7 +217,7 @@ class StatusLine(QFrame):
 
 
 def problem_line(result: Result) -> str:
-    """Return the problem in one line: its place, torch's message, and what to do about it."""
+    """Return the problem in one line: its place, torch's message, and a hint."""
     problem = result.problem
     if problem is None:
         return ""
@@ -229,11 +229,11 @@ def problem_line(result: Result) -> str:
 
 
 def note_lines(result: Result) -> tuple[str, str]:
-    """Return what the tape lacks, in a few words and as sentences; empty where it lacks nothing."""
+    """Return what the tape lacks, as a short note and as full sentences; empty if complete."""
     tape = result.tape
     short, whole = [], []
     if tape.truncated:
-        short += [one.partition(";")[0] for one in tape.truncated.rstrip(".").split(". ")]
+        short += [part.partition(";")[0] for part in tape.truncated.rstrip(".").split(". ")]
         whole.append(tape.truncated)
     if tape.dropped:
         short.append(f"{text.count(tape.dropped, 'value')} kept as summaries")
@@ -245,7 +245,7 @@ def note_lines(result: Result) -> tuple[str, str]:
 
 
 def engine_line(result: Result, doc: Doc) -> str:
-    """Return how the engine is, in a few words."""
+    """Return the state of the engine in a few words."""
     if result.engine == "starting":
         return "PyTorch is starting…"
     if result.engine == "running":

@@ -1,4 +1,4 @@
-"""Long work in a thread of its own, and what to do with what came of it in this one."""
+"""Run long work in a worker thread and deliver its result in the calling thread."""
 
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -19,19 +19,19 @@ class _Job(QRunnable):
         self._beside, self._number, self._make = beside, number, make
 
     def run(self) -> None:
-        """Make it."""
+        """Call the function and emit its result or exception."""
         try:
             made: object = self._make()
-        except Exception as error:  # noqa: BLE001 - it is raised again in the other thread
+        except Exception as error:  # noqa: BLE001 - raised again in the receiving thread
             made = _Failed(error)
         self._beside.made.emit(self._number, made)
 
 
 class Beside(QObject):
-    """One worker thread, which takes one thing after another."""
+    """A single worker thread with a queue."""
 
     made = Signal(int, object)
-    """From the worker thread: the number of what was asked for, and what came of it."""
+    """Emitted in the worker thread: the number of a task and its result or `_Failed`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,32 +43,33 @@ class Beside(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being made that somebody waits for."""
+        """True while a task is pending whose callback has not been called."""
         return bool(self._thens)
 
     def ask(self, make: Callable[[], T], then: Callable[[Callable[[], T]], None]) -> None:
-        """Call ``make`` beside; later ``then``, here, with what returns or raises what came of it.
+        """Call ``make`` in the worker thread, then ``then`` in this one.
 
-        An exception that ``then`` lets through is nobody's but the program's.
+        ``then`` gets a function that returns the result of ``make`` or raises its exception. An
+        exception that escapes ``then`` counts as a bug of the program.
         """
         self._last += 1
         self._thens[self._last] = cast("Callable[[Callable[[], object]], None]", then)
         self._pool.start(_Job(self, self._last, make))
 
     def forget(self) -> None:
-        """Want nothing any more of what was asked for; what has not begun is not made."""
+        """Cancel all tasks: those not begun are not run, results of others are dropped."""
         self._pool.clear()
         self._thens.clear()
 
     def finish(self) -> None:
-        """Wait for all that was asked for, and do with it what was to be done."""
+        """Wait for all tasks and call their callbacks."""
         while self._thens:
             self._pool.waitForDone()
-            # What was made is told by the worker, and waits for a turn of the event loop.
+            # The worker's signal is a queued event: deliver it without running the event loop.
             QCoreApplication.sendPostedEvents(self)
 
     def close(self) -> None:
-        """Forget all, and wait for what is being made."""
+        """Cancel all tasks and wait for the running one."""
         self.forget()
         self._pool.waitForDone()
 

@@ -1,4 +1,4 @@
-"""How the engine is started, and what its death tells: the same for the window and the CLI."""
+"""Engine launch parameters and crash diagnosis, shared by the window and the CLI."""
 
 import contextlib
 import os
@@ -12,17 +12,17 @@ from engine.standing import At
 from engine.tape import Place, Problem, Tape
 
 GRACE_S = 2.0
-"""A program that cannot be interrupted is killed so long after its time limit."""
+"""Seconds between the time limit and the kill of a program that ignores the interrupt."""
 ABORT_S = 0.5
-"""And may take so long to tell where it was."""
+"""Seconds that an aborted engine gets to write its traceback."""
 FREEZE_S = 60.0
-"""So long may putting a tape together take, once the program has ended."""
+"""Seconds that assembling the tape may take after the program has ended."""
 SPARE = "--spare"
-"""Tells an engine to become ready without haste."""
+"""Option: start up at low priority, as a spare engine."""
 ALONE = "--alone"
-"""Tells an engine that there is no window beside it, to leave the processors to."""
+"""Option: no window runs in parallel, so all processors may be used."""
 OPEN = "--open"
-"""Tells an engine that its programs may do what the user may."""
+"""Option: run programs with all of the user's permissions."""
 PASSED_ON = (
     "PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TEMP TMP SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC "
     "APPDATA LOCALAPPDATA USERPROFILE NUMBER_OF_PROCESSORS LD_LIBRARY_PATH DYLD_LIBRARY_PATH"
@@ -31,37 +31,41 @@ FAMILIES = (
     *("LC_", "PYTHON", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_", "TORCH", "PYTORCH_", "CUDA_"),
     *("NVIDIA_", "ROCM_", "HIP_", "HSA_", "XDG_", "VIRTUAL_ENV", "CONDA_"),
 )
-"""Variables that an engine gets to know, by how they begin; the others may hold passwords."""
+"""Prefixes of environment variables passed to an engine; others may hold passwords."""
 _PASSWORDS = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
-"""Names within those families that passwords go by."""
+"""Parts of variable names that suggest a password, excluded from those families."""
 SPARE_BYTES = 1 << 30
-"""So much memory must be free before an engine is started that may never be needed."""
+"""Free memory required before a spare engine is started."""
 PRINTED_LIMIT = 4_000_000
-"""An engine that sends more output of one program than this is broken, or not ours any more."""
+"""Most characters of output of one program; an engine that sends more is broken or hijacked."""
 GARBAGE = "it wrote something else than messages"
 ENDLESS = "it wrote without end"
-"""Why an engine is given up that may not be ours any more."""
+"""Reasons to give up an engine that user code may have taken over."""
 TAIL = 16_384
-"""Characters of the engine's standard error that are kept."""
+"""Most characters of the engine's standard error that are stored, the last ones."""
 
 _FATAL = re.compile(r"^Fatal Python error: (.+?)(?: \(|$)", re.MULTILINE)
 _DEVICE = re.compile(r"^The device failed: (.+)$", re.MULTILINE)
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP")
 _FROM_OUTSIDE = (
     "killed",
-    *(f"signal {one}, {one.name}" for one in signal.Signals if one.name not in _CRASHES),
+    *(
+        f"signal {number}, {number.name}"
+        for number in signal.Signals
+        if number.name not in _CRASHES
+    ),
 )
-"""How `cause` begins where nothing went wrong within, but somebody ended the engine."""
+"""Prefixes of `cause` for an engine that was killed from outside rather than crashed."""
 _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
 
 
 def arguments() -> list[str]:
-    """Return what follows the Python program; ``-P`` keeps the user's folder out of its path."""
+    """Return the interpreter's arguments; ``-P`` keeps the user's folder out of ``sys.path``."""
     return ["-P", "-u", "-m", "engine"]
 
 
 def memory_free() -> int:
-    """Return the bytes of memory that are free for another engine; plenty where none can tell."""
+    """Return the bytes of memory free for another engine; a huge number if unknown."""
     free = 1 << 40
     with contextlib.suppress(OSError, ValueError):
         found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
@@ -73,15 +77,15 @@ def memory_free() -> int:
 
 
 def folder_of(filename: str) -> str:
-    """Return the folder that a script may read and import from; empty where it is no file."""
+    """Return the folder that a script may read and import from; empty if it is no file."""
     path = Path(filename)
     return str(path.absolute().parent) if os.path.isfile(path) else ""
 
 
 def environment(is_open: bool = False) -> dict[str, str]:
-    """Return the engine's environment: it finds our packages wherever it is started.
+    """Return the engine's environment; ``PYTHONPATH`` lets it import this program's packages.
 
-    Unless ``is_open`` it is not told what a program has no use for.
+    Unless ``is_open``, only variables that a program needs are passed on.
     """
     root = str(Path(engine.__file__).resolve().parent.parent)
     before = os.environ.get("PYTHONPATH")
@@ -98,15 +102,15 @@ def _is_passed_on(name: str) -> bool:
 
 
 def program() -> str:
-    """Return the Python that runs the engine: the one that runs us."""
+    """Return the interpreter that runs the engine: that of this process."""
     return sys.executable
 
 
 def cause(code: int, crashed: bool, errors: str) -> str:
-    """Return in a few words why an engine ended, without a full stop.
+    """Return a short reason why an engine ended, without a full stop.
 
     Args:
-        code: the exit code; where it ``crashed``, the number of the signal.
+        code: the exit code, or the signal number if it ``crashed``.
         crashed: whether a signal ended it.
         errors: the end of its standard error.
     """
@@ -127,16 +131,16 @@ def cause(code: int, crashed: bool, errors: str) -> str:
 
 
 def last_line(errors: str) -> str:
-    """Return the last line of standard error that says something."""
+    """Return the last informative line of standard error."""
     lines = [line.strip() for line in errors.splitlines()]
-    told = [line for line in lines if line and not _ALONE.match(line)]
-    return told[-1][:200] if told else ""
+    informative = [line for line in lines if line and not _ALONE.match(line)]
+    return informative[-1][:200] if informative else ""
 
 
 def dead_place(source: str, filename: str, errors: str, at: At | None = None) -> Place:
     """Return the line of the program that an engine was running when it ended.
 
-    It left word of that in ``errors`` where it crashed; ``at`` is where it said it was before.
+    It is taken from the traceback in ``errors``, else from ``at``, the last line it reported.
     """
     found = re.search(rf'File "{re.escape(filename)}", line (\d+) in', errors)
     lines = source.split("\n")
@@ -150,28 +154,28 @@ def dead_place(source: str, filename: str, errors: str, at: At | None = None) ->
 def obituary(
     source: str, filename: str, why: str, errors: str, stdout: str = "", at: At | None = None
 ) -> Tape:
-    """Return the tape of a program that took its engine down, with what it had printed."""
+    """Return the tape of a program whose engine crashed, with its output so far."""
     place = dead_place(source, filename, errors, at)
-    message, hint = _last_words(why, by_itself=at is not None and at.ends)
+    message, hint = _crash_message(why, by_itself=at is not None and at.ends)
     if at is not None and not at.ends and place == dead_place(source, filename, "", at):
         hint = f"The program was last seen on this line. {hint}"
     return Tape(status="died", error=Problem("Crash", message, hint, place), stdout=stdout)
 
 
-def _last_words(why: str, by_itself: bool) -> tuple[str, str]:
-    """Return what happened, and what helps; ``by_itself``: a line of the program asked for it."""
+def _crash_message(why: str, by_itself: bool) -> tuple[str, str]:
+    """Return message and hint; ``by_itself``: the program's own line ended the process."""
     if why.startswith("exit code") or (by_itself and why.startswith(_FROM_OUTSIDE)):
         return f"The program ended Python itself ({why})", "To end a program early use sys.exit()."
     if why.startswith("killed"):
-        hint = "From outside, or because memory ran out. Run it again, or make a size smaller."
+        hint = "It was killed from outside, or memory ran out. Run it again, or reduce a size."
         return f"Python was {why}", hint
     if why.startswith(_FROM_OUTSIDE):
-        hint = "It came from outside, or from an alarm that the program set. Run it again."
+        hint = "The signal came from outside, or from an alarm the program set. Run it again."
         return f"Python was ended by {why}", hint
     if why in (GARBAGE, ENDLESS):
         hint = "Does the program write to or close file descriptors by number? Leave those past 2."
         return f"Python was given up: {why}", hint
-    hint = "Something in compiled code went wrong; a library was used in a way it cannot take."
+    hint = "Compiled code failed: a library was used in a way that it does not support."
     return f"Python crashed ({why})", hint
 
 
@@ -184,7 +188,7 @@ def overdue(
     stopped: bool = False,
     at: At | None = None,
 ) -> Tape:
-    """Return the tape of a program that had to be killed: late, or ``stopped`` and went on."""
+    """Return the tape of a program killed for a timeout, or for ignoring Stop (``stopped``)."""
     place = dead_place(source, filename, errors, at)
     code = source.split("\n")[place.line - 1].strip()[:80] if place.line else ""
     if stopped:
@@ -192,25 +196,25 @@ def overdue(
         problem = Problem("Stopped", message, "", place)
         return Tape(status="error", error=problem, stdout=stdout)
     message = f"Still running after {timeout:g} s" + (f": {code}" if code else "")
-    hint = "One step took too long. Make a size or a range smaller, or raise the time limit."
+    hint = "One step took too long. Reduce a size or a range, or raise the time limit."
     problem = Problem("Timeout", message, hint, place)
     return Tape(status="timeout", error=problem, stdout=stdout)
 
 
 def kill(pid: int) -> None:
-    """Kill an engine with all that its programs have started; returns at once."""
+    """Kill an engine and its process group without waiting."""
     if pid > 0 and hasattr(os, "killpg"):
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
 
 
 def abort(pid: int) -> bool:
-    """Have an engine write down where it is and die; returns whether that can be asked for."""
+    """Send SIGABRT, so that an engine dumps its traceback; return whether that was possible."""
     if pid <= 0 or os.name != "posix":
         return False
     try:
         os.kill(pid, signal.SIGABRT)
-        # One that has been stopped hears of it only when it goes on.
+        # A process stopped by SIGSTOP handles the signal only once it continues.
         os.kill(pid, signal.SIGCONT)
     except OSError:
         return False

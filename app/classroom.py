@@ -1,4 +1,4 @@
-"""The lesson's place in the window: its pane, the tables it opens, the list of lessons."""
+"""The lesson dock: the lesson's pane, the tables it opens, and the list of lessons."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,7 +21,7 @@ from widgets.scrubber import Scrubber
 
 
 class Classroom(QObject):
-    """Owns the pane and the lesson that is open, and knows where both show themselves."""
+    """Own the lesson pane and the lesson controller, and attach them to the window."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Classroom(QObject):
         open_lesson: Callable[[Lesson], None],
         scrubber: Scrubber,
     ) -> None:
-        """Take its place: the list floats over ``ground``, ``tables`` are what a step may open."""
+        """Attach to the window: the list floats over ``ground``; a step may open ``tables``."""
         self._scrubber = scrubber
         self._ground, self._columns, self._tables, self._open = ground, columns, tables, open_lesson
         self.learning.changed.connect(self._show)
@@ -60,7 +60,7 @@ class Classroom(QObject):
         self._show()
 
     def show_lessons(self, after: str = "") -> None:
-        """Open the list, at the lesson to go on with."""
+        """Open the list at the lesson to continue with."""
         every = lessons.listed()
         now = self.learning.lesson
         at = upcoming(every, self.progress, after) if after or now is None else now.name
@@ -72,9 +72,9 @@ class Classroom(QObject):
         self.show_lessons(after=name)
 
     def _show(self) -> None:
-        # Each step begins with the graph in sight, where there is room for one thing only.
+        # In a narrow window each step begins with the graph visible.
         self._columns.show_aside(self.learning.lesson is not None)
-        # Back and Next stay where they are, whatever the step's program.
+        # Keep Back and Next at the same place for every step's program.
         self._scrubber.keep_height(self.learning.lesson is not None)
 
     def _show_table(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Garbage collections in turns of their own, lest one begins in the middle of anything."""
+"""Run the cyclic garbage collector from a timer in the GUI thread."""
 
 import gc
 import time
@@ -8,18 +8,18 @@ from PySide6.QtCore import QObject, QTimer
 
 PERIOD_MS = 250
 YOUNG, MIDDLE, FULL = 700, 7_000, 77_000
-"""So many objects more than before make a collection of each generation due, as Python has it."""
+"""Allocations that make a collection of each generation due, as in Python's own thresholds."""
 SHARE = 0.01
-"""Full ones take no more than this part of the time."""
+"""Largest share of the time that full collections may take."""
 
 
 class Collecting(QObject):
-    """Goes through what may be garbage now and then, unless it ``is_busy``.
+    """Collect garbage periodically, unless ``is_busy()``.
 
-    Python begins collections in whichever thread makes an object too many. What is freed there may
-    be Qt's, and a widget whose last trace goes in a worker thread takes the program with it.
-    And all other threads wait until a collection ends, a full one 20 ms with 4,000 ops on the
-    screen; while a long tape is made ready Python begins one ten times a second.
+    By itself Python starts a collection in whichever thread crosses the threshold. It may free Qt
+    objects there, and destroying a widget in a worker thread crashes the program. All other threads
+    wait for the collection, too: a full one takes 20 ms with 4,000 ops on the screen, and
+    preprocessing a long tape triggers ten a second.
     """
 
     def __init__(self, is_busy: Callable[[], bool], parent: QObject | None = None) -> None:
@@ -27,18 +27,18 @@ class Collecting(QObject):
         self._is_busy = is_busy
         self._next = 0.0
         self._more = [0, 0]
-        """Objects that the younger collections have seen since the last middle, and full, one."""
+        """Allocations since the last collection of the middle generation, and since a full one."""
         self._timer = QTimer(self)
         self._timer.setInterval(PERIOD_MS)
         self._timer.timeout.connect(self.collect_if_due)
 
     def start(self) -> None:
-        """Begin, and let Python begin none any more."""
+        """Disable Python's automatic collection and start the timer."""
         gc.set_threshold(0, *gc.get_threshold()[1:])
         self._timer.start()
 
     def collect_if_due(self) -> None:
-        """Collect what is garbage, if that is due and there is time for it."""
+        """Collect the generations that are due, unless busy."""
         count = gc.get_count()[0]
         if count < YOUNG or self._is_busy():
             return

@@ -1,4 +1,4 @@
-"""What the colours of a colour mode mean: a bar with ticks or a list of groups, on the canvas."""
+"""Colour legend on the canvas: a bar with ticks, or a list of groups."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
@@ -12,12 +12,12 @@ from widgets.theme import Theme
 BAR_WIDTH = 230
 ROW = 18
 MOST_GROUPS = 8
-"""So many groups are named; the badges on the cards name all."""
+"""Most groups that are listed; the badges on the cards name all."""
 _STEPS = 24
 
 
 class ColorKey(QFrame):
-    """A chip with the title of the mode, its colours, and a button that ends it."""
+    """A chip with the title of the colour mode, its colours, and a button to leave it."""
 
     ended = Signal()
 
@@ -49,7 +49,7 @@ class ColorKey(QFrame):
         self.hide()
 
     def show_key(self, key: Key | None, theme: Theme) -> None:
-        """Show what the colours mean in a theme; None hides the chip."""
+        """Show a legend in the colours of a theme; None hides the chip."""
         if key is not None:
             self.title.setText(key.title)
             self.note.setText(key.note)
@@ -61,7 +61,7 @@ class ColorKey(QFrame):
         self.adjustSize()
 
     def set_brief(self, brief: bool) -> None:
-        """Leave the note out, which the bar then tells as its tip: there is little room."""
+        """Hide the note, which stays the bar's tooltip, to save space."""
         self._brief = brief
         self._show_note()
         self.adjustSize()
@@ -71,7 +71,7 @@ class ColorKey(QFrame):
 
 
 class Colors(QWidget):
-    """The bar with its ticks, or a swatch for each group: below each other, or in one row."""
+    """A colour bar with ticks, or a swatch for each group, in a column or in one row."""
 
     def __init__(self, parent: QWidget | None = None, in_row: bool = False) -> None:
         super().__init__(parent)
@@ -80,20 +80,20 @@ class Colors(QWidget):
         self._theme = Theme.load("light")
 
     def set_key(self, key: Key, theme: Theme) -> None:
-        """Show other colours."""
+        """Set the legend and the theme, and resize to fit."""
         self._key, self._theme = key, theme
         self.setFixedSize(self.sizeHint())
         self.update()
 
     def rows(self) -> tuple[str, ...]:
-        """Return the names that are written, the last of them for all that have no room."""
+        """Return the group names to write; the last one summarizes those that do not fit."""
         groups = self._key.groups
         if len(groups) <= MOST_GROUPS:
             return groups
         return (*groups[: MOST_GROUPS - 1], f"… and {len(groups) - MOST_GROUPS + 1} more")
 
     def sizeHint(self) -> QSize:
-        """Return the size that shows all of it."""
+        """Return the size of the whole legend."""
         if self._key.scale != "groups":
             return QSize(BAR_WIDTH, round(18 + 16 * self._theme.scale))
         rows = self.rows()
@@ -104,12 +104,12 @@ class Colors(QWidget):
         return QSize(min(BAR_WIDTH, round(24 + widest)), round(len(rows) * ROW * scale))
 
     def _places(self) -> list[float]:
-        """Return where each name of a row begins, and where the next one would."""
+        """Return the x at which each name of the row begins, and the end of the last."""
         px = 11 * self._theme.scale
-        found = [0.0]
-        for words in self.rows():
-            found.append(found[-1] + shapes.text_width(words, px, 500) + 36)
-        return found
+        starts = [0.0]
+        for name in self.rows():
+            starts.append(starts[-1] + shapes.text_width(name, px, 500) + 36)
+        return starts
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the bar or the swatches."""
@@ -135,23 +135,23 @@ class Colors(QWidget):
         painter.setBrush(blend)
         painter.drawRoundedRect(bar, 3, 3)
         last = max(1, len(key.ticks) - 1)
-        for n, words in enumerate(key.ticks):
+        for n, label in enumerate(key.ticks):
             x = bar.left() + bar.width() * n / last
             flags = shapes.LEFT if n == 0 else shapes.RIGHT if n == last else shapes.CENTER
             left = {shapes.LEFT: x, shapes.RIGHT: x - 70}.get(flags, x - 35)
             painter.setPen(QPen(theme.line_strong, 1))
             painter.drawLine(round(x), 14, round(x), 17)
             row = QRectF(left, 17, 70, self.height() - 17)
-            shapes.write(painter, row, words, theme.ink2, 11 * theme.scale, 500, flags)
+            shapes.write(painter, row, label, theme.ink2, 11 * theme.scale, 500, flags)
 
     def _paint_groups(self, painter: QPainter) -> None:
         theme, groups = self._theme, self._key.groups
         height = ROW * theme.scale
         places = self._places()
-        for n, words in enumerate(self.rows()):
+        for n, name in enumerate(self.rows()):
             left, top = (places[n], 0.0) if self._in_row else (0.0, n * height)
-            if n < len(groups) and words == groups[n]:
+            if n < len(groups) and name == groups[n]:
                 swatch = QRectF(left + 1, top + height / 2 - 5.5, 11, 11)
                 tints.paint_swatch(painter, swatch, tints.group_color(n), theme)
             row = QRectF(left + 19, top, self.width() - left - 19, height)
-            shapes.write(painter, row, words, theme.ink, 11 * theme.scale, 500)
+            shapes.write(painter, row, name, theme.ink, 11 * theme.scale, 500)

@@ -1,4 +1,4 @@
-"""One side of a comparison: a tape's picture, with what differs marked."""
+"""One side of a comparison: the graph of a tape with the differences marked."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,7 +15,7 @@ from widgets.theme import Theme
 
 
 class Side(QObject):
-    """One of the two tapes: its picture at a position, with what differs marked."""
+    """One of the two tapes: its graph at a position, with the differences marked."""
 
     pictured = Signal()
 
@@ -32,7 +32,7 @@ class Side(QObject):
         self._open: frozenset[str] | None = None
         self._picture: Picture | None = None
         self._wanted: Difference | None = None
-        # Two pictures are too much for the turn in which the card is made.
+        # Building two scenes would block the event that opens the card.
         self._scenery = Scenery(self, aside=True)
         self._scenery.built.connect(self._show)
         self.view.toggled.connect(self._toggle)
@@ -46,22 +46,22 @@ class Side(QObject):
             self._scenery.want(self.tape, scene, self._open, position=position)
         self._look()
 
-    def select(self, one: Difference) -> None:
-        """Select the card that has a difference; as soon as there is a picture."""
-        self._wanted = one
-        self.view.select(self.key_of(one) or None)
+    def select(self, difference: Difference) -> None:
+        """Select the card of a difference, as soon as the picture is built."""
+        self._wanted = difference
+        self.view.select(self.key_of(difference) or None)
 
-    def value_of(self, one: Difference) -> int | None:
-        """Return the value of a difference that is on this side; None for none."""
-        return one.left if self.is_left else one.right
+    def value_of(self, difference: Difference) -> int | None:
+        """Return the id of the value that differs on this side; None if there is none."""
+        return difference.left if self.is_left else difference.right
 
-    def key_of(self, one: Difference) -> str:
-        """Return the key of the card that has a difference; empty for none."""
+    def key_of(self, difference: Difference) -> str:
+        """Return the key of the card of a difference; empty if there is none."""
         if self._picture is None:
             return ""
-        if one.kind == ("left fails" if self.is_left else "right fails"):
+        if difference.kind == ("left fails" if self.is_left else "right fails"):
             return next((card.key for card in self._picture.cards if card.failed), "")
-        value = self.value_of(one)
+        value = self.value_of(difference)
         return "" if value is None else self.card_of(value)
 
     def card_of(self, value: int) -> str:
@@ -69,7 +69,7 @@ class Side(QObject):
         return "" if self._picture is None else self._picture.value_cards.get(value, "")
 
     def last_of(self, value: int) -> int:
-        """Return the position at the end of the step in which a value came about; 0 if unknown."""
+        """Return the end position of the scene in which a value is created; 0 if unknown."""
         born = index_of(self.tape).born.get(value)
         if born is None:
             return 0
@@ -77,11 +77,11 @@ class Side(QObject):
 
     @property
     def is_drawing(self) -> bool:
-        """Whether its picture is still being made."""
+        """True while its picture is being built."""
         return self._scenery.busy
 
     def let_go(self) -> None:
-        """Let the worker thread end, without waiting for it."""
+        """Cancel the worker thread without waiting for it."""
         self._scenery.let_go()
 
     def _look(self) -> None:

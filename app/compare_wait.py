@@ -1,4 +1,4 @@
-"""Two long tapes compared beside the interface, with a bar and Cancel in the meantime."""
+"""Comparison of two long tapes in a worker thread, with a progress card and Cancel."""
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
@@ -10,24 +10,24 @@ from playback import scenes
 from playback.compare import Comparison
 
 INLINE_EVENTS = 1500
-"""Tapes of at most so many events together are compared at once: that takes some milliseconds."""
+"""Most events of two tapes together that are compared in the GUI thread (some milliseconds)."""
 SIZE = (420, 150)
 STEPS = 200
 
 
 class _Cancelled(Exception):
-    """Nobody waits for the comparison any more."""
+    """Raised in the worker thread when the comparison is cancelled."""
 
 
 class _Job(QRunnable):
-    """One comparison on the worker thread."""
+    """One comparison in the worker thread."""
 
     def __init__(self, work: "Comparer", left: Tape, right: Tape) -> None:
         super().__init__()
         self.work, self.tapes = work, (left, right)
 
     def run(self) -> None:
-        """Compare; a fault of ours is told like any other, and nobody goes on waiting."""
+        """Compare; after an internal error emit None, so that the card does not wait for ever."""
         compared: Comparison | None = None
         try:
             compared = self._compared()
@@ -51,12 +51,12 @@ class _Job(QRunnable):
 
 
 class Comparer(QObject):
-    """Compares two tapes on a thread of its own, once it is told to `start`."""
+    """Compare two tapes in a worker thread, from `start` on."""
 
     finished = Signal(object)
-    """Carries the `Comparison`; None where a fault of ours kept it from being made."""
+    """Carries the `Comparison`; None after an internal error."""
     progressed = Signal(float)
-    """The share that is done."""
+    """Fraction done, 0 to 1."""
 
     def __init__(self, left: Tape, right: Tape, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,19 +66,19 @@ class Comparer(QObject):
         self._pool.setMaxThreadCount(1)
 
     def start(self) -> None:
-        """Begin; who wants to hear of the end listens by now, for it may come at once."""
+        """Start the thread; connect `finished` before, since it may be emitted at once."""
         self._pool.start(_Job(self, *self._tapes))
 
     def close(self) -> None:
-        """Give up; the thread ends in its own time, and this with it."""
+        """Cancel; the thread ends when it notices, and this object is deleted then."""
         self.over = True
-        # Whoever would hear of it may be gone by then.
+        # The receivers may be deleted by then.
         self.blockSignals(True)
         let_go(self, self._pool)
 
 
 class CompareWait(Overlay):
-    """A card with how far the comparison is; closing it gives the comparison up."""
+    """A card with the comparison's progress; closing it cancels the comparison."""
 
     compared = Signal(object)
     """Carries the `Comparison`."""
@@ -111,7 +111,7 @@ class CompareWait(Overlay):
         self.work.start()
 
     def leave(self) -> None:
-        """Close it; a comparison that is still being made is given up."""
+        """Close the card and cancel a running comparison."""
         self.work.close()
         super().leave()
 

@@ -1,4 +1,4 @@
-"""Two runs side by side: linked pictures, a linked position, and a list of what differs."""
+"""Two runs side by side: linked graphs, a linked position, and a list of differences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +31,7 @@ SIZE = (1600, 1000)
 LIST_HEIGHT = 132
 READABLE = 0.7
 MOST_LISTED = 500
-"""So many differences are listed, the first ones; nobody reads more."""
+"""Most differences that are listed, the first ones."""
 KINDS: dict[Kind, str] = {
     "value": "Value",
     "gradient": "Gradient",
@@ -43,7 +43,7 @@ KINDS: dict[Kind, str] = {
 
 
 class CompareCard(Overlay):
-    """Two tapes over the window; the first place where they part is selected at first."""
+    """A card that compares two tapes; the first difference is selected at first."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class CompareCard(Overlay):
         self.left = Side(left, self.compared, True, theme, self)
         self.right = Side(right, self.compared, False, theme, self)
         self._shift = QPointF()
-        """From a card on the left to its partner on the right, in scene units."""
+        """Offset from a card on the left to its counterpart on the right, in scene units."""
         self._linking = False
         self._appearing = Slices(0, self)
         self._appearing.rest_ms = 2
@@ -85,7 +85,7 @@ class CompareCard(Overlay):
         self._move(len(left.events))
 
     def open(self) -> None:
-        """Show it with the first difference selected."""
+        """Open the card with the first difference selected."""
         super().open()
         self._fit()
         self._appearing.run(self._appear())
@@ -94,11 +94,11 @@ class CompareCard(Overlay):
         self.list.setFocus()
 
     def _appear(self) -> Iterator[bool | None]:
-        """Show the card first, then each of the two pictures once it is painted."""
+        """Show the card first, then each of the two graphs once it can be painted."""
         sides = (self.left, self.right)
         for side in sides:
             side.view.setUpdatesEnabled(False)
-        # By the end of the second turn all has its place and the card is painted.
+        # After two turns of the event loop the layout is settled and the card is painted.
         yield LAST
         yield LAST
         for side in sides:
@@ -108,16 +108,16 @@ class CompareCard(Overlay):
             yield LAST
 
     def leave(self) -> None:
-        """Close it and let its worker threads end."""
+        """Close the card and cancel its worker threads."""
         self.left.let_go()
         self.right.let_go()
         super().leave()
 
     def differences(self) -> tuple[Difference, ...]:
-        """Return what is listed."""
+        """Return all differences."""
         return self.compared.differences
 
-    # Making
+    # Layout
 
     def _place(self, titles: tuple[str, str]) -> None:
         heading = QLabel("What differs")
@@ -143,7 +143,7 @@ class CompareCard(Overlay):
             label.setProperty("role", "title")
             side.view.setAccessibleName(f"Graph of {title}")
             column.addWidget(label)
-            if any(one.rows for one in self._strips):
+            if any(strip.rows for strip in self._strips):
                 column.addWidget(strip)
             column.addWidget(side.view, 1)
             sides.addLayout(column, 1)
@@ -153,14 +153,14 @@ class CompareCard(Overlay):
         self.list.setFixedHeight(LIST_HEIGHT)
         self.list.setAccessibleName("What differs")
         listed = self.compared.differences[:MOST_LISTED]
-        for one in listed:
-            self.list.addItem("   ".join(filter(None, (KINDS[one.kind], one.name, one.words))))
+        for item in listed:
+            self.list.addItem("   ".join(filter(None, (KINDS[item.kind], item.name, item.words))))
         self._tell_more(len(self.compared.differences) - len(listed))
         self.list.setVisible(bool(self.compared.differences))
         self.column.addWidget(self.list)
 
     def _tell_more(self, more: int) -> None:
-        """Say at the end of the list how many differences it leaves out."""
+        """Append the number of differences that are not listed."""
         if more:
             last = QListWidgetItem(f"… and {more:,} more; the cards are marked all the same")
             last.setFlags(Qt.ItemFlag.NoItemFlags)
@@ -183,7 +183,7 @@ class CompareCard(Overlay):
     # Linking
 
     def _move(self, position: int) -> None:
-        """Show a position of the left tape, and what belongs to it on the right."""
+        """Show a position of the left tape, and the corresponding one of the right."""
         across = self.compared.across(position)
         self.left.move(position)
         self.right.move(across)
@@ -191,41 +191,42 @@ class CompareCard(Overlay):
         self.where.setText(f"Event {position} of {total} · {across} of {other}")
 
     def _choose(self, row: int) -> None:
-        """Select the cards of a difference and bring them beside each other."""
+        """Select the cards of a difference and align them with each other."""
         if not 0 <= row < min(MOST_LISTED, len(self.compared.differences)):
             return
-        one = self.compared.differences[row]
-        self._go_to(one)
-        self.left.select(one)
-        self.right.select(one)
-        self._bring(one)
+        difference = self.compared.differences[row]
+        self._go_to(difference)
+        self.left.select(difference)
+        self.right.select(difference)
+        self._bring(difference)
 
-    def _go_to(self, one: Difference) -> None:
-        """Move to the end of the step that has the difference, where it is not in the picture."""
-        if one.kind in ("left fails", "right fails"):
+    def _go_to(self, difference: Difference) -> None:
+        """Move to the end of the scene with the difference, unless it is in the picture."""
+        if difference.kind in ("left fails", "right fails"):
             self.slider.setValue(self.slider.maximum())
             return
-        side = self.left if one.left is not None else self.right
-        value = side.value_of(one)
+        side = self.left if difference.left is not None else self.right
+        value = side.value_of(difference)
         at = side.last_of(value) if value is not None else 0
-        if side.key_of(one) or not at:
+        if side.key_of(difference) or not at:
             return
         self.slider.setValue(at if side.is_left else self.compared.across(at, from_left=False))
 
     def _frame(self) -> None:
-        """Fit a picture that has just come, and what is selected into it."""
+        """Fit a picture that has just been built, then bring the selection into view."""
         self._fit()
         row = self.list.currentRow()
         if 0 <= row < len(self.compared.differences):
             self._bring(self.compared.differences[row])
 
-    def _bring(self, one: Difference) -> None:
-        """Bring the cards of a difference beside each other, and into sight."""
-        a, b = (side.view.stage().boxes.get(side.key_of(one)) for side in (self.left, self.right))
+    def _bring(self, difference: Difference) -> None:
+        """Align the cards of a difference with each other and bring them into view."""
+        sides = (self.left, self.right)
+        a, b = (side.view.stage().boxes.get(side.key_of(difference)) for side in sides)
         if a is not None and b is not None:
             self._shift = b.center() - a.center()
         else:
-            self._shift = self._beside(one)
+            self._shift = self._beside(difference)
         side, box = (self.left, a) if a is not None else (self.right, b)
         if box is None:
             return
@@ -237,9 +238,9 @@ class CompareCard(Overlay):
             middle = QPointF(view.width() / 2, view.height() / 2) - box.center() * zoom
             view.set_camera(Camera(zoom, middle.x(), middle.y()))
 
-    def _beside(self, one: Difference) -> QPointF:
-        """Return the shift at the last op before a difference that both pictures have."""
-        for values in self.compared.before(one):
+    def _beside(self, difference: Difference) -> QPointF:
+        """Return the offset at the last op before a difference that both pictures contain."""
+        for values in self.compared.before(difference):
             boxes = [
                 side.view.stage().boxes.get(side.card_of(value))
                 for side, value in zip((self.left, self.right), values, strict=True)
@@ -249,14 +250,14 @@ class CompareCard(Overlay):
         return self._shift
 
     def _pick(self, side: Side, key: str) -> None:
-        """Select what is listed of a card that was clicked."""
-        for row, one in enumerate(self.compared.differences):
-            if key and side.key_of(one) == key:
+        """Select the list entry of a card that was clicked."""
+        for row, difference in enumerate(self.compared.differences):
+            if key and side.key_of(difference) == key:
                 self.list.setCurrentRow(row)
                 return
 
     def _fit(self) -> None:
-        """Show the whole of the bigger picture, and as much of the other beside it."""
+        """Fit the bigger picture, and apply the same camera to the other."""
         view = self.left.view
         size = QSizeF(view.size())
         sides = [side.view.stage().bounds for side in (self.left, self.right)]
@@ -272,7 +273,7 @@ class CompareCard(Overlay):
         self._follow(self.left)
 
     def _follow(self, side: Side) -> None:
-        """Let the other side look at the same place."""
+        """Move the other side's camera to the same place."""
         if self._linking:
             return
         self._linking = True
@@ -291,7 +292,7 @@ class CompareCard(Overlay):
 
 
 class Comparing(QObject):
-    """Holds the tape that was kept to be compared, and opens the comparison."""
+    """Store the tape to compare with, and open the comparison."""
 
     def __init__(self, over: QWidget, theming: Look, parent: QObject) -> None:
         super().__init__(parent)
@@ -300,15 +301,15 @@ class Comparing(QObject):
 
     @property
     def kept(self) -> str:
-        """What is kept is called; empty for nothing."""
+        """Title of the stored run; empty if there is none."""
         return self._kept[1] if self._kept is not None else ""
 
     def keep(self, tape: Tape, title: str) -> None:
-        """Keep a tape, in place of the one before."""
+        """Store a tape in place of the previous one."""
         self._kept = (tape, title)
 
     def with_kept(self, tape: Tape, title: str) -> CompareCard | None:
-        """Show the kept tape beside this one; None where none is kept."""
+        """Compare the stored tape with this one; None if none is stored."""
         return None if self._kept is None else self.show(self._kept, (tape, title))
 
     def show(
@@ -317,9 +318,9 @@ class Comparing(QObject):
         right: tuple[Tape, str],
         lines: tuple[Sequence[str], Sequence[str]] = ((), ()),
     ) -> CompareCard | None:
-        """Show two tapes, each with its title and the lines that only its program has.
+        """Compare two tapes, each with its title and the lines that only its program has.
 
-        Long ones are compared first, beside the interface; then None is returned.
+        Long ones are compared in a worker thread first; then None is returned.
         """
         tapes, titles = (left[0], right[0]), (left[1], right[1])
 

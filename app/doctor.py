@@ -1,4 +1,4 @@
-"""``gradscribe doctor SCRIPT.py``: what the doctor finds in a run, for people and for programs."""
+"""``gradscribe doctor SCRIPT.py``: print the doctor's findings as text or JSON."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ NONE, SOME = 0, 1
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command's options."""
     made = argparse.ArgumentParser(
-        prog="gradscribe doctor", description="Run a script and tell the mistakes in it."
+        prog="gradscribe doctor", description="Run a script and report the mistakes in it."
     )
     made.add_argument("script", metavar="SCRIPT.py")
     made.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
@@ -30,9 +30,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def doctor(options: argparse.Namespace, exits: dict[str, int]) -> int:
-    """Run a script, tell what was found, and return the exit code.
+    """Run a script, print the findings, and return the exit code.
 
-    ``exits`` has the code for each status; findings in a script that ran are code 1.
+    ``exits`` maps each status to its code; findings in a script that ran give code 1.
     """
     from app.record import record_file
 
@@ -75,10 +75,10 @@ def told(tape: Tape, script: str, source: str) -> str:
         return ""  # It never ran.
     if not tape.findings:
         return f"The doctor found nothing{' but this error' if tape.error is not None else ''}.\n"
-    return "\n".join("".join(_told(finding, script, source)) for finding in tape.findings)
+    return "\n".join("".join(_finding_text(finding, script, source)) for finding in tape.findings)
 
 
-def _told(finding: Finding, script: str, source: str) -> Iterator[str]:
+def _finding_text(finding: Finding, script: str, source: str) -> Iterator[str]:
     maybe = " (perhaps)" if finding.severity == "hint" else ""
     where = f"{script}:{finding.place.line}" if finding.place.line else script
     yield f"{where}: {finding.title}{maybe} [{finding.id}]\n"
@@ -88,5 +88,5 @@ def _told(finding: Finding, script: str, source: str) -> Iterator[str]:
         lines = ", ".join(str(line) for line in dict.fromkeys(others))
         yield f"  See also line {lines}.\n"
     if finding.unmended:
-        yield f"  Not mended here. {finding.unmended}.\n"
+        yield f"  Not fixed here. {finding.unmended}.\n"
     yield from (f"    {line}\n" for line in changes(source, finding.fix))

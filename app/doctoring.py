@@ -1,4 +1,4 @@
-"""What the doctor found, brought to the window: the tab, the marks in the code, the fixes."""
+"""The doctor's findings in the window: the tab, the marks in the code, the fixes."""
 
 from collections.abc import Callable
 
@@ -16,10 +16,10 @@ Elsewhere = tuple[str, frozenset[str], Callable[[Finding], None]]
 
 
 class Doctoring(QObject):
-    """Keeps pane, tab and marks in step with the latest run, and does what the cards ask."""
+    """Update pane, tab and marks after each run, and perform the actions of the cards."""
 
     compared = Signal(object, object, object)
-    """Both runs are there: (tape, title) as it is and mended, and the lines that each alone has."""
+    """Both runs are done: (tape, title) without and with the fix, and the lines unique to each."""
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class Doctoring(QObject):
         pane.show_asked.connect(self._try)
 
     def show(self) -> None:
-        """Show what was found in the latest run."""
+        """Show the findings of the latest run."""
         result = self._session.result
         findings = result.latest.findings
         step, mendable, _ = self._elsewhere
-        beside = mendable if step == result.latest_source else frozenset[str]()
-        self._pane.set_findings(findings, result.latest_source, beside)
+        elsewhere = mendable if step == result.latest_source else frozenset[str]()
+        self._pane.set_findings(findings, result.latest_source, elsewhere)
         place = self._tabs.indexOf(self._page)
         self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else "Findings")
         titles = "\n".join(f"Line {f.place.line}: {f.title}" for f in findings)
@@ -59,7 +59,7 @@ class Doctoring(QObject):
     def mend_elsewhere(
         self, source: str, findings: frozenset[str], then: Callable[[Finding], None]
     ) -> None:
-        """Call ``then`` to show what becomes of the findings with these ids of ``source``."""
+        """Let ``then`` try the fixes of the findings with these ids of ``source``."""
         self._elsewhere = source, findings, then
 
     def _show_current(self) -> None:
@@ -80,7 +80,7 @@ class Doctoring(QObject):
             self._go_to_line(findings[0].place.line)
 
     def count(self) -> int:
-        """Return how many findings are shown."""
+        """Return the number of findings."""
         return len(self._session.result.latest.findings)
 
     def _go_to_line(self, line: int) -> None:
@@ -92,7 +92,7 @@ class Doctoring(QObject):
             self._session.mend(finding.fix)
 
     def _try(self, finding: object) -> None:
-        """Run the mended program beside; another one that runs is given up."""
+        """Run the fixed program in parallel; cancel a trial that is running."""
         if not isinstance(finding, Finding):
             return
         self._settle()
@@ -115,7 +115,7 @@ class Doctoring(QObject):
         card.show_rows(mended.compare(result.latest, tape))
         rows = mended.changes(result.latest_source, finding.fix)
         lines = tuple([row[2:] for row in rows if row.startswith(sign)] for sign in "-+")
-        titles = f"As it is · {finding.title[0].lower()}{finding.title[1:]}", "Mended"
+        titles = f"As it is · {finding.title[0].lower()}{finding.title[1:]}", "Fixed"
         self.compared.emit((result.latest, titles[0]), (tape, titles[1]), lines)
 
     def _settle(self) -> None:
@@ -125,5 +125,5 @@ class Doctoring(QObject):
             card.set_running(False)
 
     def close(self) -> None:
-        """End what still runs."""
+        """Cancel the running trial."""
         self._trial.close()

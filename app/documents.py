@@ -1,4 +1,4 @@
-"""Programs in and out of files, and drafts that outlive a closed window."""
+"""Read and write program files, and store drafts that outlive a closed window."""
 
 import codecs
 import contextlib
@@ -21,37 +21,36 @@ from app import atomic, envelope
 from app.envelope import Damaged, Newer
 
 SESSION = ".gradscribe"
-"""How the name of a training session ends."""
+"""File suffix of a training session."""
 KEPT_IN = ("drafts", "sessions")
-"""Two folders side by side: what closed windows left, and what open ones hold."""
+"""The sibling folders of the drafts of closed windows and the sessions of open ones."""
 LIMIT = 2 << 20
-"""A program longer than this many bytes is not opened."""
+"""Most bytes of a program that is opened."""
 MOST_DRAFT = 64 << 20
-"""No draft longer than this many bytes is read."""
+"""Most bytes of a draft that is read."""
 _END = re.compile("\r\n|\r|\n")
 
 
 class Refused(Exception):
-    """Something the user asked for cannot be done; its text is shown to them as it is."""
+    """A request of the user cannot be carried out; the text is shown to the user as it is."""
 
 
 class Draft(Struct, frozen=True):
-    """A program that was closed before it was saved; ``saved`` is the text its file held."""
+    """An unsaved program of a closed window; ``saved`` is the text of its file."""
 
     source: str
     path: str = ""
     title: str = ""
     saved: str = ""
     foreign: bool = False
-    """Whether it came from elsewhere: it waits to be read again."""
+    """True if it came from outside: it does not run before the user has read it again."""
 
 
 def read(path: Path) -> str:
-    """Return the text of the program at ``path``, with line ends as Python writes them.
+    """Return the text of the program at ``path``, with line ends normalized to LF.
 
     Raises:
-        Refused: there is no such file, it is no text in UTF-8 or the encoding that its first lines
-            declare, or far too long for a program.
+        Refused: the file is missing, too long, or not text in UTF-8 or its declared encoding.
     """
     try:
         with opened(path) as file:
@@ -70,10 +69,10 @@ def read(path: Path) -> str:
 
 
 def real(path: Path) -> Path:
-    """Return the whole path without links; one in a circle stays, and cannot be opened.
+    """Return the absolute path with links resolved; circular links are left as they are.
 
     Raises:
-        Refused: no file can have that name.
+        Refused: the name is not a valid file name.
     """
     try:
         return Path(os.path.realpath(path))
@@ -82,19 +81,18 @@ def real(path: Path) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether something is at ``path``, as far as one may look.
+    """Return whether ``path`` exists; False if that cannot be determined.
 
-    Asked itself, a path of which that cannot be told raises: in a folder that is not for this user,
-    or with a name that is too long.
+    Unlike `Path.exists`, this does not raise for an unreadable folder or an overlong name.
     """
     return os.path.exists(path)
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file for reading, but nothing that one would wait for.
+    """Open a file for reading, unless reading from it might block.
 
     Raises:
-        Refused: it is a folder, or a pipe or socket with a name, or its name is no text.
+        Refused: it is a folder, a device, or a named pipe or socket, or its name is not text.
         OSError: it cannot be opened.
     """
     _check_name(path)
@@ -103,7 +101,7 @@ def opened(path: Path) -> BinaryIO:
         raise Refused(f"{path} is a folder, not a file")
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise Refused(f"{path} is no plain file")
-    # What the shell puts there for <(a command) ends by itself.
+    # The shell's process substitution <(command) is a pipe that ends by itself.
     if (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and path.parts[1:2] not in (
         ("dev",),
         ("proc",),
@@ -111,7 +109,7 @@ def opened(path: Path) -> BinaryIO:
         raise Refused(f"{path} is no plain file")
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or not hasattr(os, "O_NONBLOCK"):
         return path.open("rb")
-    # A few files of the system's keep whoever reads them until there is more.
+    # Reading from some system files (/proc/kmsg) blocks until there is more.
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     if not select.select([file], [], [], 0)[0]:
         file.close()
@@ -128,9 +126,9 @@ def _check_name(path: Path) -> None:
 
 
 def write(path: Path, text: str, like: Path | None = None) -> None:
-    """Write a program to ``path``: wholly, or the file stays as it was.
+    """Write a program to ``path`` atomically.
 
-    Line ends and a byte order mark stay as they are in the file at ``like`` (``path`` if None).
+    Line ends and a byte order mark are taken from the file at ``like`` (``path`` if None).
 
     Raises:
         Refused: the file cannot be written.
@@ -163,15 +161,15 @@ def _bytes_at(path: Path) -> bytes:
 
 
 def _with_ends(text: str, before: bytes) -> str:
-    """Return ``text`` with the line ends that most lines of ``before`` have.
+    """Return ``text`` with the line end that is most frequent in ``before``.
 
-    Where they are mixed, the lines at the start and at the end that did not change keep theirs.
+    If they are mixed, unchanged lines at the start and at the end keep theirs.
     """
     try:
         old = before.decode(_encoding(before))
     except UnicodeError:
         return text
-    # Three kinds of ends and no others: a form feed, say, is a letter like any.
+    # Not str.splitlines, which also splits at form feeds and the like.
     lines = _END.sub("\n", old).split("\n")
     ends = _END.findall(old)
     most = max(dict.fromkeys(ends), key=ends.count, default="\n")
@@ -179,13 +177,13 @@ def _with_ends(text: str, before: bytes) -> str:
         return text
     new = text.split("\n")
     same = _common(lines, new)
-    room = min(len(lines), len(new)) - same
-    tail = min(_common(lines[::-1], new[::-1]), room)
+    rest = min(len(lines), len(new)) - same
+    tail = min(_common(lines[::-1], new[::-1]), rest)
     fresh = len(new) - 1 - same - tail
-    kept = ends[len(ends) - tail :] if tail else []
-    chosen = [*ends[:same], *[most] * max(0, fresh), *kept][: len(new) - 1]
+    last = ends[len(ends) - tail :] if tail else []
+    chosen = [*ends[:same], *[most] * max(0, fresh), *last][: len(new) - 1]
     made = "".join(line + end for line, end in zip(new, [*chosen, ""], strict=True))
-    # A lone return before a lone newline would be one line end.
+    # A line that ends in \r before an empty line that ends in \n would merge into one \r\n.
     return made if _END.sub("\n", made) == text else text.replace("\n", most)
 
 
@@ -198,10 +196,10 @@ def _common(one: list[str], other: list[str]) -> int:
 
 
 def _encoding(data: bytes) -> str:
-    """Return the encoding a program is in, as Python finds out: UTF-8 or what it declares."""
+    """Return a program's encoding by Python's rules (PEP 263): UTF-8 or what it declares."""
     try:
         name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        # Some that a program may name are none of texts, or keep no lines apart: rot13, punycode.
+        # Exclude codecs that are not text encodings or do not keep newlines: rot13, punycode.
         is_plain = "\n".encode(name) == b"\n"
     except (SyntaxError, LookupError, UnicodeError):
         is_plain = False
@@ -209,7 +207,7 @@ def _encoding(data: bytes) -> str:
 
 
 def write_bytes(path: Path, data: bytes | Sequence[bytes]) -> None:
-    """Write ``data`` to ``path``: wholly and safely on the disk, or the file stays as it was.
+    """Write ``data`` to ``path`` atomically, synced to the disk.
 
     Raises:
         Refused: the file cannot be written.
@@ -221,10 +219,10 @@ def write_bytes(path: Path, data: bytes | Sequence[bytes]) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Make sure, before long work, that a file at ``path`` could be written.
+    """Check, before long work, that a file at ``path`` could be written.
 
     Raises:
-        Refused: its folder is missing, or one may not write there.
+        Refused: its folder is missing or not writable.
     """
     folder, error = path.absolute().parent, 0
     try:
@@ -243,7 +241,7 @@ def check_writable(path: Path) -> None:
 
 
 def _is_read_only(path: Path) -> bool:
-    """Return whether nobody may write on that disk (where the system tells)."""
+    """Return whether the file system is mounted read-only; False if unknown."""
     try:
         return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
     except (AttributeError, OSError):
@@ -251,7 +249,7 @@ def _is_read_only(path: Path) -> bool:
 
 
 def differs(path: Path, text: str) -> bool:
-    """Return whether there is a file at ``path`` that holds something else than ``text``."""
+    """Return whether a file exists at ``path`` whose text is not ``text``."""
     try:
         return read(path) != text
     except Refused:
@@ -259,21 +257,21 @@ def differs(path: Path, text: str) -> bool:
 
 
 def newest(where: Path) -> int:
-    """Return the time (nanoseconds) of what was kept last, in the folder ``where`` or beside it."""
+    """Return the latest mtime (nanoseconds) in the folder ``where`` and the `KEPT_IN` siblings."""
     return atomic.latest(*{where, *(where.with_name(name) for name in KEPT_IN)})
 
 
 class Drafts:
-    """Unsaved texts in a folder, one per document. ``where`` None keeps nothing."""
+    """Unsaved texts in a folder, one per document; nothing is stored if ``where`` is None."""
 
     def __init__(self, where: Path | None) -> None:
         self.where = where
 
     def keep(self, draft: Draft) -> None:
-        """Keep a draft of the document at ``draft.path``; `sync` has it safe from a power cut.
+        """Store a draft of the document at ``draft.path``; `sync` makes it survive a power cut.
 
         Raises:
-            Refused: it cannot be written.
+            Refused: the draft cannot be written.
         """
         if self.where is None:
             return
@@ -283,12 +281,12 @@ class Drafts:
             after = newest(self.where)
             atomic.write(self._file(draft.path), data, sync=False, after=after)
         except OSError as error:
-            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
         except UnicodeEncodeError as error:
-            raise Refused(f"The text cannot be kept: {error.reason}") from error
+            raise Refused(f"The text cannot be stored: {error.reason}") from error
 
     def sync(self, path: str) -> None:
-        """Have the draft of ``path`` safely on the disk. Any thread may do it.
+        """Flush the draft of ``path`` to the disk. Thread-safe.
 
         Raises:
             OSError: the disk has failed.
@@ -297,17 +295,17 @@ class Drafts:
             atomic.sync_file(self._file(path))
 
     def find(self, path: str) -> Draft | None:
-        """Return the draft of the document at ``path`` (empty: the one without a file).
+        """Return the draft of the document at ``path`` (empty: the document without a file).
 
         Raises:
-            Refused: there is one, and it cannot be read; it stays, if need be under another name.
+            Refused: the draft cannot be read; a damaged one is renamed, not deleted.
         """
         if self.where is None:
             return None
         file = self._file(path)
         try:
-            with opened(file) as held:
-                data = held.read(MOST_DRAFT + 1)
+            with opened(file) as stream:
+                data = stream.read(MOST_DRAFT + 1)
         except OSError:
             return None
         except Refused as error:
@@ -326,11 +324,11 @@ class Drafts:
             raise Refused(f"Unsaved changes cannot be read; they are kept as {file}") from error
 
     def order(self, path: str) -> int:
-        """Return a number that grows from each work that is kept to the next; 0 for no draft."""
+        """Return a number that is greater for a later draft or session; 0 for no draft."""
         return atomic.written_at(self._file(path)) if self.where is not None else 0
 
     def drop(self, path: str) -> None:
-        """Forget the draft of the document at ``path``."""
+        """Delete the draft of the document at ``path``."""
         if self.where is not None:
             with contextlib.suppress(OSError):
                 self._file(path).unlink(missing_ok=True)

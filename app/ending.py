@@ -1,4 +1,4 @@
-"""Ctrl-C in the terminal, and a system that ends its programs: the window is closed as by hand."""
+"""Close the window properly on SIGINT, SIGTERM and SIGHUP."""
 
 import signal
 import socket
@@ -9,14 +9,14 @@ from types import FrameType
 from PySide6.QtCore import QObject, QSocketNotifier
 
 ASKED = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Signals that ask a program to end; Windows has the first two."""
+"""Signals that request termination; Windows has the first two."""
 
 
 class Ending(QObject):
-    """Calls ``close`` when one of `ASKED` arrives, unless somebody else takes it or ignores it.
+    """Call ``close`` on each signal of `ASKED` that has its default handler.
 
-    Python alone would notice one only when something else happens in the window, and raise an
-    exception wherever it is just then.
+    By itself Python would handle a signal only at the next Qt event, and raise KeyboardInterrupt
+    in whatever code runs then. A wakeup descriptor and a socket notifier avoid both.
     """
 
     def __init__(self, close: Callable[[], object], parent: QObject | None = None) -> None:
@@ -43,7 +43,7 @@ class Ending(QObject):
             self._close()
 
     def stop(self) -> None:
-        """Leave the signals to whom they were left before."""
+        """Restore the previous signal handlers."""
         for number, before in self._before.items():
             signal.signal(number, before)
         self._before = {}
@@ -56,4 +56,4 @@ class Ending(QObject):
 
 
 def _note(_signal: int, _frame: FrameType | None) -> None:
-    """Do nothing: the number of the signal is on its way through the socket."""
+    """Do nothing: Python writes the signal number to the wakeup socket."""

@@ -1,4 +1,4 @@
-"""One engine, alive or dead: a QProcess that speaks `engine.wire`."""
+"""An engine process: a QProcess that exchanges `engine.wire` messages."""
 
 import math
 from collections import deque
@@ -18,35 +18,35 @@ from engine import wire
 from widgets.once import once
 
 CLOSE_MS = 500
-"""An engine that was asked to end gets so long before it is killed."""
+"""Time an engine gets to quit before it is killed."""
 KILL_MS = 2000
 BOOT_S = 90.0
-"""An engine that is waited for and is not ready after so long is stuck: stopped from outside, or on
-a disk that does not answer."""
+"""Seconds an engine may take to become ready; past that it is stuck: stopped from outside, or
+waiting for a disk that does not answer."""
 TURN_MS = 15
-"""Messages are taken for so long at a time; then the interface has its turn."""
+"""Time slice for handling messages before control returns to the event loop."""
 DONE = object()
 AHEAD = 4 << 20
-"""So many bytes at most wait for the pipe; what comes after them waits with us."""
+"""Most bytes in the pipe's buffer; further frames are queued in this process."""
 BACKLOG = 64 << 20
-"""An engine that is so many bytes ahead of us is broken, or not ours any more."""
+"""Most unread bytes from an engine; one that sends more is broken or hijacked."""
 
 
 class EngineProcess(QObject):
-    """Starts at `start`; afterwards `received` carries messages until `ended` says why it died."""
+    """An engine process; after `start`, `received` carries messages until `ended` is emitted."""
 
     received = Signal(object)
     ended = Signal(str)
-    """Why, in a few words; emitted once, never after `discard` or `close`."""
+    """Carries a short reason; emitted once, never after `discard` or `close`."""
 
     def __init__(self, parent: QObject, spare: bool = False, is_open: bool = False) -> None:
         super().__init__(parent)
         self.is_open = is_open
-        """Whether its programs may do what the user may."""
+        """True if its programs have all of the user's permissions."""
         self.folder: str | None = None
-        """The folder that its programs may read; None until it has been given one."""
+        """The folder that its programs may read; None until one is assigned."""
         self.ready: wire.Ready | None = None
-        """What it said when it could take requests."""
+        """Its `Ready` message; None before it takes requests."""
         self.errors = ""
         """The end of its standard error."""
         self._over = False
@@ -75,11 +75,11 @@ class EngineProcess(QObject):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it takes requests."""
+        """True once it takes requests."""
         return self.ready is not None
 
     def fits(self, folder: str, is_open: bool) -> bool:
-        """Whether a program of that folder can run in it."""
+        """Return whether a program of that folder can run in it."""
         return self.is_open == is_open and (is_open or self.folder in (None, folder))
 
     def start(self) -> None:
@@ -87,7 +87,7 @@ class EngineProcess(QObject):
         self._process.start()
 
     def await_ready(self) -> None:
-        """Let it end where it takes too long to get ready, from now on."""
+        """Start the timeout after which an engine that is not ready counts as dead."""
         if not self.is_ready:
             self._boot.start(round(1000 * BOOT_S))
 
@@ -97,12 +97,12 @@ class EngineProcess(QObject):
             if self.folder is None:
                 self.folder = ""
             frames = wire.frames(message)
-            # Here, so that a message that is too long is refused to who sends it.
+            # Make the first frame now, so that a message that is too long raises in the caller.
             self._outgoing.append(chain((next(frames),), frames))
             self._write()
 
     def _write(self) -> None:
-        """Write as much as the pipe is soon rid of; what is long goes in turns."""
+        """Write up to `AHEAD` bytes to the pipe; the rest follows as the pipe drains."""
         while self._outgoing and self._process.bytesToWrite() < AHEAD:
             frame = next(self._outgoing[0], None)
             if frame is None:
@@ -111,16 +111,16 @@ class EngineProcess(QObject):
                 self._process.write(frame)
 
     def pid(self) -> int:
-        """Return the process id, 0 where there is no process."""
+        """Return the process id, 0 if there is no process."""
         return self._process.processId()
 
     def abort(self) -> None:
-        """Have it tell where it is, on standard error, and die; `ended` follows."""
+        """Make it dump its traceback to standard error and die; `ended` follows."""
         if not child.abort(self.pid()):
             self._kill()
 
     def discard(self) -> None:
-        """Kill it and hear no more of it. Returns at once; the object deletes itself later."""
+        """Kill it without waiting and ignore its messages; the object deletes itself later."""
         self._silence()
         if self._process.state() == QProcess.ProcessState.NotRunning:
             self.deleteLater()
@@ -129,7 +129,7 @@ class EngineProcess(QObject):
         self._kill()
 
     def close(self) -> None:
-        """End it for good and wait for that, `CLOSE_MS` kindly."""
+        """Ask it to quit, kill it after `CLOSE_MS`, and wait for its end."""
         self._silence()
         process = self._process
         if process.state() != QProcess.ProcessState.NotRunning:
@@ -149,7 +149,7 @@ class EngineProcess(QObject):
         self._process.kill()
 
     def _note_pid(self) -> None:
-        # Kept, for what a program started may outlive the engine.
+        # Stored, because processes that a program started may outlive the engine.
         self._pid = self._process.processId()
 
     def _silence(self) -> None:
@@ -171,11 +171,11 @@ class EngineProcess(QObject):
         if len(self._backlog) > BACKLOG:
             self._end(child.ENDLESS)
         elif not self._turn.isActive():
-            # What came while something else was painted or laid out has a turn of its own.
+            # Handle it from the event loop: painting or layout may be in progress.
             self._turn.start(0)
 
     def _take(self, turn_ms: float = TURN_MS) -> None:
-        """Take as many messages as one turn of the event loop allows."""
+        """Handle as many messages as fit into one time slice."""
         since = QElapsedTimer()
         since.start()
         try:
@@ -204,7 +204,7 @@ class EngineProcess(QObject):
         self.errors = (self.errors + text)[-child.TAIL :]
 
     def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
-        # What it said last may arrive together with the news of its end.
+        # The last output may arrive together with the end of the process.
         child.kill(self._pid)
         self._turn.stop()
         self._backlog += bytes(self._process.readAllStandardOutput().data())

@@ -1,6 +1,6 @@
-"""Bytes in a file with one line in front that says what they are, how many, and their checksum.
+"""Checksummed file format: a header line with type, length and SHA-256, then the payload.
 
-A file that was cut off at any byte, or in which any byte was changed, is told from a whole one.
+Truncation at any byte and a change of any byte are detected.
 """
 
 import hashlib
@@ -9,36 +9,36 @@ from collections.abc import Sequence
 VERSION = 1
 _MAGIC = b"gradscribe-session"
 _LINE = 200
-"""No first line has more bytes."""
+"""Most bytes of a header line."""
 
 
 class Damaged(Exception):
-    """The file does not hold what was once written into it."""
+    """The content of the file is not what was written."""
 
 
 class Newer(Exception):
-    """The file was written by a version that knows more than this one."""
+    """The file was written by a later version of the program."""
 
 
 def wrap(payload: bytes) -> bytes:
-    """Return what to write into the file."""
+    """Return the file's bytes for a payload."""
     return b"".join(wrapped([payload]))
 
 
 def wrapped(pieces: Sequence[bytes]) -> list[bytes]:
-    """Return what to write into the file, of a payload in pieces: they are not copied."""
+    """Return the file's bytes for a payload in pieces, without copying them."""
     digest = hashlib.sha256()
     for piece in pieces:
         digest.update(piece)
-    size, told = sum(map(len, pieces)), digest.hexdigest().encode()
-    return [b"%s %d %d %s\n" % (_MAGIC, VERSION, size, told), *pieces, b"\n"]
+    size, checksum = sum(map(len, pieces)), digest.hexdigest().encode()
+    return [b"%s %d %d %s\n" % (_MAGIC, VERSION, size, checksum), *pieces, b"\n"]
 
 
 def unwrap(data: bytes) -> memoryview:
-    """Return what was wrapped, not copied.
+    """Return the payload, without copying it.
 
     Raises:
-        Damaged: it was not wrapped, or is not as it was written.
+        Damaged: the header is missing, or length or checksum do not match.
         Newer: a later version wrote it.
     """
     line = data[: data.find(b"\n", 0, _LINE) + 1]
@@ -48,7 +48,7 @@ def unwrap(data: bytes) -> memoryview:
     if int(words[1]) > VERSION:
         raise Newer(f"it has format {int(words[1])}, and this version knows {VERSION}")
     payload = memoryview(data)[len(line) : -1]
-    # The length first: what was cut off need not be gone through.
+    # Check the length first: a truncated file need not be hashed.
     begins = b"%s %d %d " % (_MAGIC, VERSION, len(payload))
     if not (line.startswith(begins) and data.endswith(b"\n") and len(line) < len(data)):
         raise Damaged("it is not as it was written")

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 
 class Example(Struct, frozen=True):
-    """A script to start from. ``name`` is its file's name without number and ending.
+    """A script to start from. ``name`` is its file's name without number and suffix.
 
-    ``edge`` is the same where something just about stops working, ``broken`` with a mistake in it.
+    ``edge`` is a variant at the limits of what works, ``broken`` one with a mistake.
     """
 
     name: str
@@ -54,7 +54,7 @@ def parse(filename: str, source: str) -> Example:
     """Return the example that the file ``NN_name.py`` holds.
 
     Raises:
-        ValueError: the comment lines are not there.
+        ValueError: the comment lines are missing.
     """
     head = list(takewhile(lambda line: line.startswith("# "), source.splitlines()))
     if len(head) < 2:

@@ -1,4 +1,4 @@
-"""Pictures and tapes on their way into files or onto the clipboard, bit by bit."""
+"""Export jobs: write pictures and tapes to files or the clipboard in steps."""
 
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -20,14 +20,14 @@ from widgets.graph_still import Still
 T = TypeVar("T")
 
 LEGIBLE = 0.8
-"""In an image of fewer pixels per scene unit small words can hardly be read."""
+"""Pixels per scene unit below which small text is hardly legible."""
 
 
 def job(path: Path, still: Still, tape: Tape) -> Making:
-    """Return what makes the file that the ending of ``path`` stands for.
+    """Return the job that writes a file of the format given by the suffix of ``path``.
 
     Raises:
-        Refused: its folder is missing, or one may not write there.
+        Refused: its folder is missing or not writable.
     """
     kind = path.suffix.lower()
     if kind == ".json":
@@ -38,13 +38,13 @@ def job(path: Path, still: Still, tape: Tape) -> Making:
 
 
 def shrunk(still: Still) -> str:
-    """Say where an image is so small that not all in it can be read."""
+    """Return a warning if the image is too small to be legible; else an empty text."""
     small = still.image_scale() < LEGIBLE
     return ", too small to be read everywhere: SVG has all of it" if small else ""
 
 
 class FileJob(Making):
-    """A file that is made in a thread of its own: a DOT file, or a tape as JSON."""
+    """A file that is made in a worker thread: a DOT file, or a tape as JSON."""
 
     def __init__(self, path: Path, make: Callable[[], bytes]) -> None:
         super().__init__(path.name)
@@ -54,7 +54,7 @@ class FileJob(Making):
         self._over = self._is_written = False
 
     def __len__(self) -> int:
-        """Return 1: there is no telling how far it is."""
+        """Return 1: the progress is unknown."""
         return 1
 
     def steps(self) -> Iterator[int]:
@@ -66,7 +66,7 @@ class FileJob(Making):
         yield from aside(self._finish)
 
     def give_up(self) -> bool:
-        """Leave no file, unless it is just being put in its place."""
+        """Cancel without leaving a file; False if the file is being written already."""
         with self._lock:
             self._over = not self._is_written
         return self._over
@@ -80,7 +80,7 @@ class FileJob(Making):
 
 
 class PictureJob(FileJob):
-    """The graph as a PNG or SVG file: painted in slices, the rest in a thread of its own."""
+    """The graph as a PNG or SVG file: painted in slices, encoded in a worker thread."""
 
     def __init__(self, path: Path, still: Still) -> None:
         super().__init__(path, bytes)
@@ -89,7 +89,7 @@ class PictureJob(FileJob):
 
     @property
     def done_words(self) -> str:
-        """What is said once it is there."""
+        """Message after success."""
         return super().done_words + ("" if self._is_text else shrunk(self._still))
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ class PictureJob(FileJob):
         return len(self._still)
 
     def steps(self) -> Iterator[int]:
-        """Paint it, and yield after each bit how many are painted; then write it."""
+        """Paint it, yielding the number of steps done after each; then write it."""
         if self._is_text:
             data = yield from counted(self._still.svg(), len(self))
             self._make = lambda: data
@@ -118,17 +118,17 @@ class CopyJob(Making):
 
     @property
     def done_words(self) -> str:
-        """What is said once it is there."""
+        """Message after success."""
         return f"Copied the picture{shrunk(self._still)}"
 
     @property
     def busy_words(self) -> str:
-        """What is said to who wants something else meanwhile."""
+        """Message for another export that is requested meanwhile."""
         return "The picture is still being copied"
 
     @property
     def dropped_words(self) -> str:
-        """What is said of one that was given up."""
+        """Message after cancellation."""
         return "the picture was not copied"
 
     def __len__(self) -> int:
@@ -136,13 +136,13 @@ class CopyJob(Making):
         return len(self._still)
 
     def steps(self) -> Iterator[int]:
-        """Paint it, and put it on the clipboard in the end."""
+        """Paint it, then put it on the clipboard."""
         image = yield from counted(self._still.image(), len(self))
         QGuiApplication.clipboard().setImage(image)
 
 
 def counted(steps: Generator[None, None, T], most: int) -> Generator[int, None, T]:
-    """Yield how many steps were made, of ``most``, and return what they made."""
+    """Yield the number of steps done, at most ``most``, and return the generator's value."""
     bits = Bits(steps)
     for done, _ in enumerate(bits, 1):
         yield min(done, most)
@@ -150,7 +150,7 @@ def counted(steps: Generator[None, None, T], most: int) -> Generator[int, None, 
 
 
 def aside(make: Callable[[], T]) -> Generator[int, None, T]:
-    """Have something made in another thread; yield `WAITING` until it is, and return it."""
+    """Call ``make`` in another thread; yield `WAITING` until it is done, return its result."""
     pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="export")
     try:
         made = pool.submit(make)
@@ -158,5 +158,5 @@ def aside(make: Callable[[], T]) -> Generator[int, None, T]:
             yield WAITING
         return made.result()
     finally:
-        # Whoever cancels need not wait for it to end.
+        # A cancellation does not wait for the thread.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""A small card in the corner that tells of a fault of ours and offers a report to copy."""
+"""A card in the corner that reports internal errors and offers a report to copy."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -22,16 +22,16 @@ from app.version import version
 WIDTH = 360
 MARGIN = 20
 MOST = 20
-"""So many different faults are in one report."""
+"""Most different faults in one report."""
 
 
 class FaultCard(QFrame):
-    """Tells of faults without a question: what one does goes on beside it."""
+    """A non-modal card that reports faults."""
 
     def __init__(
         self, over: QWidget, write: Callable[[Fault, bool], str], ground: QWidget | None = None
     ) -> None:
-        """Float in the corner of ``over``, or of the ``ground`` it stands on while it is hidden."""
+        """Float in the corner of ``over``, or of ``ground`` while ``over`` is hidden."""
         super().__init__(ground or over)
         self._ground, self._over, self._write = ground or over, over, write
         self._faults: list[Fault] = []
@@ -65,7 +65,7 @@ class FaultCard(QFrame):
         self.hide()
 
     def tell(self, fault: Fault) -> None:
-        """Tell of a fault; several share the card."""
+        """Show a fault; several share the card."""
         if len(self._faults) < MOST:
             self._faults.append(fault)
         first, others = self._faults[0], len(self._faults) - 1
@@ -108,7 +108,7 @@ class FaultCard(QFrame):
         """Stay in the corner; called by Qt."""
         kinds = (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide)
         if happened.type() in kinds and not self.isHidden():
-            # Another room was entered, or the window has another size.
+            # Another page was entered, or the window was resized.
             self._settle()
             self.raise_()
         return super().eventFilter(watched, happened)
@@ -119,19 +119,19 @@ class Host(Protocol):
 
     @property
     def session(self) -> Session:
-        """Whose program may go with a report, if the user wants that."""
+        """The session; its program goes into a report if the user agrees."""
 
     @property
     def columns(self) -> QWidget:
-        """What the card lies on: all but the bars."""
+        """The area the card floats over: all but the bars."""
 
     @property
     def ground(self) -> QWidget:
-        """What it lies on in the other rooms."""
+        """The area it floats over on the other pages."""
 
 
 def confess(window: Host, faults: Faults) -> FaultCard:
-    """Tell the user of every fault there is from now on, those of the engine included."""
+    """Show every fault from now on in a card, including those of the engine."""
     session = window.session
 
     def write(fault: Fault, private: bool) -> str:
@@ -142,11 +142,11 @@ def confess(window: Host, faults: Faults) -> FaultCard:
 
     def listen() -> None:
         problem = session.result.problem
-        if problem is not None and problem.trace and problem is not told[-1]:
-            told[-1] = problem
+        if problem is not None and problem.trace and problem is not last[-1]:
+            last[-1] = problem
             faults.note(Fault(problem.type, problem.message, problem.trace, "the engine"))
 
-    told: list[object] = [None]
+    last: list[object] = [None]
     card = FaultCard(window.columns, write, window.ground)
     faults.caught.connect(card.tell)
     session.result_changed.connect(listen)

@@ -1,6 +1,6 @@
-"""Our own faults: whatever goes wrong unexpectedly in the window process is caught here.
+"""Internal errors: exception and message hooks for unexpected failures in the window process.
 
-It is written to a log that does not grow without end, told once, and the program goes on.
+Each is written to a rotating log and reported once; the program continues.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from PySide6.QtCore import (
 )
 
 LOG_BYTES, LOG_FILES = 1 << 20, 2
-"""A log file is as long as this at most, and so many older ones are kept."""
+"""Most bytes of a log file, and the number of older ones that are retained."""
 LOG_LINE = 20_000
 MOST_FRAMES = 40
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,7 +42,7 @@ _LEVELS = {
 
 
 class Fault(Struct, frozen=True):
-    """Something unexpected. ``frames`` name places in source, and nothing that a user wrote."""
+    """An unexpected error. ``frames`` name places in the source, and nothing the user wrote."""
 
     type: str
     message: str
@@ -51,23 +51,23 @@ class Fault(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What two occurrences of the same fault have in common."""
+        """Identity of the fault: equal for two occurrences of the same one."""
         return self.type, self.frames[-1] if self.frames else self.message
 
     @property
     def place(self) -> str:
-        """The innermost place; empty where nobody knows."""
+        """The innermost place; empty if unknown."""
         return self.frames[-1] if self.frames else ""
 
 
 def fault_of(error: BaseException, trace: TracebackType | None = None) -> Fault:
     """Return an exception as a fault."""
     frames = traceback.extract_tb(trace or error.__traceback__)[-MOST_FRAMES:]
-    places = tuple(f"{_short(one.filename)}:{one.lineno} in {one.name}" for one in frames)
+    places = tuple(f"{_short(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames)
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - an exception that cannot even be printed
-        message = "(it has no words)"
+        message = "(no message)"
     return Fault(type(error).__name__, message[:LOG_LINE], places)
 
 
@@ -83,14 +83,14 @@ def _short(filename: str) -> str:
 
 
 def report(fault: Fault, version: str, torch: str, private: Sequence[str] | None = None) -> str:
-    """Return a text for whoever is to mend the fault.
+    """Return a bug report.
 
     Args:
         fault: what happened.
         version: of this program.
-        torch: the engine's version of it; empty where it has none yet.
-        private: the exception's message is told, and these texts are added; None for neither, for
-            both may hold what the user wrote.
+        torch: the engine's version of it; empty if not known yet.
+        private: texts to add after the exception's message; None omits that message, too, because
+            it may quote what the user wrote.
     """
     lines = [
         f"Gradscribe {version}, a fault of {fault.where}",
@@ -107,14 +107,14 @@ def report(fault: Fault, version: str, torch: str, private: Sequence[str] | None
 
 
 class Faults(QObject):
-    """Takes the places of Python's and Qt's own ways to complain, from `install` to `close`."""
+    """Replace Python's exception hooks and Qt's message handler, from `install` to `close`."""
 
     caught = Signal(object)
-    """A `Fault` that was not there before; carried over to the thread this lives in."""
+    """Carries a `Fault` at its first occurrence; delivered in the thread of this object."""
 
     def __init__(self, log: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        # To ask for a thread's name would make Python take every thread of Qt's for its own.
+        # Asking for a thread's name would register each of Qt's threads with Python.
         logging.logThreads = False
         self._log = logging.getLogger("gradscribe")
         self._log.propagate = False
@@ -125,20 +125,20 @@ class Faults(QObject):
         self._installed = False
 
     def install(self) -> None:
-        """Begin to catch."""
+        """Install the hooks."""
         self._before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
         sys.excepthook = self._in_main
         threading.excepthook = self._in_thread
         sys.unraisablehook = self._unraisable
         self._qt_before = qInstallMessageHandler(self._qt)
         if self._crashes is not None:
-            # A thread that is just beginning has no frames to tell of: asked for them all, Python
-            # crashes again, before it comes to the thread that matters.
+            # Not all threads: a thread that is just starting has no frames, and dumping it makes
+            # Python crash again before it comes to the thread that matters.
             faulthandler.enable(self._crashes, all_threads=False)
         self._installed = True
 
     def close(self) -> None:
-        """Put everything back as it was."""
+        """Restore the previous hooks and close the logs."""
         if self._installed:
             self._installed = False
             sys.excepthook, threading.excepthook, sys.unraisablehook = self._before
@@ -156,10 +156,10 @@ class Faults(QObject):
         return self._counts.get(fault.key, 0)
 
     def note(self, fault: Fault) -> None:
-        """Log a fault, and tell of it the first time. Any thread may call this."""
+        """Log a fault, and report its first occurrence. Thread-safe."""
         with self._lock:
             count = self._counts[fault.key] = self.count(fault) + 1
-            # What fails in a painting comes sixty times a second: 1, 2, 4, 8 … are logged.
+            # An error in a paint event recurs 60 times a second: log the 1st, 2nd, 4th, 8th …
             if count & (count - 1) == 0:
                 frames = "".join(f"\n  {frame}" for frame in fault.frames)
                 words = f"{fault.where}, time {count}: {fault.type}: {fault.message}{frames}"
@@ -175,13 +175,13 @@ class Faults(QObject):
             return
         self.note(fault_of(error, trace))
 
-    def _in_thread(self, told: threading.ExceptHookArgs) -> None:
-        if told.exc_value is not None and told.exc_type is not SystemExit:
-            self.note(fault_of(told.exc_value, told.exc_traceback))
+    def _in_thread(self, args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None and args.exc_type is not SystemExit:
+            self.note(fault_of(args.exc_value, args.exc_traceback))
 
-    def _unraisable(self, told: "sys.UnraisableHookArgs") -> None:
-        if told.exc_value is not None:
-            self.note(fault_of(told.exc_value, told.exc_traceback))
+    def _unraisable(self, args: "sys.UnraisableHookArgs") -> None:
+        if args.exc_value is not None:
+            self.note(fault_of(args.exc_value, args.exc_traceback))
 
     def _qt(self, kind: QtMsgType, _: QMessageLogContext, message: str) -> None:
         with self._lock:
@@ -194,7 +194,7 @@ class Faults(QObject):
 
 class _Handler(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:
-        """Say nothing: a disk that is full must not turn one fault into two."""
+        """Do nothing: a full disk must not cause a second fault."""
 
 
 def _handler(log: Path | None) -> logging.Handler:
@@ -212,9 +212,9 @@ def _handler(log: Path | None) -> logging.Handler:
 
 
 def _crash_file(log: Path) -> TextIO | None:
-    """Return where Python writes its last words when the process is killed by a signal.
+    """Return the file for `faulthandler`; None if it cannot be written.
 
-    Those of the last time that it was are kept beside it.
+    The dump of the previous crash is kept as ``crash-before.log``.
     """
     path = log.with_name("crash.log")
     try:

@@ -1,4 +1,4 @@
-"""The file that is edited: another window may have it, another program may write to it."""
+"""Watch the edited file for changes by other programs and for other windows that have it open."""
 
 import hashlib
 import os
@@ -25,33 +25,33 @@ Stamp = tuple[int, int, int]
 
 
 class Host(Protocol):
-    """What the watch, and keeping, ask of their window."""
+    """The part of the window that `FileWatch` and recovery use."""
 
     @property
     def session(self) -> Session:
-        """What is edited."""
+        """The edited document and its results."""
 
     @property
     def settings(self) -> Settings:
-        """What is remembered, the programs that are trusted among it."""
+        """Persistent settings, including the trusted programs."""
 
     @property
     def editor(self) -> CodeEdit:
-        """Where it is edited."""
+        """The editor."""
 
     @property
     def notices(self) -> Notices:
-        """Where something is said that wants an answer."""
+        """The notification bar."""
 
     def say(self, text: str) -> None:
-        """Say something that wants none."""
+        """Show a message in the status line."""
 
     def save_elsewhere(self) -> None:
         """Let the user save the program in another file."""
 
 
 class FileWatch(QObject):
-    """Watches the file of one window; what it has to say stands in the strip of notices."""
+    """Watch the file of one window and report conflicts in its notification bar."""
 
     def __init__(self, host: Host, sessions: Sessions[Kept], parent: QObject) -> None:
         super().__init__(parent)
@@ -59,24 +59,24 @@ class FileWatch(QObject):
         self._path = ""
         self._lock: QLockFile | None = None
         self._beside = Beside(self)
-        """Writes the file, and takes locks and lets go of them, which waits for the disk, too."""
+        """Writes the file, and takes and releases locks, which waits for the disk, too."""
         self._being_written = 0
         self._stamp: Stamp | None = None
         self._accepted: Stamp | None = None
-        """The file as another program left it, where the user wants their own text."""
+        """The file as another program left it, after the user chose their own text."""
         self._told: Stamp | None = None
         self._suspect = False
-        """Whether the text was made from another one than the file held when it was opened."""
+        """True if the file differs from the text that the document was opened with."""
         host.session.doc_changed.connect(self._follow)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Look at the file again when one comes back to the window; called by Qt."""
+        """Check the file when the window is activated."""
         if happened.type() == QEvent.Type.WindowActivate:
             self.check_disk()
         return super().eventFilter(watched, happened)
 
     def _follow(self) -> None:
-        """Notice that another file is edited now."""
+        """Switch to another file if the document has changed."""
         path = self._host.session.doc.path
         if path != self._path:
             self._path = path
@@ -84,44 +84,44 @@ class FileWatch(QObject):
             self._take_lock()
 
     def _take_lock(self) -> None:
-        self._let_go()
+        self._release_lock()
         if not self._path:
             return
         name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
         lock = self._lock = self._sessions.lock(name)
         if lock is not None:
-            self._beside.ask(lambda: take(lock), lambda _: self._tell_taken(lock))
+            self._beside.ask(lambda: take(lock), lambda _: self._notify_open_elsewhere(lock))
 
-    def _tell_taken(self, lock: QLockFile) -> None:
-        if lock is self._lock and _is_anothers(lock):
+    def _notify_open_elsewhere(self, lock: QLockFile) -> None:
+        if lock is self._lock and _is_locked_elsewhere(lock):
             text = f"{Path(self._path).name} is open in another window too; save it in one of them"
             self._host.notices.tell(Notice("twice", text, more=self._path))
 
-    def _let_go(self) -> None:
+    def _release_lock(self) -> None:
         lock, self._lock = self._lock, None
         if lock is not None:
-            # After it has been taken: there is one thread for both.
+            # The single worker thread unlocks only after it has locked.
             self._beside.ask(lock.unlock, lambda _: None)
 
     def close(self) -> None:
-        """Let other windows have the file."""
-        self._let_go()
+        """Release the lock of the file."""
+        self._release_lock()
         self._beside.finish()
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
         lock = self._lock
-        return lock is not None and _is_anothers(lock) and not take(lock)
+        return lock is not None and _is_locked_elsewhere(lock) and not take(lock)
 
     def saved(self) -> None:
-        """Note that the file now holds the text, or that there is another one."""
+        """Take the file on disk as the base of the text, after opening or saving it."""
         self._stamp = stamp(self._path)
         self._accepted, self._suspect = None, False
         for key in ("disk", "twice", "save"):
             self._host.notices.drop(key)
 
     def check_disk(self) -> None:
-        """Tell of a file that another program has changed."""
+        """Notify the user if another program has changed the file."""
         now = stamp(self._path)
         if self._being_written or now is None:
             return
@@ -149,7 +149,7 @@ class FileWatch(QObject):
         text = documents.read(Path(path))
         if why := objection(text):
             raise Refused(f"{Path(path).name} is not taken over: {why}")
-        # Whoever changed the file, it was not this window.
+        # The change came from outside this window, so it is not trusted by itself.
         self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
         self.saved()
         self._host.say("Reloaded; undo leads back to what you had")
@@ -159,9 +159,9 @@ class FileWatch(QObject):
         self._host.say("Yours stays; saving keeps the other text in a .bak file")
 
     def objection(self, path: Path) -> str:
-        """Return why writing the program to ``path`` wants a second thought; empty if it doesn't.
+        """Return the reason to confirm writing to ``path``; empty if there is none.
 
-        ``disk`` says that another program changed the file, ``twice`` that another window has it.
+        ``disk``: another program changed the file; ``twice``: another window has it open.
         """
         self._beside.finish()
         if not self._is_own(path):
@@ -176,10 +176,10 @@ class FileWatch(QObject):
     def write(
         self, path: Path, doc: Doc, then: Callable[[], None], otherwise: Callable[[Refused], None]
     ) -> None:
-        """Write the program to ``path`` beside the interface, wholly or not at all.
+        """Write the program to ``path`` atomically in a worker thread.
 
-        What another program wrote there is set aside before, where the user has said that theirs
-        stays. ``then`` is called here once the file is on the disk, or ``otherwise`` with why not.
+        If another program changed the file and the user chose their own text, a ``.bak`` copy is
+        made first. In this thread ``then`` is called on success, else ``otherwise``.
         """
 
         def write() -> None:
@@ -199,18 +199,18 @@ class FileWatch(QObject):
         self._beside.ask(write, written)
 
     def finish(self) -> None:
-        """Wait until the file is on the disk, where it is on its way there."""
+        """Wait for a write in progress."""
         if self._being_written:
             self._beside.finish()
 
     def _is_own(self, path: Path) -> bool:
-        """Return whether ``path`` is the file, or what a link leads to that now is in its place."""
+        """Return whether ``path`` is the edited file, or the target of a link at its place."""
         return bool(self._path) and (
             str(path) == self._path or documents.real(Path(self._path)) == path
         )
 
     def _set_aside(self, path: Path) -> None:
-        """Keep a copy of what another program wrote before it is written over."""
+        """Copy what another program wrote to a ``.bak`` file before it is overwritten."""
         if self._accepted is None or not self._is_own(path):
             return
         try:
@@ -220,14 +220,14 @@ class FileWatch(QObject):
             raise Refused(f"{path} cannot be set aside: {atomic.why(error)}") from error
 
 
-def _is_anothers(lock: QLockFile) -> bool:
+def _is_locked_elsewhere(lock: QLockFile) -> bool:
     return not lock.isLocked() and lock.error() == QLockFile.LockError.LockFailedError
 
 
 def stamp(path: str) -> Stamp | None:
-    """Return what changes when a file is written to; None where there is no file."""
+    """Return mtime, size and inode of a file, to detect changes; None if there is no file."""
     try:
-        found = Path(path).stat() if path else None
+        status = Path(path).stat() if path else None
     except OSError:
         return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None
+    return (status.st_mtime_ns, status.st_size, status.st_ino) if status else None

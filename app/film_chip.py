@@ -1,4 +1,4 @@
-"""How far an export is, and a button that gives it up, on the canvas."""
+"""A chip on the canvas with the progress of an export and a Cancel button."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
@@ -9,11 +9,11 @@ from widgets.once import once
 APPEAR_MS = 250
 BAR_WIDTH = 150
 LONGEST = 28
-"""A file's name of more characters is cut."""
+"""Most characters of a file name; longer ones are elided."""
 
 
 class FilmChip(QFrame):
-    """A chip with the file's name, a bar and Cancel; hidden while nothing is made."""
+    """A chip with the file's name, a bar and Cancel; hidden while nothing is exported."""
 
     cancelled = Signal()
 
@@ -34,7 +34,7 @@ class FilmChip(QFrame):
         self.cancel_button.setProperty("quiet", True)
         self.cancel_button.setProperty("crumb", True)
         self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.cancel_button.setToolTip("Give it up; no file is left behind")
+        self.cancel_button.setToolTip("Cancel the export; no file is left behind")
         self.cancel_button.clicked.connect(self.cancelled)
         for part in (self.name, self.bar, self.percent, self.cancel_button):
             row.addWidget(part)
@@ -42,7 +42,7 @@ class FilmChip(QFrame):
         self.hide()
 
     def begin(self, verb: str, name: str) -> None:
-        """Show, in a moment, what is being made: what is made by then needs no chip."""
+        """Show the chip after `APPEAR_MS`, so that short exports do not flash it."""
         short = name if len(name) <= LONGEST else f"{name[:12]}…{name[-(LONGEST - 13) :]}"
         self.name.setText(f"{verb} {short}")
         self.name.setToolTip(tip(name))
@@ -50,12 +50,12 @@ class FilmChip(QFrame):
         self._appear.start()
 
     def end(self) -> None:
-        """Show nothing any more."""
+        """Hide the chip."""
         self._appear.stop()
         self.hide()
 
     def show_share(self, done: int, count: int) -> None:
-        """Show how many frames of how many are done."""
+        """Show that ``done`` of ``count`` steps are done."""
         self.bar.setRange(0, max(1, count))
         self.bar.setValue(done)
         percent = f"{100 * done // max(1, count)} %"

@@ -1,4 +1,4 @@
-"""Films as files: animated GIF by Pillow, MP4 by PyAV; all in memory until they are whole."""
+"""Film encoders: animated GIF by Pillow, MP4 by PyAV, in memory until complete."""
 
 import contextlib
 import importlib.util
@@ -25,22 +25,22 @@ Kind = str
 """``gif`` or ``mp4``."""
 FPS = {"gif": 20, "mp4": 30}
 LIBRARIES = {"gif": ("PIL.GifImagePlugin", "pillow"), "mp4": ("av", "av")}
-"""The module that writes a film of each kind, and the distribution that it comes in."""
+"""The module that encodes each kind, and the distribution that it comes in."""
 COMPILED = re.compile(r"\.(so|dylib|dll|pyd)\b")
 _PIECE = 1 << 20
 COLORS = 255
-"""Colours of a GIF; one more stands for a pixel that stays as it is."""
+"""Colours of a GIF; one more palette entry means an unchanged pixel."""
 _SWATCH = 40
-"""Side of the square by which a colour is sure of its place in the palette."""
+"""Side in pixels of the square that secures a required colour its palette entry."""
 _SAMPLED = 600_000
-"""Pixels that are asked for their colours, at most."""
+"""Most pixels that are sampled for the palette."""
 NO_VIDEO = "MP4 needs PyAV, which is not installed: pip install av, or write a GIF"
 
 Pixels = NDArray[np.uint8]
 
 
 class Writer(Protocol):
-    """Takes the frames of a film one by one."""
+    """Encoder that takes the frames of a film in order."""
 
     def add(self, frame: QImage) -> None:
         """Append a frame; all have one size."""
@@ -50,12 +50,12 @@ class Writer(Protocol):
 
 
 def writer(kind: Kind, stills: Sequence[QImage], colors: Sequence[QColor]) -> Writer:
-    """Return what writes a film.
+    """Return an encoder.
 
     Args:
         kind: ``gif`` or ``mp4``.
-        stills: some of its frames, from which a GIF takes its colours.
-        colors: what a GIF must be able to show, however small it is drawn.
+        stills: sample frames, from which a GIF takes its palette.
+        colors: colours that the palette of a GIF must contain.
     """
     if kind == "gif":
         return GifWriter(stills, colors, FPS[kind])
@@ -63,10 +63,10 @@ def writer(kind: Kind, stills: Sequence[QImage], colors: Sequence[QColor]) -> Wr
 
 
 def require(kind: Kind) -> None:
-    """Make sure that films of that kind can be written.
+    """Check that films of that kind can be written.
 
     Raises:
-        Refused: there is no such kind, or what writes it is not installed.
+        Refused: the kind is unknown, or its library is not installed.
     """
     if kind not in FPS:
         raise Refused("A film ends in .gif or .mp4")
@@ -75,10 +75,10 @@ def require(kind: Kind) -> None:
 
 
 def load(kind: Kind) -> None:
-    """Import what writes films of that kind, on a thread beside the window.
+    """Import the library for films of that kind; called in a worker thread.
 
-    An import holds Python's lock while the system reads a library from the disk (113 ms for those
-    of PyAV); to read it first, which leaves the lock to others, makes that 9.
+    An import holds the GIL while the system loads a shared library from the disk (113 ms for those
+    of PyAV). Reading the files first, which releases the GIL, reduces that to 9 ms.
     """
     module, distribution = LIBRARIES[kind]
     if module not in sys.modules:
@@ -90,7 +90,7 @@ def load(kind: Kind) -> None:
 
 
 def compiled(distribution: str) -> Iterator[Path]:
-    """Yield the compiled libraries of an installed distribution, where it tells of its files."""
+    """Yield the shared libraries of an installed distribution, if it lists its files."""
     with contextlib.suppress(metadata.PackageNotFoundError):
         for file in metadata.files(distribution) or ():
             if COMPILED.search(file.name):
@@ -98,14 +98,14 @@ def compiled(distribution: str) -> Iterator[Path]:
 
 
 def pixels(frame: QImage) -> Pixels:
-    """Return a frame as rows of red, green, blue."""
+    """Return a frame as an RGB array (height, width, 3)."""
     frame = frame.convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(frame.constBits(), np.uint8).reshape(frame.height(), -1)
     return rows[:, : frame.width() * 3].reshape(frame.height(), frame.width(), 3).copy()
 
 
 class GifWriter:
-    """Writes what changes from frame to frame, in one palette for all of them."""
+    """GIF encoder that stores the changed rectangle of each frame, with one global palette."""
 
     def __init__(self, stills: Sequence[QImage], colors: Sequence[QColor], fps: int) -> None:
         from PIL import GifImagePlugin, Image
@@ -122,7 +122,7 @@ class GifWriter:
         self._begin()
 
     def _begin(self) -> None:
-        """Write what stands before the frames: size, colours, and that it plays for ever."""
+        """Write the header: size, global palette, and endless looping."""
         width, height = self._size
         colors = bytes(self._palette.getpalette("RGB") or ()).ljust(768, b"\0")
         self._file.write(b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little"))
@@ -130,7 +130,7 @@ class GifWriter:
         self._file.write(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0")
 
     def add(self, frame: QImage) -> None:
-        """Append a frame; one that shows nothing new lets the one before last longer."""
+        """Append a frame; an unchanged one prolongs the previous frame."""
         image = self._pil.fromarray(pixels(frame)).quantize(
             palette=self._palette, dither=self._pil.Dither.NONE
         )
@@ -173,10 +173,10 @@ class GifWriter:
 
 
 def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> "Image.Image":
-    """Return an image whose palette has the colours that the stills need most."""
+    """Return an image whose palette fits the stills and contains ``colors``."""
     from PIL import Image
 
-    # Some of the pixels tell as much as all of them, and take the window a fraction of the time.
+    # A sample of the pixels is representative, and takes a fraction of the time.
     whole_size = sum(still.width() * still.height() for still in stills)
     every = max(2, math.ceil(math.sqrt(whole_size / _SAMPLED)))
     pictures = [pixels(still)[::every, ::every] for still in stills]
@@ -189,7 +189,7 @@ def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> "Image.Image
 
 
 class Mp4Writer:
-    """Writes H.264, which browsers, players and slides all show."""
+    """H.264 encoder; browsers, players and slides all show its files."""
 
     def __init__(self, width: int, height: int, fps: int) -> None:
         import av
@@ -201,7 +201,7 @@ class Mp4Writer:
         assert isinstance(stream, av.VideoStream)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.options = {"crf": "18", "preset": "veryfast", "tune": "animation"}
-        # Says how colours are coded; without it players guess by the size.
+        # 1 is BT.709; without the tags players guess the colour space by the size.
         context = stream.codec_context
         context.colorspace = context.color_primaries = context.color_trc = 1
         self._stream = stream

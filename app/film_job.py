@@ -1,4 +1,4 @@
-"""A film of a tape on its way into a file, bit by bit."""
+"""Export job that renders the playback of a tape to a film, in steps."""
 
 from collections import deque
 from collections.abc import Generator, Iterator
@@ -18,15 +18,15 @@ from widgets.graph_film import GLIDE_MS, Film, Style, largest, sampled
 from widgets.paint.stage import Stage
 
 STILLS = 6
-"""So many frames are looked at for the colours of a GIF."""
+"""Number of sample frames for the palette of a GIF."""
 AHEAD = 3
-"""So many frames, of some megabytes each, may wait to be put into the film."""
+"""Most frames, of some megabytes each, that may wait for the encoder."""
 
 T = TypeVar("T")
 
 
 class Job(Making):
-    """One film on its way into a file; `steps` makes it bit by bit."""
+    """Renders one film; `steps` does so in small steps."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Job(Making):
         self.tempo = Tempo(tape.events, FPS[self.kind], speed)
 
     def __len__(self) -> int:
-        """Return how many frames the film has."""
+        """Return the number of frames."""
         return len(self.tempo)
 
     def steps(self) -> Iterator[int]:
-        """Make the film, and yield after each bit how many frames are done, or `WAITING`.
+        """Render the film, yielding the number of finished frames, or `WAITING`, after each step.
 
-        Whoever stops asking leaves no file behind.
+        No file is written unless the iterator is exhausted.
 
         Raises:
             Refused: the file cannot be written.
@@ -64,7 +64,7 @@ class Job(Making):
             yield from self._steps()
         finally:
             self._over = True
-            # Whoever cancels need not wait: what is being placed notices and ends.
+            # Do not wait: a layout in progress notices the cancellation and ends.
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _steps(self) -> Iterator[int]:
@@ -81,13 +81,13 @@ class Job(Making):
             yield 0
         tokens = (theme.forward, theme.backward, theme.parameter, theme.data, theme.selection)
         colors = (*tokens, theme.canvas, theme.surface, theme.ink)
-        # Aside, for a GIF looks through all of these pictures for the colours that it needs.
+        # In the worker thread, because a GIF computes its palette from all of these pictures.
         made = yield from _awaited(self._pool.submit(writer, self.kind, pictures, colors))
         added: deque[Future[None]] = deque()
         for done, take in enumerate(self.tempo.takes(), 1):
             yield from self._placed(scenes.scene_at(self._scenes, take.position))
             frame = yield from _bits(film.painting(take, 1000 / self.tempo.fps), done - 1)
-            # Frames are put into the film while the next ones are painted.
+            # Frames are encoded while the next ones are painted.
             if len(added) == AHEAD:
                 yield from _awaited(added.popleft())
             added.append(self._pool.submit(made.add, frame))
@@ -101,7 +101,7 @@ class Job(Making):
         return Film(self.tape, lambda scene: self._ask(scene).result(), self.style)
 
     def _placed(self, number: int) -> Iterator[int]:
-        """Yield until the picture of a scene is placed; the one after it is begun as well."""
+        """Yield until a scene is laid out; start with the next scene as well."""
         wanted = self._ask(self._scenes[number])
         while not wanted.done():
             yield WAITING
@@ -109,7 +109,7 @@ class Job(Making):
             self._ask(self._scenes[number + 1])
 
     def _ask(self, scene: Scene) -> Future[Stage]:
-        """Have the picture of a scene made, once; two films of one job share it."""
+        """Return the future of a scene's stage, started once and shared by the two passes."""
         if scene not in self._stages:
             self._stages[scene] = self._pool.submit(self._place, scene)
         return self._stages[scene]
@@ -125,7 +125,7 @@ class Job(Making):
 
 
 def _bits(steps: Generator[None, None, T], done: int) -> Generator[int, None, T]:
-    """Yield how many frames are done after each bit of the next one, and return that."""
+    """Yield ``done`` after each step of a generator, and return the generator's value."""
     bits = Bits(steps)
     for _ in bits:
         yield done
@@ -133,7 +133,7 @@ def _bits(steps: Generator[None, None, T], done: int) -> Generator[int, None, T]
 
 
 def _awaited(asked: Future[T]) -> Generator[int, None, T]:
-    """Yield until something is there that is made aside; return it."""
+    """Yield `WAITING` until a future is done; return its result."""
     while not asked.done():
         yield WAITING
     return asked.result()

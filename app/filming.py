@@ -1,4 +1,4 @@
-"""Films, pictures and tapes into files while the window goes on living: bit by bit."""
+"""Export queue: run one export job in time slices while the window stays responsive."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -9,52 +9,52 @@ from app.documents import Refused
 from app.film_chip import FilmChip
 
 WAITING = -1
-"""Stands for the number of bits while something is made elsewhere, on a thread of its own."""
+"""Yielded instead of a progress number while a worker thread is busy."""
 WAIT_MS = 20
-"""So long it rests where it has to wait."""
+"""Polling interval while waiting for a worker thread."""
 SLICE_MS = 10
-"""So long bits are made in one go; then the window has its turn."""
+"""Time slice for steps before control returns to the event loop."""
 
 
 class Making(ABC):
-    """What is made, and the words for it."""
+    """An export job, and the messages about it."""
 
     verb = "Writing"
 
     def __init__(self, name: str) -> None:
         self.name = name
-        """What it becomes, as the chip calls it."""
+        """Name of the result, shown on the chip."""
 
     @property
     def done_words(self) -> str:
-        """What is said once it is there."""
+        """Message after success."""
         return f"Wrote {self.name}"
 
     @property
     def busy_words(self) -> str:
-        """What is said to who wants something else meanwhile."""
+        """Message for another export that is requested meanwhile."""
         return f"{self.name} is still being written"
 
     @property
     def dropped_words(self) -> str:
-        """What is said of one that was given up."""
+        """Message after cancellation."""
         return f"{self.name} was not written"
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return how many bits there are."""
+        """Return the number of steps, approximately."""
 
     @abstractmethod
     def steps(self) -> Iterator[int]:
-        """Make it, and yield after each bit how many are done, or `WAITING`."""
+        """Do the work, yielding the number of steps done, or `WAITING`, after each."""
 
     def give_up(self) -> bool:
-        """Leave nothing behind; False where it is too late for that, and it is about to be done."""
+        """Cancel without leaving a file; False if it is too late because it is about to finish."""
         return True
 
 
 class Filming(QObject):
-    """Makes one thing at a time, shows on a chip how far it is, and says what became of it."""
+    """Run one export job at a time, show its progress on a chip and report the outcome."""
 
     ended = Signal(str)
     busy_changed = Signal()
@@ -71,14 +71,14 @@ class Filming(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being made."""
+        """True while a job is running."""
         return self._made is not None
 
     def begin(self, made: Making) -> None:
-        """Make something.
+        """Start a job.
 
         Raises:
-            Refused: something is being made.
+            Refused: another job is running.
         """
         if self._made is not None:
             raise Refused(f"{self._made.busy_words}; wait, or cancel it")
@@ -88,7 +88,7 @@ class Filming(QObject):
         self.busy_changed.emit()
 
     def cancel(self) -> None:
-        """Give up; no file is left behind."""
+        """Cancel the job; no file is left behind."""
         if self._made is not None and self._made.give_up():
             self._end(f"Cancelled; {self._made.dropped_words}")
 
@@ -106,7 +106,7 @@ class Filming(QObject):
             self._end(str(refusal))
             return
         except BaseException:
-            # A fault of ours: it is told elsewhere, and must not come again with each turn.
+            # An internal error is reported by its hook; end the job, or it recurs every turn.
             self._end(made.dropped_words)
             raise
         if done is None:

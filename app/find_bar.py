@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainText
 
 
 class FindBar(QFrame):
-    """Finds a text in an editor: Return goes on, Shift+Return back, Esc closes it."""
+    """Search bar of an editor: Return finds the next match, Shift+Return the previous one."""
 
     def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class FindBar(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Show it with the selected text, ready to be typed into."""
+        """Show the bar with the selected text, and focus it."""
         chosen = self._editor.textCursor().selectedText()
         if chosen and "\u2029" not in chosen:
             self.query.setText(chosen)
@@ -34,7 +34,7 @@ class FindBar(QFrame):
         self.query.selectAll()
 
     def go(self, back: bool = False) -> None:
-        """Go to the next place of the text, or the one before; around the ends if need be."""
+        """Go to the next match, or the previous one, wrapping around."""
         text = self.query.text()
         if not text:
             return
@@ -57,12 +57,12 @@ class FindBar(QFrame):
         self.go()
 
     def leave(self) -> None:
-        """Hide it and give the keyboard to the editor."""
+        """Hide the bar and focus the editor."""
         self.hide()
         self._editor.setFocus()
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Take Return and Esc from the search line."""
+        """Handle Return and Esc in the search line."""
         if isinstance(happened, QKeyEvent) and happened.type() == QEvent.Type.KeyPress:
             if happened.key() == Qt.Key.Key_Escape:
                 self.leave()

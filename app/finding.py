@@ -1,4 +1,4 @@
-"""Search in the graph: from match to match, opening the modules that hide one."""
+"""Search in the graph: step through matches, opening the modules that hide them."""
 
 from collections.abc import Callable
 
@@ -17,14 +17,14 @@ READABLE = 0.6
 
 
 Found = tuple[int, Match]
-"""The number of a scene, and what was found in it."""
+"""A match, with the number of its scene."""
 
 
 class Finder(QObject):
-    """Finds things on the tape and brings them into sight, in whichever scene they are."""
+    """Search all scenes of the tape and bring matches into view."""
 
     counted = Signal(str)
-    """How many were found, which is shown and where: ``2 of 5 · Step 1 of 3``."""
+    """Text with the current match, their number and the scene: ``2 of 5 · Step 1 of 3``."""
 
     def __init__(self, session: Session, showing: Showing, graph: GraphView) -> None:
         super().__init__(showing)
@@ -38,7 +38,7 @@ class Finder(QObject):
         session.tape_changed.connect(self._search_again)
 
     def search(self, query: str) -> None:
-        """Look for ``query`` in all scenes and show the first match from the one that is shown."""
+        """Search all scenes for ``query`` and show the first match from the current scene on."""
         self._query = query
         self._find()
         here = self.showing.scene_number
@@ -49,7 +49,7 @@ class Finder(QObject):
             self._tell()
 
     def step(self, back: bool = False) -> None:
-        """Show the next match, or the one before; after the last comes the first."""
+        """Show the next match, or the previous one, wrapping around."""
         if not self._matches:
             return
         count = len(self._matches)
@@ -59,7 +59,7 @@ class Finder(QObject):
         self._show(self._matches[self._at])
 
     def matches(self) -> tuple[Found, ...]:
-        """Return what was found, each with the number of its scene."""
+        """Return the matches, each with the number of its scene."""
         return self._matches
 
     def _find(self) -> None:
@@ -70,7 +70,7 @@ class Finder(QObject):
 
     def _tell(self) -> None:
         if self._matches:
-            # Between a change of the tape and the next step, none is shown.
+            # After a change of the tape no match is current until the next step.
             where = self.showing.scenes[self._matches[max(self._at, 0)][0]].title
             words = f"{self._at + 1} of {len(self._matches)}"
             self.counted.emit(f"{words} · {where}" if where else words)
@@ -78,7 +78,7 @@ class Finder(QObject):
             self.counted.emit("None found" if self._query.strip() else "")
 
     def _search_again(self) -> None:
-        """Keep the place among the matches where the program was run again."""
+        """Search again after a run, and keep the index of the current match."""
         if self._query:
             self._find()
             self._at = min(self._at, len(self._matches) - 1)
@@ -89,11 +89,11 @@ class Finder(QObject):
             self._show(self._wanted)
 
     def _show(self, found: Found) -> None:
-        """Select a match, after going to its scene and opening the next module that hides it."""
+        """Select a match; go to its scene first, and open the next module that hides it."""
         self._wanted = None
         number, match = found
         if number != self.showing.scene_number:
-            # The end of a scene shows all that happened in it.
+            # At its end a scene shows everything that happened in it.
             self._wanted = found
             self.session.move(self.showing.scenes[number].stop)
             if self._wanted is None or self.showing.scenery.busy:
@@ -112,7 +112,7 @@ class Finder(QObject):
 
 
 def look_at(graph: GraphView, key: str) -> None:
-    """Bring a card into sight at a size that can be read, or all of a module's frame."""
+    """Bring a card into view at a readable zoom, or fit a module's whole frame."""
     stage, view = graph.stage(), QSizeF(graph.size())
     frame = stage.frame_boxes.get(key)
     if frame is not None:
@@ -128,7 +128,7 @@ def look_at(graph: GraphView, key: str) -> None:
 
 
 def join(over: OverGraph, finder: Finder, perform: Callable[[str], None]) -> None:
-    """Let the buttons on the canvas do what they say; ``perform`` does a command by its id."""
+    """Connect the buttons on the canvas; ``perform`` executes a command by its id."""
     session, showing, graph = finder.session, finder.showing, finder.graph
     tools = over.tools
 

@@ -24,7 +24,7 @@ from widgets.slices import LAST, Slices
 
 COLUMNS = 2
 TURN_MS = 12
-"""Tiles are made for so long at a time; then the interface has its turn."""
+"""Time slice for creating tiles before control returns to the event loop."""
 STEPS: dict[int, int] = {
     Qt.Key.Key_Right: 1,
     Qt.Key.Key_Left: -1,
@@ -34,7 +34,7 @@ STEPS: dict[int, int] = {
 
 
 class Entry(Protocol):
-    """What one may start from."""
+    """An example or preset with a title and a description."""
 
     @property
     def title(self) -> str:
@@ -46,7 +46,7 @@ class Entry(Protocol):
 
 
 class _Tile(QPushButton):
-    """A button that Return presses too, and that hands the arrow keys on."""
+    """A button that also reacts to Return, and forwards the arrow keys."""
 
     stepped = Signal(int)
 
@@ -77,18 +77,18 @@ class Gallery(Overlay):
         caption.setProperty("role", "caption")
         self.column.addWidget(heading)
         self.column.addWidget(caption)
-        # In their place from the start: what changes places is styled and measured once more.
+        # Given its final parent at once: reparenting would style and measure it again.
         self._area = scrolled(QWidget(self.card))
         self.column.addWidget(self._area, 1)
         self.tiles: list[_Tile] = []
         self.card.setAccessibleName("Examples")
-        # Each tile would have what is seen around it painted again, the window below the card too.
+        # Adding a tile would repaint everything around it, including the window below the card.
         self._area.setUpdatesEnabled(False)
         self.filling = Slices(TURN_MS, self)
         self.filling.begin(self._fill(examples))
 
     def _fill(self, examples: Sequence[Entry]) -> Iterator[bool | None]:
-        # What opened the card has had its turn: the tiles begin in the next one.
+        # Yield to the event loop once, so that the card appears before the tiles.
         yield LAST
         grid = QGridLayout(self._area.widget())
         grid.setContentsMargins(0, 0, 8, 0)
@@ -102,13 +102,13 @@ class Gallery(Overlay):
         let_paint(self._area)
 
     def open(self) -> None:
-        """Show it; once its tiles are there the first is ready to be chosen."""
+        """Open the card; once its tiles are created, focus the first."""
         super().open()
         self.filling.ended.connect(self._go_to_first)
         self.filling.go_on()
 
     def leave(self) -> None:
-        """Close it, whole or not."""
+        """Close the card, even if it is not complete."""
         self.filling.stop()
         super().leave()
 
@@ -140,7 +140,7 @@ class Gallery(Overlay):
         return tile
 
     def _variants(self, example: Example) -> QHBoxLayout:
-        """Return the links to the example at its limits and with a mistake."""
+        """Return the links to the example's variants at its limits and with a mistake."""
         row = QHBoxLayout()
         row.setSpacing(14)
         for words, variant in (("At its edge", example.edge), ("Break it", example.broken)):

@@ -1,24 +1,24 @@
-"""How the C library keeps the window's memory: what is freed goes back to the system."""
+"""Tune glibc's malloc so that freed memory of the window process returns to the system."""
 
 import ctypes
 import sys
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
-"""The parameters' numbers, as malloc.h of glibc has them."""
+"""Parameters of `mallopt`, from glibc's malloc.h."""
 ARENAS = 2
-"""Heaps: one for the interface, one for all threads beside it, which come and go by the hundred."""
+"""Number of heaps: one for the GUI thread, one for all worker threads."""
 APART = 1 << 19
-"""Bytes from which a block is mapped on its own and leaves no hole in a heap once it is freed.
+"""Bytes from which a block is mapped separately and leaves no hole in a heap when freed.
 
-Left alone, glibc raises this to the size of what was freed, up to 32 MB: pictures and curves then
-lie among small things, and half an hour of work leaves three times of what is in use.
+By default glibc raises this to the size of the largest freed block, up to 32 MB. Then pixmaps and
+arrays fragment the heap, which after half an hour of work is three times the memory in use.
 """
 SPARE = 1 << 23
 """Bytes that may lie free at the end of a heap."""
 
 
 def keep_small() -> bool:
-    """Ask for this of glibc, before threads are begun; returns whether it is there and agrees."""
+    """Set the parameters, before threads are started; return whether glibc accepted them."""
     adjust = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if adjust is None:
         return False

@@ -1,4 +1,4 @@
-"""A word in the empty graph: what one waits for, or what to do next."""
+"""Empty state of the graph: a text that says what it waits for, or what to do next."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
@@ -7,7 +7,7 @@ from app.state import Doc, Result
 
 
 class Hint(QLabel):
-    """Stands in the middle of the graph as long as there is nothing in it."""
+    """A label in the middle of the graph, visible while the graph is empty."""
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
@@ -19,20 +19,20 @@ class Hint(QLabel):
         column.addWidget(self)
 
     def show_result(self, result: Result, doc: Doc) -> None:
-        """Show what fits the state of things."""
+        """Show the text for the current state."""
         text = hint(result, doc)
         self.setText(text)
         self.setVisible(bool(text))
 
 
 def hint(result: Result, doc: Doc) -> str:
-    """Return what to say in the middle of the graph; empty where there is a graph."""
+    """Return the text for an empty graph; empty if there is a graph."""
     if not result.shows_nothing:
         return ""
     if result.engine == "starting":
         return "Starting PyTorch…"
     if not doc.may_run:
-        return "Read the program, then let it run"
+        return "Read the program, then run it"
     if result.problem is not None:
         return "The graph appears here once the program runs"
     if doc.lesson and not doc.source:

@@ -1,6 +1,6 @@
-"""Ctrl-C while the command line is still being imported ends it without a word.
+"""Exit without a traceback on Ctrl-C while the command line is still being imported.
 
-Importing this begins it, so it is imported first; `end` gives Ctrl-C back to Python.
+Importing this module installs the handler, so import it first; `end` restores Python's own.
 """
 
 import os
@@ -8,7 +8,7 @@ import signal
 import threading
 
 INTERRUPTED = 130
-"""The exit code, as a shell has it of a program that an interrupt ended."""
+"""Exit code that shells use for a program ended by SIGINT."""
 
 
 def _leave(_signal: int, _frame: object) -> None:
@@ -17,7 +17,7 @@ def _leave(_signal: int, _frame: object) -> None:
 
 def _begin() -> None:
     is_main = threading.current_thread() is threading.main_thread()
-    # Whoever started us may want it ignored, or taken by a handler.
+    # Leave it alone if the parent process ignores it or a handler is installed.
     if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
 

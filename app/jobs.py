@@ -1,4 +1,4 @@
-"""What the engine has been asked for, and what is answered where it cannot."""
+"""Pending engine requests, and replies made on the engine's behalf when it dies."""
 
 from msgspec import Struct
 
@@ -9,10 +9,10 @@ from engine.tape import Problem, Tape
 
 
 class Job(Struct):
-    """What the engine has been asked for and has not answered; ``stopped``: by the user.
+    """A request that the engine has not answered; ``stopped``: the user has pressed Stop.
 
-    ``overdue``: it has been told to die and may still say where it was. ``printed`` is its output,
-    for the tape that the link has to make if the engine cannot, and ``at`` where it stood.
+    ``overdue``: the engine was aborted and may still dump its traceback. ``printed`` is the output
+    and ``at`` the current line, for the tape that the link makes if the engine cannot.
     """
 
     request: wire.Run | wire.Check | wire.Gradcheck | wire.Probe
@@ -24,7 +24,7 @@ class Job(Struct):
 
 
 def answer(job: Job, tape: Tape | None) -> wire.Reply:
-    """Return the answer that no engine will give any more; ``tape`` tells of a program's end."""
+    """Return the reply to a request whose engine is gone; ``tape`` is that of its program."""
     request = job.request
     if isinstance(request, wire.Check | wire.Gradcheck):
         return unchecked(request, "Python ended; run the program again first")
@@ -36,21 +36,21 @@ def answer(job: Job, tape: Tape | None) -> wire.Reply:
 
 
 def epitaph(job: Job, why: str, errors: str) -> Tape | None:
-    """Return the tape of a program whose engine is gone, None where it was none.
+    """Return the tape of a program whose engine is gone; None if the request was no run.
 
-    ``errors`` is the end of what the engine wrote to its standard error.
+    ``errors`` is the end of the engine's standard error.
     """
     run = job.request
     if not isinstance(run, wire.Run):
         return None
-    told, at = (errors, job.printed), job.at
+    output, at = (errors, job.printed), job.at
     if job.overdue:
-        return child.overdue(run.source, run.filename, job.timeout, *told, job.stopped, at)
-    return child.obituary(run.source, run.filename, why, *told, at)
+        return child.overdue(run.source, run.filename, job.timeout, *output, job.stopped, at)
+    return child.obituary(run.source, run.filename, why, *output, at)
 
 
 def unchecked(request: wire.Check | wire.Gradcheck, why: str) -> wire.Checked | wire.Gradchecked:
-    """Return the answer to a check that was not made, and why."""
+    """Return the reply to a check that was not made, with the reason."""
     if isinstance(request, wire.Gradcheck):
         return wire.Gradchecked(request.run_id, request.op, "", problem=why)
     return wire.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

@@ -1,6 +1,6 @@
-"""Nothing typed is lost: autosave, recovery and drafts.
+"""Recovery of unsaved work: autosave, session files and drafts.
 
-`Keeping` belongs to one window. What it has to say stands in the window's strip of notices.
+There is one `Keeping` per window; it reports in the window's notification bar.
 """
 
 import time
@@ -22,30 +22,30 @@ Stamp = tuple[int, int, int]
 
 
 class _Taken(Struct, frozen=True):
-    """A draft that is being edited here now."""
+    """A draft that is being edited in this window."""
 
     path: str
 
 
 class Keeping(QObject):
-    """Keeps the work of one window."""
+    """Save, stash and restore the work of one window."""
 
     def __init__(self, host: Host, drafts: Drafts, parent: QObject) -> None:
         super().__init__(parent)
         self._host, self._drafts = host, drafts
         self.where = drafts.where.with_name("sessions") if drafts.where else None
-        """The folder of what windows hold now; None keeps nothing."""
+        """The folder of the session files of open windows; None stores nothing."""
         self.sessions = Sessions(self.where, PROGRAM)
         self._slot = self.sessions.begin()
         self._saver = Autosave(self._slot, self.look, self) if self._slot else None
         self.file = FileWatch(host, self.sessions, self)
-        """The file itself, which others may write to."""
+        """Watches the edited file itself."""
         parent.installEventFilter(self.file)
         self._warned = False
         self._left: Slot[Kept] | None = None
-        """Where the work was put away that was set by, if that was for the next start."""
+        """Session file of the snapshot, if it was stashed there for the next start."""
         self._taken_over: _Taken | None = None
-        """The draft that is dropped as soon as what became of it here is on the disk."""
+        """The draft to be deleted once this window's copy of it is on the disk."""
         self._connect()
 
     def _connect(self) -> None:
@@ -53,26 +53,26 @@ class Keeping(QObject):
         session.doc_changed.connect(self._lighten)
         if saver is None:
             if self.sessions.where is not None:
-                self._lament(f"{self.sessions.where} cannot be written")
+                self._report_failure(f"{self.sessions.where} cannot be written")
             return
         session.doc_changed.connect(saver.edited)
         session.view_changed.connect(saver.looked)
         session.moved.connect(saver.looked)
         self._host.editor.cursorPositionChanged.connect(saver.looked)
-        saver.failed.connect(self._lament)
+        saver.failed.connect(self._report_failure)
         saver.mended.connect(lambda: self._host.notices.drop("autosave"))
 
     def _lighten(self) -> None:
         if self._host.editor.history.is_heavy:
             QTimer.singleShot(0, self._host.editor, self._host.editor.lighten)
 
-    def _lament(self, why: str) -> None:
-        text = f"What you type is not being kept: {why}. Save it where there is room."
+    def _report_failure(self, why: str) -> None:
+        text = f"Autosave does not work: {why}. Save the program elsewhere."
         choice = ("Save as…", self._host.save_elsewhere)
         self._host.notices.tell(Notice("autosave", text, (choice,)))
 
     def look(self) -> Kept:
-        """Return the work as it is now."""
+        """Return a snapshot of the work."""
         session, editor = self._host.session, self._host.editor
         bars = (editor.horizontalScrollBar(), editor.verticalScrollBar())
         return Kept(
@@ -88,7 +88,7 @@ class Keeping(QObject):
     # Drafts
 
     def find_draft(self, path: str) -> Draft | None:
-        """Return what was typed but not saved; one that is spoilt is told of."""
+        """Return the draft of ``path``, if any; report one that is damaged."""
         try:
             return self._drafts.find(path)
         except Refused as refusal:
@@ -96,14 +96,14 @@ class Keeping(QObject):
             return None
 
     def take_over(self, path: str) -> None:
-        """Drop the draft of ``path``, which is being edited here now, once it is kept here."""
+        """Delete the draft of ``path``, now edited here, once this window has saved it."""
         if self._saver is None:
             return
         try:
             draft = self._drafts.find(path)
         except Refused:
             return
-        # There may be the draft of another text: of one that has no file, either.
+        # The draft may be of another text: all documents without a file share one.
         if draft is not None and draft.source == self._host.session.doc.source:
             self._taken_over = taken = _Taken(path)
             self._saver.then(lambda: self._drop_draft(taken))
@@ -114,23 +114,23 @@ class Keeping(QObject):
             self._drafts.drop(taken.path)
 
     def put_away(self) -> None:
-        """Keep what is typed but not saved, so that it is there again when the document is.
+        """Store the unsaved text as a draft, to be restored when the document is opened again.
 
         Raises:
-            Refused: it cannot be kept.
+            Refused: it cannot be stored.
         """
         self.file.finish()
         self._left = None
         doc = self._host.session.doc
         if doc.lesson or not doc.modified:
-            # One's own program was kept when the lesson began.
+            # The user's own program was stashed when the lesson began.
             return
         if self._is_taken(doc.path):
-            # By another window, or by a version that knows more: both stay.
+            # Another window's draft, or a later version's: keep both.
             try:
                 left = self.sessions.leave(self.look(), sync=False)
             except OSError as error:
-                raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+                raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
             if left is not None:
                 self._left = left
                 self._sync_first(lambda: atomic.sync_file(left.path))
@@ -139,16 +139,16 @@ class Keeping(QObject):
         self._sync_first(lambda: self._drafts.sync(doc.path))
 
     def _sync_first(self, sync: Callable[[], None]) -> None:
-        """Wait for the disk on the thread that saves, before what it has is written over."""
+        """Sync in the saving thread before the session file is overwritten."""
         if self._saver is not None:
-            # The draft that was to be dropped has just been written anew.
+            # The draft to be deleted has just been written anew.
             self._taken_over = None
             self._saver.first(sync)
             return
         try:
             sync()
         except OSError as error:
-            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
 
     def _is_taken(self, path: str) -> bool:
         doc = self._host.session.doc
@@ -161,16 +161,16 @@ class Keeping(QObject):
         return other is not None and other.source not in (doc.source, doc.saved)
 
     def set_by(self) -> Kept:
-        """Keep the work and return it, before something else is shown for a while.
+        """Stash the work and return a snapshot of it, before something else is shown for a while.
 
         Raises:
-            Refused: it cannot be kept.
+            Refused: it cannot be stored.
         """
         self.put_away()
         return self.look()
 
     def take_up(self, kept: Kept) -> None:
-        """Go on with work that was set by."""
+        """Restore a snapshot."""
         left, self._left = self._left, None
         self._restore(kept)
         if kept.doc.modified:
@@ -189,59 +189,58 @@ class Keeping(QObject):
     # Recovery
 
     def recover(self, path: str) -> bool:
-        """Go on with work that a window left which did not end by itself, if there is any.
+        """Restore the work of a window that crashed, if there is any, and return whether it was.
 
-        With a ``path``, only work on that file will do. Everything else is offered in the strip,
-        and so is all of it where a draft that waits for this window is newer.
-        Returns whether there was such work.
+        With a ``path``, only work on that file is restored. The rest is offered in the
+        notification bar, and so is everything older than the draft that waits for this window.
         """
         mine, others, draft = None, [], self._drafts.order(path)
-        for one in self.sessions.found():
-            if one.kept is None:
-                self._host.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
-            elif not _is_worth(one.kept):
-                one.slot.drop()
-            elif mine is None and one.order >= draft and path in ("", one.kept.doc.path):
-                mine = one
+        for work in self.sessions.found():
+            if work.kept is None:
+                self._host.notices.tell(Notice(f"spoilt {work.slot.path}", work.trouble))
+            elif not _is_worth(work.kept):
+                work.slot.drop()
+            elif mine is None and work.order >= draft and path in ("", work.kept.doc.path):
+                mine = work
             else:
-                others.append(one)
-        if mine is not None and not self._is_put_away():
+                others.append(work)
+        if mine is not None and not self._try_stash():
             others.insert(0, mine)
             mine = None
-        for one in others:
-            self._offer(one)
+        for work in others:
+            self._offer(work)
         if mine is not None:
             self._resume(mine)
         return mine is not None
 
-    def _is_put_away(self) -> bool:
-        """Keep a draft that is taken up already; False where it cannot be and has to stay."""
+    def _try_stash(self) -> bool:
+        """Stash the current document; False if it cannot be stored and must stay open."""
         try:
             self.put_away()
         except Refused:
             return False
         return True
 
-    def _offer(self, one: Found[Kept]) -> None:
-        assert one.kept is not None
-        choices = (("Open", lambda: self._open(one)), ("Discard", one.slot.drop))
-        self._host.notices.tell(Notice(f"found {one.slot.path}", _words(one.kept), choices))
+    def _offer(self, work: Found[Kept]) -> None:
+        assert work.kept is not None
+        choices = (("Open", lambda: self._open(work)), ("Discard", work.slot.drop))
+        self._host.notices.tell(Notice(f"found {work.slot.path}", _words(work.kept), choices))
 
-    def _open(self, one: Found[Kept]) -> None:
+    def _open(self, work: Found[Kept]) -> None:
         try:
             self.put_away()
         except Refused:
-            self._offer(one)
+            self._offer(work)
             raise
-        self._resume(one)
+        self._resume(work)
 
-    def _resume(self, one: Found[Kept]) -> None:
-        kept, host = one.kept, self._host
+    def _resume(self, work: Found[Kept]) -> None:
+        kept, host = work.kept, self._host
         assert kept is not None
         self._restore(kept)
         if self._saver is not None and not self._saver.flush():
-            # Only now is it as safe as it was.
-            one.slot.drop()
+            # This window's session file now has it, so the old one can go.
+            work.slot.drop()
         choices = (("Keep", lambda: None), ("Discard", lambda: self._discard(kept)))
         host.notices.tell_first(Notice("recovered", _words(kept), choices, kept.doc.path))
         path = kept.doc.path
@@ -249,7 +248,7 @@ class Keeping(QObject):
             self.file.tell_changed()
 
     def _discard(self, kept: Kept) -> None:
-        """Go back to what was saved; undo leads to what was recovered."""
+        """Go back to the saved text; undo leads to the recovered one."""
         doc = self._host.session.doc
         if doc.path == kept.doc.path and doc.title == kept.doc.title:
             self._host.session.reload(doc.saved)
@@ -258,9 +257,9 @@ class Keeping(QObject):
     # The end
 
     def leave(self) -> bool:
-        """Keep everything for the next time and let go; False where the window should stay.
+        """Store everything for the next start and release the files; False if the window must stay.
 
-        It stays once, where nothing can be kept, so that the user can save the program elsewhere.
+        It stays once, if nothing can be stored, so that the user can save the program elsewhere.
         """
         trouble = ""
         try:
@@ -269,12 +268,12 @@ class Keeping(QObject):
         except Refused as refusal:
             trouble = str(refusal)
             if self._saver is not None and not self._saver.flush():
-                # The session file holds it, and is offered at the next start.
+                # The session file has the work, and is offered at the next start.
                 self._end(keep=True)
                 return True
         if trouble and not self._warned:
             self._warned = True
-            text = f"{trouble}. Save it elsewhere, or close once more to lose it."
+            text = f"{trouble}. Save it elsewhere, or close again to lose it."
             choice = ("Save as…", self._host.save_elsewhere)
             self._host.notices.tell_first(Notice("leave", text, (choice,)))
             return False
@@ -286,7 +285,7 @@ class Keeping(QObject):
             if self._saver is not None:
                 self._saver.settle()
         except OSError as error:
-            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            raise Refused(f"The text cannot be stored: {atomic.why(error)}") from error
 
     def _end(self, *, keep: bool) -> None:
         self.file.close()
@@ -300,7 +299,7 @@ class Keeping(QObject):
 
 
 def _is_worth(kept: Kept) -> bool:
-    """Return whether there is something in it that is nowhere else."""
+    """Return whether a session contains text that is saved nowhere else."""
     doc = kept.doc
     if doc.lesson:
         return False

@@ -1,4 +1,4 @@
-"""What is kept of a window's work, and the file it is kept in: JSON in an `app.envelope`."""
+"""The saved work of a window and its session file: JSON in an `app.envelope`."""
 
 from pathlib import Path
 
@@ -11,38 +11,38 @@ from app.state import Doc, View
 from widgets.edit_history import Step, base
 
 LIMIT = 64 << 20
-"""No file longer than this is read."""
+"""Most bytes of a session file that is read."""
 LATEST = float(1 << 36)
-"""Seconds since 1970 that are more can be told in no calendar."""
+"""Limit of plausible Unix timestamps; greater ones cannot be converted to a date."""
 
 
 class Kept(Struct, frozen=True):
-    """The document, its undo history, where one looked, and when that was (seconds since 1970)."""
+    """The document, its undo history, the view, and the time of saving (seconds since 1970)."""
 
     doc: Doc
     view: View = View()
     steps: tuple[Step, ...] = ()
     done: int = 0
-    """How many of the steps lead to the text; the others were undone."""
+    """Number of steps that lead to the text; the others were undone."""
     caret: tuple[int, int] = (0, 0)
     scroll: tuple[int, int] = (0, 0)
     when: float = 0.0
 
     def sound(self) -> "Kept":
-        """Return this, without a history that does not fit the text, and what no window has."""
+        """Return a copy without a history that does not fit the text, or values out of range."""
         fits = self
         try:
             base(self.doc.source, self.steps, self.done)
         except ValueError:
             fits = msgspec.structs.replace(fits, steps=(), done=0)
         places = (*self.caret, *self.scroll, self.view.position)
-        if not (abs(self.when) < LATEST and all(0 <= one < 1 << 31 for one in places)):
+        if not (abs(self.when) < LATEST and all(0 <= place < 1 << 31 for place in places)):
             view = msgspec.structs.replace(self.view, position=0)
             fits = msgspec.structs.replace(fits, view=view, caret=(0, 0), scroll=(0, 0), when=0.0)
         doc = self.doc
         if not -(1 << 63) <= doc.seed < 1 << 63:
             doc = msgspec.structs.replace(doc, seed=0)
-        # No system has a file of such a name, and Python refuses to look for one.
+        # Not a valid file name: Python raises ValueError for it.
         if "\0" in doc.path:
             doc = msgspec.structs.replace(doc, path="")
         return fits if doc is self.doc else msgspec.structs.replace(fits, doc=doc)
@@ -53,7 +53,7 @@ def encode(kept: Kept) -> bytes:
     try:
         payload = msgspec.json.encode(kept)
     except UnicodeEncodeError:
-        # Half a surrogate pair, which no file can hold.
+        # A lone surrogate, which cannot be encoded in UTF-8.
         text = kept.doc.source.encode("utf-8", "replace").decode()
         doc = msgspec.structs.replace(kept.doc, source=text)
         payload = msgspec.json.encode(Kept(doc=doc, view=kept.view, when=kept.when))
@@ -61,10 +61,10 @@ def encode(kept: Kept) -> bytes:
 
 
 def decode(data: bytes) -> Kept:
-    """Return what a session file holds.
+    """Decode the bytes of a session file.
 
     Raises:
-        Damaged: it is no session file, or not as it was written.
+        Damaged: it is no session file, or it was changed.
         Newer: a later version wrote it.
     """
     payload = envelope.unwrap(data)
@@ -75,11 +75,11 @@ def decode(data: bytes) -> Kept:
 
 
 def read(path: Path) -> Kept:
-    """Return what the session file ``path`` holds.
+    """Read the session file ``path``.
 
     Raises:
         OSError: it cannot be read.
-        Damaged: it is not as it was written.
+        Damaged: it is no session file, or it was changed.
         Newer: a later version wrote it.
     """
     try:

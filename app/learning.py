@@ -1,6 +1,6 @@
-"""The lesson that is open: it drives the program, the transport and the selection.
+"""Controller of the open lesson: it drives the program, the transport and the selection.
 
-The learner's own program is put aside when a lesson begins, and given back when it is left.
+The learner's own program is stashed when a lesson begins, and restored when it is left.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from playback.lessons.page import Page, Said, page, reached
 from widgets.lesson_pane import LessonPane
 
 PLAYABLE = 120
-"""So many events are played to show an answer; where it takes more the tape jumps there."""
+"""Most events that are played to show an answer; past that the tape jumps there."""
 REMARKS = {
     "number": "Type a number, such as 1.5, or a list, such as [1, 2]",
     "shape": "Type a shape, such as (3, 4)",
@@ -32,14 +32,14 @@ DIED = "Python ended while the program ran. Press F5 to run it again"
 
 
 class Learning(QObject):
-    """One lesson at a time, step by step."""
+    """Run one lesson at a time, step by step."""
 
     changed = Signal()
-    """A lesson was opened or left, or another step is shown."""
+    """Emitted when a lesson is opened or left, or another step is shown."""
     table_wanted = Signal(str)
     """A table to bring to the front."""
     finished = Signal(str)
-    """The end of the lesson of that name was reached."""
+    """Carries the name of a lesson whose end was reached."""
 
     def __init__(
         self,
@@ -62,11 +62,11 @@ class Learning(QObject):
         self._own: Kept | None = None
         self._said: dict[int, Said] = {}
         self._foreign, self._allowed = False, False
-        """Whether the lesson is from elsewhere and not trusted, and may run its programs."""
+        """True if the lesson is from outside and not trusted; and if it may run its programs."""
         self._answer: str | None = None
         """An answer that waits for its tape."""
         self._unseen: bool = True
-        """Whether the look of the step is still to be taken."""
+        """True until the position of the step has been set."""
         self._select = ""
         self._listen()
 
@@ -88,28 +88,28 @@ class Learning(QObject):
 
     @property
     def lesson(self) -> Lesson | None:
-        """The lesson that is open."""
+        """The open lesson."""
         return self._lesson
 
     @property
     def number(self) -> int:
-        """The step on the page, from 0."""
+        """Index of the step on the page."""
         return self._number
 
     @property
     def progress(self) -> Progress:
-        """How far the learner is in each lesson."""
+        """The learner's progress in all lessons."""
         return self._progress
 
-    # Coming and going
+    # Open and close
 
     def open(
         self, lesson: Lesson, place: str = "", step: int | None = None, foreign: bool = False
     ) -> None:
-        """Open a lesson where the learner left it; ``place`` says where it stands among others.
+        """Open a lesson where the learner left it; ``place`` is its position in the list, as text.
 
-        The programs of a ``foreign`` one run only once the learner lets one of them run, and then
-        under the policy.
+        The programs of a ``foreign`` lesson run only after the learner has run one of them, and
+        then under the policy.
         """
         if self.lesson is None:
             self._own = self._set_by()
@@ -119,7 +119,7 @@ class Learning(QObject):
         self._go(max(0, min(number, len(lesson.steps) - 1)))
 
     def leave(self) -> None:
-        """Close the lesson and give the learner's own program back."""
+        """Close the lesson and restore the learner's own program."""
         own, self._own = self._own, None
         if self.lesson is None:
             return
@@ -132,13 +132,13 @@ class Learning(QObject):
         self.changed.emit()
 
     def _notice(self) -> None:
-        """Close the lesson where another program was opened over it."""
+        """Close the lesson if another program was opened over it."""
         if self.lesson is not None and self._session.doc.lesson != self.lesson.key:
             self._own = None
             self._close()
 
     def _take_leave_to_run(self) -> None:
-        """Note that the learner let a program of the lesson run, or trusts the lesson."""
+        """Record that the learner has run a program of the lesson, or trusts the lesson."""
         doc = self._session.doc
         if self.lesson is not None and doc.lesson == self.lesson.key:
             self._foreign, self._allowed = doc.foreign, doc.seen
@@ -152,7 +152,7 @@ class Learning(QObject):
         return self.lesson.steps[self.number]
 
     def next(self) -> None:
-        """Go to the next step; at the last one the lesson is done."""
+        """Go to the next step; after the last one the lesson is done."""
         if self.lesson is None:
             return
         if self.number + 1 < len(self.lesson.steps):
@@ -162,7 +162,7 @@ class Learning(QObject):
             self.finished.emit(self.lesson.key)
 
     def back(self) -> None:
-        """Go to the step before."""
+        """Go to the previous step."""
         if self.lesson is not None and self.number:
             self._go(self.number - 1)
 
@@ -177,14 +177,14 @@ class Learning(QObject):
         self._take_tape()
 
     def restore(self) -> None:
-        """Put its program back where the learner changed it."""
+        """Restore the step's program after changes by the learner."""
         if self.lesson is not None:
             self._unseen = True
             self._put_program()
             self._take_tape()
 
     def _program(self) -> str:
-        """Return the program that stands in the editor on this step."""
+        """Return the program that the editor shows on this step."""
         assert self.lesson is not None
         question, said = self.step.question, self._now()
         if question is None or not question.unseen or said.closed or self._answer is not None:
@@ -211,7 +211,7 @@ class Learning(QObject):
     # Questions
 
     def answer(self, said: str) -> None:
-        """Take an answer; where its program has not run yet, it runs first."""
+        """Accept an answer; run its program first if it has not run yet."""
         question = self.step.question if self.lesson is not None else None
         if question is None or self._now().closed:
             return
@@ -226,7 +226,7 @@ class Learning(QObject):
 
     @property
     def is_judging(self) -> bool:
-        """Whether an answer waits for the tape that it is judged by."""
+        """True while an answer waits for the tape that decides on it."""
         return self._answer is not None
 
     def hint(self) -> None:
@@ -248,13 +248,13 @@ class Learning(QObject):
         self._play()
 
     def _settle(self) -> None:
-        """Judge the answer that waits, if its tape is there."""
+        """Judge the pending answer, if its tape has arrived."""
         index = self._index()
         question = self.step.question if self.lesson is not None else None
         if self._answer is None or index is None or question is None:
             return
         if index.tape.status == "died":
-            # Of itself no program of a lesson ends Python: the answer waits for the next run.
+            # No lesson's program kills the engine by itself: judge after the next run.
             self._note(replace(self._now(), remark=DIED))
             return
         said, self._answer = self._answer, None
@@ -263,7 +263,7 @@ class Learning(QObject):
         if verdict == "right":
             now = replace(now, mood="good")
         elif verdict == "unknown":
-            now = replace(now, remark="This program does not tell. Put its program back")
+            now = replace(now, remark="This program cannot decide it. Restore the step's program")
         elif question.unseen:
             now = replace(now, mood="told", remark="Not quite")
         else:
@@ -274,7 +274,7 @@ class Learning(QObject):
             self._play()
 
     def _play(self) -> None:
-        """Show the answer by playing the tape to where it happens."""
+        """Show the answer by playing the tape to the event in question."""
         index = self._index()
         if index is None:
             self._played = False
@@ -301,7 +301,7 @@ class Learning(QObject):
         self._refresh()
 
     def page(self) -> Page | None:
-        """Return the page that is to be shown; None without a lesson."""
+        """Return the page to show; None without a lesson."""
         if self.lesson is None:
             return None
         index = self._index()
@@ -323,7 +323,7 @@ class Learning(QObject):
             self._pane.show_page(shown)
 
     def _index(self) -> Index | None:
-        """Return the tape of the program as it stands in the editor, None while there is none."""
+        """Return the index of the tape of the text in the editor; None while there is none."""
         result = self._session.result
         if not self._session.doc.may_run:
             return None
@@ -333,7 +333,7 @@ class Learning(QObject):
         return None
 
     def _failed(self) -> Index | None:
-        """Return the tape of the program where it failed and the last good graph is still shown.
+        """Return the index of the failed run of the text while the last good graph is shown.
 
         A task may be to make a mistake.
         """
@@ -342,7 +342,7 @@ class Learning(QObject):
         return index_of(result.latest) if ran and result.latest_source == doc.source else None
 
     def _take_tape(self) -> None:
-        """Look where the step says, once its tape is there."""
+        """Go to the place of the step, once its tape has arrived."""
         index = self._index()
         if self.lesson is None or index is None:
             return
@@ -353,7 +353,7 @@ class Learning(QObject):
         self._refresh()
 
     def _look(self, index: Index) -> None:
-        """Go to the place of the step, or play to that of its answer, and select its tensor."""
+        """Go to the place of the step, or play to its answer's, and select its tensor."""
         if self._answer is not None:
             self._session.move(_place(index, self.step.at))
             self._settle()
@@ -368,7 +368,7 @@ class Learning(QObject):
         self._take_selection()
 
     def _take_selection(self) -> None:
-        """Select what the step is about, once there is a picture of this very tape."""
+        """Select the step's tensor, once the picture of this tape is built."""
         if self.lesson is not None and self._select and self._showing.is_drawn:
             self._showing.pick_name(self._select)
             self._select = ""

@@ -1,4 +1,4 @@
-"""The list of lessons: part by part, with what is done and where one stands."""
+"""The list of lessons, grouped by part, with the learner's progress."""
 
 from collections.abc import Sequence
 
@@ -21,19 +21,19 @@ from playback.lessons.lesson import Listed
 
 LESSON = Qt.ItemDataRole.UserRole
 NUMBER, STATE = LESSON + 1, LESSON + 2
-"""Which lesson it is, and how far one is, in words."""
+"""Item roles: the lesson's number, and the progress as text."""
 SCROLL = 8
 """Pixels between the cards and the scroll bar, as the style sheet has them."""
 
 
 class LessonList(Overlay):
-    """Choose a lesson; its file is read once it is chosen."""
+    """A card to choose a lesson from; its file is read when chosen."""
 
     chosen = Signal(object)
 
     def __init__(self, over: QWidget, lessons: Sequence[Listed], progress: Progress) -> None:
         super().__init__(over, 720, 640)
-        done = sum(progress.of(one.name).done for one in lessons)
+        done = sum(progress.of(lesson.name).done for lesson in lessons)
         heading, caption = QLabel("Lessons"), QLabel(_summary(done, len(lessons)))
         heading.setProperty("role", "heading")
         caption.setProperty("role", "caption")
@@ -52,10 +52,10 @@ class LessonList(Overlay):
         self.rows.entered_by_key.connect(self._choose)
 
     def open_at(self, name: str) -> None:
-        """Show it with that lesson ready to be opened."""
+        """Open the card with that lesson selected."""
         self.open()
         self.rows.setFocus()
-        found = next((one for one in self.rows.lessons() if _lesson(one).name == name), None)
+        found = next((row for row in self.rows.lessons() if _lesson(row).name == name), None)
         if found is not None:
             self.rows.setCurrentItem(found)
             self.rows.scrollToItem(found, QListWidget.ScrollHint.PositionAtCenter)
@@ -81,13 +81,13 @@ class _Rows(QListWidget):
         self.setItemDelegate(_Painted(self, "heading", "title", "caption"))
 
     def add_part(self, name: str) -> None:
-        """Put the name of a part at the end; it cannot be chosen."""
+        """Append the title of a part; it cannot be selected."""
         item = QListWidgetItem(self)
         item.setData(Qt.ItemDataRole.AccessibleTextRole, name)
         item.setFlags(Qt.ItemFlag.NoItemFlags)
 
     def add_lesson(self, number: int, lesson: Listed, state: str) -> None:
-        """Put a lesson at the end, with how far one is."""
+        """Append a lesson with its progress."""
         item = QListWidgetItem(self)
         item.setData(LESSON, lesson)
         item.setData(NUMBER, number)
@@ -99,10 +99,10 @@ class _Rows(QListWidget):
     def lessons(self) -> list[QListWidgetItem]:
         """Return the rows that can be chosen."""
         every = (self.item(at) for at in range(self.count()))
-        return [one for one in every if one.data(LESSON) is not None]
+        return [row for row in every if row.data(LESSON) is not None]
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Choose with Return or Space, walk with the arrows; the card has all other keys."""
+        """Choose with Return or Space, move with the arrows; leave Esc to the card."""
         item = self.currentItem()
         enters = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if happened.key() in enters and item is not None:
@@ -115,20 +115,20 @@ class _Rows(QListWidget):
 
 
 class _Painted(Written):
-    """Paints the rows: number, title, what it is about, and how far one is."""
+    """Delegate that paints number, title, description and progress of a lesson."""
 
     SIDE, FIRST, BETWEEN, ABOVE, GAP = 14, 34, 12, 6, 6
     """Pixels: at the side, for the number, between columns, above words, between rows."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return how high a row is."""
+        """Return the height of a row."""
         if index.data(LESSON) is None:
             return QSize(0, self.height_of("heading") + 2 * self.GAP + (index.row() and self.GAP))
         lines = self.height_of("title") + self.height_of("caption")
         return QSize(0, lines + 2 * self.ABOVE + self.GAP + 3)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paint the card as the style has it, then the words."""
+        """Paint the item in the style of the list, then its text."""
         lesson = index.data(LESSON)
         if lesson is not None:
             super().paint(painter, option, index)
@@ -147,11 +147,11 @@ class _Painted(Written):
         at = QRect(room.topLeft(), QSize(self.FIRST, room.height()))
         self.write(painter, "caption", str(index.data(NUMBER)), at, RIGHT)
         state = str(index.data(STATE))
-        told = QRect(room)
-        told.setLeft(room.right() + 1 - self.width_of("caption", state))
-        self.write(painter, "caption", state, told)
+        right = QRect(room)
+        right.setLeft(room.right() + 1 - self.width_of("caption", state))
+        self.write(painter, "caption", state, right)
         room.setLeft(at.right() + 1 + self.BETWEEN)
-        room.setRight(told.left() - self.BETWEEN)
+        room.setRight(right.left() - self.BETWEEN)
         title, about = QRect(room), QRect(room)
         title.setHeight(self.height_of("title"))
         about.setTop(about.bottom() + 1 - self.height_of("caption"))
@@ -166,8 +166,8 @@ def _lesson(item: QListWidgetItem) -> Listed:
 
 
 def upcoming(lessons: Sequence[Listed], progress: Progress, after: str = "") -> str:
-    """Return the name of the lesson to go on with: the next one that is not done."""
-    names = [one.name for one in lessons]
+    """Return the name of the next lesson that is not done."""
+    names = [lesson.name for lesson in lessons]
     start = names.index(after) + 1 if after in names else 0
     order = [*names[start:], *names[:start]]
     return next((name for name in order if not progress.of(name).done), "")

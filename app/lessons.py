@@ -28,7 +28,7 @@ def load() -> tuple[Lesson, ...]:
 
 @functools.cache
 def listed() -> tuple[Listed, ...]:
-    """Return what a list tells of each lesson, the first one first; no step of theirs is read.
+    """Return the heads of all lessons, in order, without parsing their steps.
 
     Raises:
         BadLesson: a file does not follow the format.
@@ -38,24 +38,24 @@ def listed() -> tuple[Listed, ...]:
 
 @functools.cache
 def ours(name: str) -> Lesson:
-    """Return the lesson of ours in the file with that name, which is read once.
+    """Return the built-in lesson in the file of that name, which is read once.
 
     Raises:
-        BadLesson: it does not follow the format.
+        BadLesson: the file does not follow the format.
     """
     entry = resources.files("assets") / "lessons" / name
     return parse(name, entry.read_text(encoding="utf-8"))
 
 
 def entries() -> list[Traversable]:
-    """Return our lessons' files, in the order of their names."""
+    """Return the built-in lessons' files, in the order of their names."""
     folder = resources.files("assets") / "lessons"
     files = [entry for entry in folder.iterdir() if NAMES.fullmatch(entry.name)]
     return sorted(files, key=lambda entry: entry.name)
 
 
 def read_lesson(path: Path) -> Lesson:
-    """Return the lesson in a file of one's own.
+    """Return the lesson in a user's file.
 
     Raises:
         Refused: it cannot be read, or does not follow the format.
@@ -68,10 +68,10 @@ def read_lesson(path: Path) -> Lesson:
 
 
 def find(word: str) -> Lesson:
-    """Return the lesson in the file ``word``, else the one of ours with that name.
+    """Return the lesson in the file ``word``, else the built-in lesson with that name.
 
     Raises:
-        Refused: there is neither.
+        Refused: neither exists.
     """
     path = Path(word)
     if is_there(path):

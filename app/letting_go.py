@@ -1,29 +1,29 @@
-"""Objects that are let go of while a thread of theirs is still at work: nobody waits for it."""
+"""Delete QObjects once their worker thread is idle, without blocking on it."""
 
 from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal
 
 
 class _End(QRunnable):
-    """What comes after all that a pool of one thread was given."""
+    """Last task in the queue of a single-thread pool."""
 
     def __init__(self, ending: "_Ending") -> None:
         super().__init__()
         self._ending = ending
 
     def run(self) -> None:
-        """Tell that nothing is at work any more."""
+        """Signal that the pool is idle."""
         self._ending.came.emit()
 
 
 class _Ending(QObject):
-    """Keeps an object until its thread has come to an end, and goes with it."""
+    """Temporary parent of an object; it deletes itself and the object when the pool is idle."""
 
     came = Signal()
-    """From the worker thread."""
+    """Emitted in the worker thread."""
 
     def __init__(self, owner: QObject, pool: QThreadPool, program: QCoreApplication) -> None:
         super().__init__(program)
-        # Whoever owned it may be gone before, and would wait for the thread.
+        # Its former parent may be deleted earlier, and would block until the thread ends.
         owner.setParent(self)
         program.aboutToQuit.connect(pool.waitForDone)
         self.came.connect(self.deleteLater)
@@ -31,9 +31,9 @@ class _Ending(QObject):
 
 
 def let_go(owner: QObject, pool: QThreadPool) -> None:
-    """Delete ``owner`` once its ``pool`` of one thread has done what it is at.
+    """Delete ``owner`` once its single-thread ``pool`` has finished its tasks.
 
-    One whose thread rests stays whose it is.
+    If the pool is idle, nothing happens: the owner's parent deletes it.
     """
     program = QCoreApplication.instance()
     if program is not None and pool.activeThreadCount():

@@ -1,4 +1,4 @@
-"""The table of the line that runs, kept in step with the position."""
+"""Connect the table of the current line to the session and the clock."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QTabWidget
@@ -11,7 +11,7 @@ from widgets.line_table import LineTable
 
 
 class LineSteps(QObject):
-    """Fills the table while it is seen, and takes its buttons to the clock."""
+    """Fill the table while it is visible, and connect its buttons to the clock."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class LineSteps(QObject):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the line that runs at this position, if anybody looks."""
+        """Show the line that runs at this position, if the table is visible."""
         if self._tabs.currentWidget() is not self._table:
             return
         tape, position = self._session.result.tape, self._session.view.position

@@ -1,4 +1,4 @@
-"""The window's end of the wire: an engine at any time, whatever becomes of the one before."""
+"""Client side of the engine connection: it restarts an engine that dies or hangs."""
 
 import time
 from collections import deque
@@ -14,47 +14,47 @@ from engine.tape import Tape
 from widgets.once import once
 
 STOP_GRACE_MS = 1500
-"""A program that was asked to stop is killed after so long."""
+"""Time a program gets to stop before its engine is killed."""
 TIMEOUT_S = 10.0
 EVENT_LIMIT = 40_000
 MEMORY = 256 << 20
 QUICK_GRACE_MS = 500
-"""Sooner where a spare engine waits to take over."""
+"""The same if a spare engine is ready to take over."""
 START_S = 20.0
-"""An engine that does not begin a program within this is stuck and gets replaced. It may be busy
-reading more of PyTorch from a slow disk."""
+"""Seconds within which an engine must begin a program before it is replaced. It may be busy
+loading more of PyTorch from a slow disk."""
 QUICK_START_S = 5.0
-"""Sooner where a spare engine waits: the one before it may hang in what its program left behind."""
+"""The same if a spare engine is ready: the engine may hang in what its last program left behind."""
 SPARE_MS = 3000
-"""A spare engine is started so long after the first has become ready."""
+"""Delay from the first engine's readiness to the start of a spare one."""
 NEXT_SPARE_MS = 300
-"""And so long after it has taken over."""
+"""Delay from a spare engine's takeover to the start of the next spare."""
 RESTARTS = 3
 RESTART_WINDOW_S = 10.0
-"""Engines that die before they are ready are restarted `RESTARTS` times in so many seconds."""
+"""Seconds in which an engine that dies before it is ready is restarted at most `RESTARTS` times."""
 PROBE_S = 6.0
-"""A look at a few lines takes no longer."""
+"""Time limit of a probe."""
 CHECK_RUNS = 4
-"""A check runs the program so many times."""
+"""Number of times that a check runs the program."""
 
 
 class Link(QObject):
-    """Owns the engine process. Everything sent is answered, if need be by the link itself.
+    """Owns the engine process. Every request is answered, if necessary by the link itself.
 
     ``run`` may be called at any time: before the engine is ready, and while another program runs
-    (the engine then does the newest next). When an engine dies a fresh one is started; `died` is
+    (the engine then runs the newest next). When an engine dies, a new one is started; `died` is
     emitted first, then `received` with a tape of status ``died`` or ``timeout`` for the program
-    that ran in it. A program that had not begun is given to the fresh engine.
+    that ran in it. A program that had not begun is sent to the new engine.
 
-    With ``spare`` a second engine waits beside the first, so that its place is taken at once.
+    With ``spare`` a second engine is started in advance, so that it can take over at once.
     """
 
     ready = Signal(object)
-    """Carries `wire.Ready`, for each engine anew."""
+    """Carries `wire.Ready`, once for each engine."""
     received = Signal(object)
     """Carries every other reply."""
     died = Signal(str)
-    """Why the engine ended, in one line that tells what happens next."""
+    """Carries one line: why the engine ended, and what happens next."""
 
     def __init__(self, parent: QObject | None = None, *, spare: bool = False) -> None:
         super().__init__(parent)
@@ -69,8 +69,8 @@ class Link(QObject):
         self._running: Job | None = None
         self._next: Job | None = None
         self._starts: deque[float] = deque()
-        self._limit = once(self, self._too_late)
-        self._grace = once(self, self._too_late)
+        self._limit = once(self, self._on_timeout)
+        self._grace = once(self, self._on_timeout)
         self._rest = once(self, self._start_spare)
 
     def start(self) -> None:
@@ -78,7 +78,7 @@ class Link(QObject):
         if self._engine is not None:
             return
         self._ready = False
-        # One that is not ready may take minutes: it makes itself ready where nobody else works.
+        # Do not wait for an unready spare: it starts at low priority and may take minutes.
         if self._spare is not None and self._spare.is_ready:
             engine, self._spare = self._spare, None
             engine.ended.disconnect(self._lose_spare)
@@ -86,12 +86,12 @@ class Link(QObject):
             engine = EngineProcess(self, is_open=self._opens)
             engine.start()
         engine.received.connect(self._take)
-        engine.ended.connect(self._bury)
+        engine.ended.connect(self._on_engine_lost)
         engine.await_ready()
         self._engine = engine
 
     def close(self) -> None:
-        """End the engine and forget what it was asked; `start` may follow."""
+        """End the engine and drop its requests; `start` may follow."""
         self._forget()
         self._next = None
         self._starts.clear()
@@ -101,15 +101,15 @@ class Link(QObject):
             engine.close()
 
     def is_ready(self) -> bool:
-        """Whether an engine is there that takes requests at once."""
+        """Return whether there is an engine that takes requests."""
         return self._engine is not None and self._ready
 
     def pid(self) -> int:
-        """Return the engine's process id, 0 while there is none."""
+        """Return the engine's process id, 0 if there is none."""
         return self._engine.pid() if self._engine is not None else 0
 
     def spare_pid(self) -> int:
-        """Return the process id of the spare engine once that is ready, else 0."""
+        """Return the process id of the spare engine if it is ready, else 0."""
         return self._spare.pid() if self._spare is not None and self._spare.is_ready else 0
 
     def run(
@@ -125,14 +125,14 @@ class Link(QObject):
         policy: bool = False,
         is_open: bool = False,
     ) -> int:
-        """Have a program run and return its run id, which its replies carry.
+        """Run a program and return its run id, which its replies carry.
 
-        ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: it came from
-        elsewhere; ``is_open``: let it do what the user may. A program that waits for the one that
-        runs is replaced by this one.
+        ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
+        for programs from outside; ``is_open``: run with all of the user's permissions. A program
+        that waits for the running one is replaced by this one.
         """
         self._last_id += 1
-        # No message can carry half a surrogate pair.
+        # A message cannot carry a lone surrogate.
         source = source.encode("utf-8", "replace").decode()
         request = wire.Run(
             run_id=self._last_id,
@@ -153,7 +153,7 @@ class Link(QObject):
         return self._last_id
 
     def _fit(self, request: wire.Run, is_open: bool) -> None:
-        """Have an engine for the program: what it gave up for one folder it cannot take back."""
+        """Make sure the engine may run the program: sandbox restrictions cannot be lifted again."""
         folder = "" if request.policy else child.folder_of(request.filename)
         self._opens = is_open
         engine = self._engine
@@ -174,7 +174,7 @@ class Link(QObject):
         """Interrupt the program that runs or waits; kill the engine if it doesn't end."""
         waiting, job = self._next, self._running
         if waiting is not None:
-            # It is forgotten at once: an engine that is slow to begin is no reason to kill it.
+            # Drop it at once: an engine that is slow to begin need not be killed.
             self._next = None
             self._send(wire.Stop(waiting.request.run_id))
         if job is None:
@@ -187,11 +187,11 @@ class Link(QObject):
             self.received.emit(answer(waiting, None))
 
     def check(self, run_id: int, value: int, index: int = 0) -> None:
-        """Ask for a finite-difference check of a leaf's element; answered by `wire.Checked`."""
+        """Request a finite-difference check of a leaf's element; answered by `wire.Checked`."""
         self._compare(wire.Check(run_id, value, index))
 
     def gradcheck(self, run_id: int, op: int) -> None:
-        """Ask for torch's gradcheck of a custom Function; answered by `wire.Gradchecked`."""
+        """Request torch's gradcheck of a custom Function; answered by `wire.Gradchecked`."""
         self._compare(wire.Gradcheck(run_id, op))
 
     def _compare(self, request: wire.Check | wire.Gradcheck) -> None:
@@ -203,11 +203,11 @@ class Link(QObject):
         self._send(request)
 
     def probe(self, source: str, policy: bool = False) -> int:
-        """Have a few lines looked at cell by cell; answered by `wire.Probed`.
+        """Trace a few lines cell by cell; answered by `wire.Probed`.
 
-        ``policy``: hold them to what a program from elsewhere may do.
+        ``policy``: apply the policy for programs from outside.
 
-        Returns the id that the answer carries, 0 where something else runs: ask again then.
+        Returns the id that the reply carries; 0 if the engine is busy: try again later.
         """
         if self._running is not None or self._next is not None or not self.is_ready():
             return 0
@@ -220,7 +220,7 @@ class Link(QObject):
         return self._last_id
 
     def peek(self, run_id: int, snapshot: int, limit: int = 1 << 20) -> None:
-        """Ask for all numbers of a snapshot; answered by `wire.Peeked`."""
+        """Request all numbers of a snapshot; answered by `wire.Peeked`."""
         if self.is_ready():
             self._send(wire.Peek(run_id, snapshot, limit))
         else:
@@ -238,7 +238,7 @@ class Link(QObject):
         if self._engine is not None:
             self._engine.send(message)
 
-    # What the engine says
+    # Messages from the engine
 
     def _take(self, message: object) -> None:
         match message:
@@ -261,7 +261,7 @@ class Link(QObject):
                 self._end(run_id)
             case wire.Printed(run_id, text):
                 if not self._keep(run_id, text):
-                    self._bury(child.ENDLESS)
+                    self._on_engine_lost(child.ENDLESS)
                     return
             case wire.Recorded(run_id, spent=spent):
                 self._finish(run_id)
@@ -288,7 +288,7 @@ class Link(QObject):
             self._limit.start(round(child.FREEZE_S * 1000))
 
     def _keep(self, run_id: int, text: str) -> bool:
-        """Keep a piece of output in case the engine dies; returns whether there may be so much."""
+        """Store output in case the engine dies; return whether it is within the limit."""
         if self._running is not None and self._runs(run_id):
             self._running.printed += text
             return len(self._running.printed) <= child.PRINTED_LIMIT
@@ -326,9 +326,9 @@ class Link(QObject):
             self._rest.start(SPARE_MS)
 
     def lend(self, to: QObject) -> EngineProcess | None:
-        """Give the spare away, to somebody whose own engine died; None where none is ready.
+        """Give the spare engine away, to replace another link's engine; None if none is ready.
 
-        Another one takes its place.
+        A new spare is started in its place.
         """
         spare = self._spare
         if spare is None or not spare.is_ready or spare.is_open:
@@ -340,7 +340,7 @@ class Link(QObject):
         return spare
 
     def _swap(self) -> None:
-        """Let a fresh engine, if possible the spare, take the place of the one that is there."""
+        """Replace the engine by the spare if it is ready, else by a new one."""
         engine, self._engine = self._engine, None
         self._limit.stop()
         self._replaced = True
@@ -349,24 +349,24 @@ class Link(QObject):
         self.start()
 
     def _announce(self) -> None:
-        """Tell of an engine that was ready before it was needed."""
+        """Emit `ready` for an engine that was ready before it was needed."""
         engine = self._engine
         if engine is not None and engine.ready is not None and not self._ready:
             self._take(engine.ready)
 
-    # When it doesn't
+    # Failures
 
-    def _too_late(self) -> None:
+    def _on_timeout(self) -> None:
         job, engine = self._running, self._engine
         if job is None or engine is None or job.overdue:
-            self._bury("it does not answer")
+            self._on_engine_lost("it does not answer")
         else:
             job.overdue = True
             self._grace.stop()
             self._limit.start(round(child.ABORT_S * 1000))
             engine.abort()
 
-    def _bury(self, why: str) -> None:
+    def _on_engine_lost(self, why: str) -> None:
         job, engine = self._running, self._engine
         tape = epitaph(job, why, engine.errors if engine is not None else "") if job else None
         if job is not None and job.overdue:
@@ -374,7 +374,7 @@ class Link(QObject):
         self._replace(why, tape)
 
     def _replace(self, why: str, tape: Tape | None) -> None:
-        """Put a fresh engine in the place of the one that is gone or has to go."""
+        """Replace an engine that died or has to be killed, and answer its request."""
         job, engine = self._running, self._engine
         self._forget()
         if self._may_restart():

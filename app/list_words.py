@@ -1,4 +1,4 @@
-"""Words in the rows of a list, as labels have them: labels of their own take most of opening."""
+"""Item delegate that paints text like labels; a QLabel per row makes lists slow to open."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QPainter, QPalette
@@ -10,13 +10,13 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class Written(QStyledItemDelegate):
-    """Rows whose words a subclass writes, by the roles that labels have in the style sheet."""
+    """Base of delegates that write text in the fonts and colours of the label roles."""
 
     def __init__(self, parent: QWidget, *roles: str) -> None:
         super().__init__(parent)
         self._labels: dict[str, QLabel] = {}
         for role in roles:
-            # Never seen: the style sheet gives it the font and the colour of its words.
+            # Never shown: it gets font and colour of its role from the style sheet.
             label = self._labels[role] = QLabel(parent)
             label.setProperty("role", role)
             label.hide()
@@ -24,7 +24,7 @@ class Written(QStyledItemDelegate):
     def write(
         self, painter: QPainter, role: str, words: str, room: QRect, flags: Qt.AlignmentFlag = LEFT
     ) -> int:
-        """Write words into ``room``, cut off where they are too long; return how wide they are."""
+        """Write text into the rectangle ``room``, elided; return its full width in pixels."""
         label = self._labels[role]
         label.ensurePolished()
         painter.setFont(label.font())
@@ -35,11 +35,11 @@ class Written(QStyledItemDelegate):
         return metrics.horizontalAdvance(words)
 
     def width_of(self, role: str, words: str) -> int:
-        """Return how wide words are."""
+        """Return the width of a text in pixels."""
         self._labels[role].ensurePolished()
         return self._labels[role].fontMetrics().horizontalAdvance(words)
 
     def height_of(self, role: str) -> int:
-        """Return how high a line of words is."""
+        """Return the height of a line of text in pixels."""
         self._labels[role].ensurePolished()
         return self._labels[role].fontMetrics().height()

@@ -1,4 +1,4 @@
-"""Commands to actions, menus, shortcuts and the lines of the palette."""
+"""Build actions, menus, shortcuts and palette lines from the commands."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -75,7 +75,7 @@ class Menus(QObject):
             sub.addAction("None yet").setEnabled(False)
 
     def refresh(self) -> None:
-        """Bring what is possible and what is ticked up to date."""
+        """Update the enabled and checked state of all actions."""
         for one in self._commands:
             action = self._actions[one.id]
             action.setEnabled(one.when(self._shell))
@@ -83,7 +83,7 @@ class Menus(QObject):
                 action.setChecked(one.checked(self._shell))
 
     def perform(self, one: Command) -> None:
-        """Do what the command says, if it can be done now; a refusal is told in the status line."""
+        """Execute a command, if it is enabled; show a refusal in the status line."""
         if not one.when(self._shell):
             return
         try:
@@ -93,11 +93,11 @@ class Menus(QObject):
         self.refresh()
 
     def perform_by(self, name: str) -> None:
-        """Do the command with that id, if it can be done now."""
+        """Execute the command with that id, if it is enabled."""
         self.perform(next(one for one in self._commands if one.id == name))
 
     def choose(self, choice: Choice) -> None:
-        """Do what the line of a submenu says."""
+        """Execute an entry of a submenu."""
         try:
             choice.run(self._shell)
         except Refused as refusal:
@@ -105,16 +105,16 @@ class Menus(QObject):
         self.refresh()
 
     def pop_up(self, name: str, at: QPoint) -> None:
-        """Open the submenu with that id, its lower right corner at a point of the screen."""
+        """Open the submenu with that id, its lower right corner at the global point ``at``."""
         sub = self._actions[name].menu()
         if isinstance(sub, QMenu):
             sub.aboutToShow.emit()
             sub.popup(at - QPoint(sub.sizeHint().width(), sub.sizeHint().height()))
 
     def press(self, key: QKeyEvent) -> bool:
-        """Do the command whose bare key this is, or click the button at hand with Return.
+        """Execute the command with this bare key, or click the focused button on Return.
 
-        Returns whether there was anything to do.
+        Returns whether the key was handled.
         """
         plain = key.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if plain != Qt.KeyboardModifier.NoModifier:
@@ -128,7 +128,7 @@ class Menus(QObject):
         return True
 
     def lines(self) -> Iterable[Line]:
-        """Yield a palette line for every command that can be given now, submenus spread out."""
+        """Yield a palette line for every enabled command and each entry of a submenu."""
         for one in self._commands:
             if not one.when(self._shell):
                 continue

@@ -1,4 +1,4 @@
-"""A strip under the top bar that says one thing at a time and offers what can be done about it."""
+"""Notification bar under the top bar: one notice at a time, with buttons for its actions."""
 
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ MARGIN = 12
 
 
 class Notices(QWidget):
-    """The strip, hidden while there is nothing to say. The keyboard stays where it is."""
+    """The bar, hidden while there is no notice. It never takes the focus."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class Notices(QWidget):
         self.count = QLabel()
         self.count.setProperty("role", "caption")
         self._made: list[QPushButton] = []
-        """Buttons for choices; those that the notice has no use for are hidden."""
+        """Buttons for choices, reused; those that the notice does not need are hidden."""
         self.hide_button = QPushButton("✕")
         self.hide_button.setProperty("quiet", True)
         self.hide_button.setToolTip("Hide this")
@@ -50,22 +50,22 @@ class Notices(QWidget):
 
     @property
     def notice(self) -> Notice | None:
-        """What is said now."""
+        """The notice that is shown; None if there is none."""
         return self._waiting[0] if self._waiting else None
 
     @property
     def waiting(self) -> tuple[Notice, ...]:
-        """What is said now and what comes after it."""
+        """The notice that is shown and those queued after it."""
         return tuple(self._waiting)
 
     @property
     def buttons(self) -> list[QPushButton]:
-        """The buttons of what is said now, one for each choice."""
+        """The buttons of the shown notice, one for each choice."""
         return self._made[: len(self.notice.choices)] if self.notice is not None else []
 
     def tell(self, notice: Notice) -> None:
-        """Say this, once what is said already is settled."""
-        keys = [one.key for one in self._waiting]
+        """Queue a notice, or replace the one with the same key."""
+        keys = [waiting.key for waiting in self._waiting]
         if notice.key in keys:
             self._waiting[keys.index(notice.key)] = notice
         else:
@@ -73,13 +73,13 @@ class Notices(QWidget):
         self._show()
 
     def tell_first(self, notice: Notice) -> None:
-        """Say this at once: somebody has just asked for it."""
-        self._waiting = [notice, *(one for one in self._waiting if one.key != notice.key)]
+        """Show a notice at once, because it answers an action of the user."""
+        self._waiting = [notice, *(old for old in self._waiting if old.key != notice.key)]
         self._show()
 
     def drop(self, key: str) -> None:
-        """Say nothing more about a matter that is settled."""
-        self._waiting = [one for one in self._waiting if one.key != key]
+        """Remove the notice with that key."""
+        self._waiting = [notice for notice in self._waiting if notice.key != key]
         self._show()
 
     def _leave(self) -> None:
@@ -108,12 +108,12 @@ class Notices(QWidget):
         if notice is not self._shown:
             self._shown = notice
             self._fill(notice)
-        # Only now: what changes in it while it is seen has all that is below it laid out again.
+        # Shown last: a change of a visible bar would lay out everything below it again.
         self.show()
         self._speak(notice)
 
     def _fill(self, notice: Notice) -> None:
-        # A path has no spaces to break it at, and must not make the window wider.
+        # A path has no spaces to wrap at, and must not make the window wider.
         self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
         self.card.setToolTip(tip(notice.more))
         while len(self._made) < len(notice.choices):
@@ -122,7 +122,7 @@ class Notices(QWidget):
             self._row.insertWidget(1 + len(self._made), button)
             self._made.append(button)
         for button in self._made:
-            # Also where it is shown again: the keyboard does not stay at what says something else.
+            # Hide even if shown again below, so that focus does not stay on a relabelled button.
             button.hide()
         for button, (label, _) in zip(self._made, notice.choices, strict=False):
             button.setText(label)

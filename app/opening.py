@@ -1,4 +1,4 @@
-"""The application and its first window."""
+"""Start-up: the application and its first window."""
 
 import gc
 import sys
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from app.link import Link
 
 SWITCH_S = 0.0002
-"""So long a thread that computes keeps Python to itself. A repaint asks for Python some two hundred
-times: with the usual 5 ms it took a second while a long tape is made ready, with 1 ms a tenth."""
+"""Interpreter switch interval. A repaint acquires the GIL some 200 times: while a long tape is
+preprocessed it took a second with the default 5 ms, and a tenth of that with 1 ms."""
 
 TITLE_PX = 32
-"""About as high is what a desktop puts on top of a window."""
+"""Approximate height of a window's title bar."""
 
 
 def make_app(argv: list[str]) -> QApplication:
-    """Return the application, made if there is none yet."""
+    """Return the application, created if there is none yet."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         keep_small()
@@ -48,41 +48,41 @@ def open_window(
     argv: list[str] | None = None,
     begin: Callable[[Window], None] | None = None,
 ) -> int:
-    """Open the window on a program (or on where the user left off) and stay until it is closed.
+    """Open the window on a program (or on the unsaved work) and run the event loop.
 
-    ``begin`` is what is done with the window first.
+    ``begin`` is called with the window first.
 
-    Returns the exit code: 0, or 2 where ``path`` cannot be opened.
+    Returns the exit code: 0, or 2 if ``path`` cannot be opened.
     """
     app = make_app(argv or sys.argv)
     where = folder(QStandardPaths.StandardLocation.AppDataLocation)
     faults = Faults(where / "logs" / "gradscribe.log")
     faults.install()
     try:
-        return _live(app, where, faults, path, begin)
+        return _run_window(app, where, faults, path, begin)
     finally:
         faults.close()
 
 
 def set_going(window: Window, link: "Link") -> None:
-    """Let the engine start, and what is seen later be made, once the window has been painted."""
+    """Start the engine and the preloader once the window has been painted."""
     preparing = Preparing(window.rooms.prepare, window)
     for begin in (link.start, preparing.start):
         window.painted.connect(begin)
     sys.setswitchinterval(SWITCH_S)
-    # What there is by now stays: a full collection, which holds everything up for as long as it
-    # goes through it (60 ms with all that was imported), need not do so again.
+    # All objects so far live for ever: exempt them from full collections, which would block for
+    # 60 ms to traverse everything that was imported.
     gc.freeze()
     window.rooms.made.connect(gc.freeze)
     Collecting(lambda: window.session.arrivals.busy or window.showing.scenery.busy, window).start()
 
 
 def fitted(size: QSize, available: QSize) -> QSize:
-    """Return a size for a new window of which a screen shows all, its frame too, in pixels."""
+    """Return a window size that fits on a screen including the title bar, in pixels."""
     return size.boundedTo(available - QSize(0, TITLE_PX))
 
 
-def _live(
+def _run_window(
     app: QApplication,
     where: Path,
     faults: Faults,

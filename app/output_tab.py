@@ -1,4 +1,4 @@
-"""When the tab with the output comes to the front by itself."""
+"""Automatic switching to the output tab."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QTabWidget
@@ -9,10 +9,10 @@ from widgets.console import Console, warning_count
 
 
 class OutputTab(QObject):
-    """Counts warnings on the tab of the output, and turns to it where one would miss something.
+    """Count warnings on the output tab, and bring it to the front when there is news.
 
-    That is the first output of a program, and a problem that has no line in it; both only until
-    somebody has chosen a tab. The keyboard stays where it is.
+    News are the first output of a program and a problem without a line; both only until the user
+    has chosen a tab. The focus does not change.
     """
 
     def __init__(self, tabs: QTabWidget, console: Console) -> None:
@@ -22,7 +22,7 @@ class OutputTab(QObject):
         tabs.tabBarClicked.connect(self._choose)
 
     def show_result(self, result: Result) -> None:
-        """Show how many warnings there are, and the output if it is news."""
+        """Show the number of warnings, and the output tab if there is news."""
         warnings = warning_count(result.stderr)
         place = self._tabs.indexOf(self._console)
         self._tabs.setTabText(place, f"Output · {warnings}" if warnings else "Output")
@@ -35,7 +35,7 @@ class OutputTab(QObject):
         self._spoke = speaks
 
     def forget(self) -> None:
-        """Take another program as a new beginning."""
+        """Forget that the user has chosen a tab: another program was opened."""
         self._chosen = False
 
     def _choose(self) -> None:

@@ -1,4 +1,4 @@
-"""What stands on the canvas: the path of modules, buttons, and the search in the graph."""
+"""Overlay of the graph: breadcrumbs of modules, buttons, search, and the colour legend."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,13 +19,13 @@ MARGIN = 10
 SEARCH_WIDTH = 190
 SEPARATOR = "›"
 LONGEST = 24
-"""A title of more characters is cut in the path."""
+"""Most characters of a title in the path; longer ones are elided."""
 
 
 class Crumbs(QFrame):
-    """The path to a card: a button for each module around it, and the card's own name.
+    """Breadcrumbs of a card: a button for each enclosing module, and the card's own name.
 
-    What is made for one path is used for the next: at each step of a tape there may be another.
+    Buttons are reused from path to path, since the path may change at each step of a tape.
     """
 
     picked = Signal(str)
@@ -41,7 +41,7 @@ class Crumbs(QFrame):
         self._path: tuple[Crumb, ...] = ()
         self._left_out = QLabel(f"… {SEPARATOR}", self)
         self._modules: list[tuple[QPushButton, QLabel]] = []
-        """Buttons, each with the mark behind it; more than the path has modules, perhaps."""
+        """Buttons, each with the separator after it; there may be more than needed."""
         self._last = literal()
         self._last.setProperty("role", "title")
         self._last.setContentsMargins(7, 0, 0, 0)
@@ -54,9 +54,9 @@ class Crumbs(QFrame):
         return self._path
 
     def set_path(self, path: Sequence[Crumb], room: int) -> None:
-        """Show ``path`` in ``room`` pixels, leaving out outer modules if need be.
+        """Show ``path`` in ``room`` pixels, leaving out outer modules if necessary.
 
-        A card outside of all modules has no path worth showing.
+        The path of a card outside of all modules is not shown.
         """
         path = tuple(path) if len(path) > 1 else ()
         if path != self._path:
@@ -80,14 +80,14 @@ class Crumbs(QFrame):
             self._last.setText(_cut(path[-1].title))
 
     def _leave_out(self, count: int) -> None:
-        """Hide so many of the outer modules, and the buttons that are to spare."""
+        """Hide the ``count`` outermost modules and the surplus buttons."""
         self._left_out.setVisible(count > 0)
         for index, parts in enumerate(self._modules):
             for part in parts:
                 part.setVisible(count <= index < len(self._path) - 1)
 
     def _parts(self, count: int) -> list[tuple[QPushButton, QLabel]]:
-        """Return the buttons of modules, of which there are ``count`` at least."""
+        """Return the module buttons, creating them up to at least ``count``."""
         while len(self._modules) < count:
             button, mark = QPushButton(), QLabel(SEPARATOR)
             button.setProperty("quiet", True)
@@ -108,16 +108,16 @@ def _cut(title: str) -> str:
 
 
 class Tools(QFrame):
-    """Fit, collapse, expand, find; a press on Find turns them into a search line."""
+    """Buttons to fit, collapse, expand, colour and find; Find turns them into a search line."""
 
     fit_pressed = Signal()
     collapse_pressed = Signal()
     expand_pressed = Signal()
     searched = Signal(str)
     stepped = Signal(bool)
-    """To the next match, or to the one before it (True)."""
+    """Go to the next match, or to the previous one (True)."""
     color_pressed = Signal(object)
-    """Where (`QPoint` of the screen) to show the choice of colours."""
+    """Carries the global `QPoint` at which to show the menu of colour modes."""
     left = Signal()
     """The search was closed."""
 
@@ -131,7 +131,7 @@ class Tools(QFrame):
         self.fit_button = self._button("Fit", "Show the whole graph (Ctrl+0)")
         self.collapse_button = self._button("Collapse all", "Fold all modules (Ctrl+Shift+W)")
         self.expand_button = self._button("Expand all", "Open all modules (Ctrl+Shift+E)")
-        self.color_button = self._button("Colour", "Choose what the colours of the cards tell")
+        self.color_button = self._button("Colour", "Choose what the colours of the cards mean")
         self.find_button = self._button(
             "Find", "Look for a name, an op, a shape or NaN (Ctrl+Shift+F)"
         )
@@ -173,16 +173,16 @@ class Tools(QFrame):
         self.color_pressed.emit(button.mapToGlobal(QPoint(button.width(), -4)))
 
     def set_modules(self, there: bool) -> None:
-        """Offer to fold and open modules only where there are some."""
+        """Show the collapse and expand buttons only if there are modules."""
         self._modules = there
         self._show_search(self.is_open())
 
     def is_open(self) -> bool:
-        """Tell whether the search line is shown."""
+        """Return whether the search line is shown."""
         return not self.query.isHidden()
 
     def open(self) -> None:
-        """Show the search line, ready to be typed into."""
+        """Show the search line and focus it."""
         self._show_search(True)
         self.query.setFocus()
         self.query.selectAll()
@@ -193,7 +193,7 @@ class Tools(QFrame):
         self.left.emit()
 
     def show_count(self, text: str) -> None:
-        """Write how many matches there are and which of them is shown."""
+        """Show the number of matches and the current one."""
         self.count.setText(text)
         self.adjustSize()
 
@@ -207,7 +207,7 @@ class Tools(QFrame):
         self.adjustSize()
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Take Return and Esc from the search line."""
+        """Handle Return and Esc in the search line."""
         if isinstance(happened, QKeyEvent) and happened.type() == QEvent.Type.KeyPress:
             if happened.key() == Qt.Key.Key_Escape:
                 self.leave()
@@ -219,10 +219,10 @@ class Tools(QFrame):
 
 
 class OverGraph(QObject):
-    """Holds both in the corners of the graph: the path at the top left, the tools below right."""
+    """Place breadcrumbs at the top left of the graph, legend and tools at the right."""
 
     keyed = Signal(QSizeF)
-    """How much of the upper right corner the key of the colours takes."""
+    """Size of the upper right corner that the colour legend covers."""
 
     def __init__(self, graph: QWidget) -> None:
         super().__init__(graph)
@@ -237,18 +237,18 @@ class OverGraph(QObject):
         self.settle()
 
     def set_path(self, path: tuple[Crumb, ...]) -> None:
-        """Show the path to what is selected or playing."""
+        """Show the path to the selected card, or to the one that is playing."""
         if path != self._path:
             self._path = path
             self.settle()
 
     def show_key(self, key: Key | None, theme: Theme) -> None:
-        """Say at the top right what the colours mean; None where nothing is to be said."""
+        """Show the colour legend at the top right; None hides it."""
         self.key.show_key(key, theme)
         self.settle()
 
     def settle(self) -> None:
-        """Take up the corners anew: sizes have changed, of the graph or of text."""
+        """Lay out the corners again after a size has changed."""
         graph, tools = self._graph, self.tools
         tools.adjustSize()
         tools.move(graph.width() - tools.width() - MARGIN, graph.height() - tools.height() - MARGIN)
@@ -263,7 +263,7 @@ class OverGraph(QObject):
         self.crumbs.move(MARGIN, MARGIN)
 
     def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:
-        """Stay in the corners whatever changes its size."""
+        """Lay out again when the graph or a part is resized."""
         if happened.type() == QEvent.Type.Resize:
             self.settle()
         return False

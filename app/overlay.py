@@ -1,4 +1,4 @@
-"""A card that floats over the window until it is clicked away."""
+"""Popup card that floats over the window until it is dismissed."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ SHADE = QColor(10, 16, 26, 70)
 
 
 class Overlay(QWidget):
-    """Covers the window, dims it, and holds one card; Esc or a click beside the card closes it."""
+    """Dim the window and show one card over it; Esc or a click outside the card closes it."""
 
     def __init__(self, over: QWidget, width: int, height: int) -> None:
         for other in over.findChildren(Overlay):
@@ -43,9 +43,9 @@ class Overlay(QWidget):
         self._settle()
 
     def open(self) -> None:
-        """Show it on top and take the keyboard; it is painted in a turn of its own.
+        """Show it on top and take the focus; the first paint is deferred by one event.
 
-        To make it takes a while, and so does painting it: the whole window stands under it.
+        Both creating and painting it take a while: the paint covers the whole window.
         """
         self._paint.hold()
         self.show()
@@ -53,15 +53,15 @@ class Overlay(QWidget):
         self.setFocus()
 
     def leave(self) -> None:
-        """Close it and give the keyboard back."""
+        """Close it and restore the focus."""
         self._over.removeEventFilter(self)
         self.close()
         self._give_back()
 
     def leave_after(self, change: Callable[[], None]) -> None:
-        """Make a change to the window under it, and be seen until the window shows the change.
+        """Call ``change`` on the window below, and close once the window shows the result.
 
-        What is changed all over is painted a turn later; gone before that, this would show a hole.
+        The window repaints one event later; closing before that would flash the old content.
         """
         self._give_back()
         self._closing.start()
@@ -69,12 +69,12 @@ class Overlay(QWidget):
 
     @property
     def is_leaving(self) -> bool:
-        """Whether it is seen for a last turn."""
+        """True while it is about to close after `leave_after`."""
         return self._closing.isActive()
 
     def _give_back(self) -> None:
         before, self._before = self._before, None
-        # It may have been a card itself, and gone since.
+        # It may have been another card, deleted since.
         if before is not None and isValid(before) and before.isVisible():
             before.setFocus()
 
@@ -86,18 +86,18 @@ class Overlay(QWidget):
         self.card.setGeometry((self.width() - width) // 2, top, width, height)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Follow the size of the window under it."""
+        """Follow the size of the window below."""
         if watched is self._over and happened.type() == QEvent.Type.Resize:
             self._settle()
         return False
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Keep the card in the middle."""
+        """Keep the card centred."""
         super().resizeEvent(happened)
         self._settle()
 
     def paintEvent(self, happened: QPaintEvent) -> None:
-        """Dim what is under it."""
+        """Dim the window below."""
         painter = QPainter(self)
         try:
             painter.fillRect(happened.rect(), SHADE)
@@ -105,12 +105,12 @@ class Overlay(QWidget):
             painter.end()
 
     def mousePressEvent(self, happened: QMouseEvent) -> None:
-        """Close on a click beside the card."""
+        """Close on a click outside the card."""
         if not self.card.geometry().contains(happened.position().toPoint()):
             self.leave()
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Close on Esc; keep all other keys from the window under it."""
+        """Close on Esc; keep all other keys from the window below."""
         if happened.key() == Qt.Key.Key_Escape:
             self.leave()
         else:
@@ -119,9 +119,9 @@ class Overlay(QWidget):
 
 
 def click_focused(key: QKeyEvent) -> bool:
-    """Click the button that has the keyboard where the key is Return, and tell whether one did.
+    """Click the focused button if the key is Return; return whether it was clicked.
 
-    Qt's buttons know Space alone outside of dialogs.
+    Outside of dialogs Qt's buttons react to Space only.
     """
     button = QApplication.focusWidget()
     is_return = key.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not key.isAutoRepeat()
@@ -132,11 +132,11 @@ def click_focused(key: QKeyEvent) -> bool:
 
 
 def page(over: QWidget, title: str, text: str) -> Overlay:
-    """Return an overlay with a heading and a page of rich text that scrolls if it must."""
+    """Return an overlay with a heading and a scrollable page of rich text."""
     overlay = Overlay(over, 460, 560)
     heading = QLabel(title)
     heading.setProperty("role", "heading")
-    # Not a label: that lays a long table out a dozen times before it knows its size.
+    # Not a QLabel: it lays out a long table a dozen times to find its size.
     body = QTextBrowser()
     body.setFrameShape(QFrame.Shape.NoFrame)
     body.setOpenLinks(False)

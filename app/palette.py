@@ -1,4 +1,4 @@
-"""The command palette: type a part of a name, press Return."""
+"""The command palette: search commands by name and execute one."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ class Line:
 
 
 def rank(query: str, title: str) -> int | None:
-    """Return how badly ``title`` fits ``query`` (0 is best), None where it does not fit at all.
+    """Return the rank of ``title`` for ``query`` (0 is best), None if it does not match.
 
-    Every word of the query must begin a word of the title, or else the letters of the query must
-    stand in the title in their order.
+    Either every word of the query is the prefix of a word of the title, or the letters of the
+    query occur in the title in their order.
     """
     wanted, have = query.casefold().split(), title.casefold()
     words = have.replace(":", " ").split()
@@ -49,14 +49,14 @@ def rank(query: str, title: str) -> int | None:
 
 
 def fitting(query: str, lines: Iterable[Line]) -> list[Line]:
-    """Return the lines that fit ``query``, the best first; by what they do where by no title."""
+    """Return the lines whose title matches ``query``, best first; if none does, search the tips."""
     ranked = [(rank(query, line.title), line) for line in lines]
-    kept = [(score, line) for score, line in ranked if score is not None]
-    if not kept:
+    matches = [(score, line) for score, line in ranked if score is not None]
+    if not matches:
         wanted = query.casefold().split()
-        told = [(f"{line.title} {line.tip}".casefold().split(), line) for _, line in ranked]
-        return [line for words, line in told if all(_begins(one, words) for one in wanted)]
-    return [line for _, line in sorted(kept, key=lambda pair: pair[0])]
+        texts = [(f"{line.title} {line.tip}".casefold().split(), line) for _, line in ranked]
+        return [line for words, line in texts if all(_begins(part, words) for part in wanted)]
+    return [line for _, line in sorted(matches, key=lambda pair: pair[0])]
 
 
 def _begins(part: str, words: Iterable[str]) -> bool:
@@ -64,12 +64,12 @@ def _begins(part: str, words: Iterable[str]) -> bool:
 
 
 class _Rows(Written):
-    """Paints the lines: title, tip and keys."""
+    """Delegate that paints title, tip and keys."""
 
     SIDE, BETWEEN = 14, 12
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paint the ground as the style has it, then the words."""
+        """Paint the item in the style of the list, then its text."""
         super().paint(painter, option, index)
         line = index.data(Qt.ItemDataRole.UserRole)
         if not isinstance(line, Line):
@@ -113,7 +113,7 @@ class Palette(Overlay):
         self._search("")
 
     def open(self) -> None:
-        """Show it, ready to be typed into."""
+        """Open it and focus the search line."""
         super().open()
         self.query.setFocus()
 
@@ -137,7 +137,7 @@ class Palette(Overlay):
             line.run()
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Let the arrow keys and Return of the search line move and choose in the list."""
+        """Let the arrow keys and Return in the search line control the list."""
         if (
             watched is self.query
             and isinstance(happened, QKeyEvent)

@@ -1,4 +1,4 @@
-"""The places of the window: three columns of rounded panels with movable gutters."""
+"""Layout of the window: three columns of rounded panels with movable gutters."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -20,25 +20,25 @@ GUTTER = 12
 USUAL = 1392
 LEFT, RIGHT = 378, 248
 ASIDE = 330
-"""Widths of the side columns in a window of the usual width, until somebody moves a gutter.
+"""Initial widths of the side columns in a window of the usual width.
 
-The program is wide enough for lines of 42 characters, and the graph still has 55 % of the width.
+The program is wide enough for lines of 42 characters, and the graph has 55 % of the width.
 """
 LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
 LEAST = {"aside": 250, "left": 252, "centre": 280, "right": 242}
 WIDEST_SCALE = 1.5
-"""Beyond this scale of text the side columns grow no more: the graph needs room too."""
+"""Largest text scale that widens the side columns: the graph needs space, too."""
 TURNS = (("Graph", "The graph of what ran"), ("Inspector", "What is selected, and the tables"))
 SHARES = {"aside": 1, "left": 2, "centre": 5, "right": 2}
-"""How what the window grows by is shared out."""
+"""Stretch factors of the columns."""
 NARROW = 1200
-"""In a window less wide the right column takes turns with the graph beside a lesson."""
+"""Width below which a lesson leaves space for only one of graph and right column at a time."""
 
 
 def scrolled(inside: QWidget) -> QScrollArea:
-    """Return a view of a widget that scrolls where there is too little room for it."""
+    """Return a scroll area around a widget."""
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
@@ -50,7 +50,7 @@ def scrolled(inside: QWidget) -> QScrollArea:
 
 
 def rule() -> QFrame:
-    """Return a hairline over the whole width."""
+    """Return a horizontal separator line."""
     line = QFrame()
     line.setFixedHeight(1)
     line.setStyleSheet("background: palette(mid); border: none;")
@@ -58,7 +58,7 @@ def rule() -> QFrame:
 
 
 class Panel(QFrame):
-    """A rounded card around one widget, or around none before it is told to `hold` one."""
+    """A rounded card around one widget, which may be set later by `hold`."""
 
     def __init__(self, inside: QWidget | None, name: str) -> None:
         super().__init__()
@@ -74,20 +74,20 @@ class Panel(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
 
     def hold(self, inside: QWidget) -> None:
-        """Take ``inside`` in."""
+        """Set the content."""
         self._column.addWidget(inside)
 
 
 def tabs(*pages: tuple[str, QWidget]) -> Tabs:
     """Return a tab widget with these pages."""
-    made = Tabs()
+    widget = Tabs()
     for title, page in pages:
-        made.addTab(page, title)
-    return made
+        widget.addTab(page, title)
+    return widget
 
 
 class Turn(QWidget):
-    """A column that may have to take turns with another: then it has a bar that says which."""
+    """A column that can alternate with another one; then a tab bar above it switches."""
 
     def __init__(self, inside: QWidget, at: int) -> None:
         super().__init__()
@@ -106,17 +106,17 @@ class Turn(QWidget):
         rows.addWidget(inside, 1)
 
     def take(self, tight: bool) -> None:
-        """Show the bar, with this column's own side chosen, where there is room for one only."""
+        """Show the tab bar, with this column selected, if only one column fits (``tight``)."""
         with QSignalBlocker(self.bar):
             self.bar.setCurrentIndex(self._at)
         self.bar.setVisible(tight)
 
 
 class Columns(QWidget):
-    """Left, centre and right; the side columns are split in two, one above the other.
+    """Left, centre and right column; the side columns are split in two, one above the other.
 
-    ``aside`` is a column left of them all that is shown only when it is asked for. In a narrow
-    window the right column and the centre then take turns.
+    ``aside`` is an optional column left of them, hidden at first. While it is shown in a narrow
+    window, the right column and the centre alternate.
     """
 
     def __init__(
@@ -138,13 +138,13 @@ class Columns(QWidget):
         self._right_wanted, self._scale = True, 1.0
         self._paint = HeldPaint(self)
         self._turned = False
-        """Whether the right column has its turn where there is room for one only."""
+        """True if the right column is the visible one while only one fits."""
         self._turns = Turn(centre, 0), Turn(self.right, 1)
         for turn in self._turns:
             turn.bar.tabBarClicked.connect(lambda at: self.turn_to(at == 1))
             turn.bar.currentChanged.connect(lambda at: self.turn_to(at == 1))
         self._unshared = False
-        """Whether nobody has moved a gutter since the column aside was asked for."""
+        """True while the user has not moved a gutter since the optional column was shown."""
         self.across.splitterMoved.connect(self._settle)
         columns = {"aside": aside, "left": self.left}
         columns |= {"centre": self._turns[0], "right": self._turns[1]}
@@ -161,19 +161,19 @@ class Columns(QWidget):
         return {"columns": self.across, "left": self.left, "right": self.right}
 
     def set_text_scale(self, scale: float) -> None:
-        """Keep the side columns wide enough for text so many times bigger than usual."""
+        """Adapt the least widths of the side columns to the text scale."""
         self._scale = min(scale, WIDEST_SCALE)
         for name, part in (("left", self.left), ("right", self._turns[1]), ("aside", self.aside)):
             part.setMinimumWidth(round(LEAST[name] * self._scale))
         self._make_room()
 
     def remember(self, settings: Settings) -> None:
-        """Keep where the gutters stand."""
+        """Save the positions of the gutters."""
         for name, part in self._parts().items():
             settings.put_shape(name, part.saveState())
 
     def recall(self, settings: Settings) -> None:
-        """Put the gutters where they stood last time."""
+        """Restore the positions of the gutters."""
         for name, part in self._parts().items():
             shape = settings.shape(name)
             if not shape.isEmpty():
@@ -187,12 +187,12 @@ class Columns(QWidget):
         self._make_room()
 
     def show_aside(self, shown: bool) -> None:
-        """Show or hide the column at the far left."""
+        """Show or hide the optional column at the far left."""
         if shown and self.aside.isHidden():
             self._unshared = True
         self._turned = False
         if self.isVisible() and shown == self.aside.isHidden():
-            # Every column gets another width.
+            # Every column is resized: paint once, when all have their new width.
             self._paint.hold()
         self.aside.setVisible(shown)
         self._make_room()
@@ -200,13 +200,13 @@ class Columns(QWidget):
             self._share_out()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Let centre and right take turns where there is no room for both beside the one aside."""
+        """Alternate centre and right if not all columns fit."""
         super().resizeEvent(happened)
         self._make_room()
         self._share_out()
 
     def showEvent(self, happened: QShowEvent) -> None:
-        """Share the width out anew once there is one: a hidden layout gives none to its parts."""
+        """Distribute the width once it is known: a hidden layout assigns none."""
         super().showEvent(happened)
         QTimer.singleShot(0, self, self._share_out)
 
@@ -214,7 +214,7 @@ class Columns(QWidget):
         self._unshared = False
 
     def _share_out(self) -> None:
-        """Give the column aside its width, and take it from the graph."""
+        """Give the optional column its width at the expense of the graph."""
         layout = self.layout()
         if self.aside.isHidden() or not self._unshared or layout is None:
             return
@@ -228,7 +228,7 @@ class Columns(QWidget):
         self.across.setSizes([most[0], left, centre, right])
 
     def turn_to(self, right: bool) -> None:
-        """Show the right column, or the centre, where there is room for one of them only."""
+        """Show the right column or the centre while only one of them fits."""
         if right == self._turned:
             return
         focused = any(turn.bar.hasFocus() for turn in self._turns)
@@ -236,7 +236,7 @@ class Columns(QWidget):
         self._turned = right
         self._make_room()
         if self._turns[0].bar.isVisibleTo(self._turns[0]):
-            # The one takes the place of the other, and no gutter moves.
+            # Give both the same width, so that no gutter moves.
             self.across.setSizes([aside, left, sum(turns), sum(turns)])
         if focused:
             self._turns[int(right)].bar.setFocus()

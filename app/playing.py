@@ -1,4 +1,4 @@
-"""The playback clock: it moves the session's position as time goes by."""
+"""The playback clock: it advances the session's position over time."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -9,9 +9,9 @@ from widgets.once import once
 
 SLOWEST, FASTEST = 0.25, 8.0
 PLAYABLE = 60
-"""A line of more events than these is not played, but jumped over."""
+"""Most events of a line that are played; longer lines are jumped over."""
 SWEEP = 4.0
-"""Above this speed several events are shown in one go."""
+"""Speed above which several events are shown per tick."""
 
 
 class Clock(QObject):
@@ -31,12 +31,12 @@ class Clock(QObject):
 
     @property
     def playing(self) -> bool:
-        """Whether the tape is running."""
+        """True while the tape is playing."""
         return self._playing
 
     @property
     def speed(self) -> float:
-        """How many times faster than normal it plays."""
+        """Playback speed, 1 is normal."""
         return self._speed
 
     @property
@@ -45,7 +45,7 @@ class Clock(QObject):
         return len(self._session.result.tape.events)
 
     def play(self) -> None:
-        """Play on from here, from the start if the tape is at its end."""
+        """Play from here, or from the start if the tape is at its end."""
         if self._playing or not self.length:
             return
         if self._session.view.position >= self.length:
@@ -54,7 +54,7 @@ class Clock(QObject):
         self._tick()
 
     def play_to(self, position: int) -> None:
-        """Play on from here and stand still at a position further on."""
+        """Play from here and pause at a later position."""
         self.pause()
         if self._session.view.position < min(position, self.length):
             self._until = position
@@ -62,30 +62,30 @@ class Clock(QObject):
             self._tick()
 
     def pause(self) -> None:
-        """Stand still."""
+        """Pause."""
         self._until = None
         self._timer.stop()
         self._set_playing(False)
 
     def toggle(self) -> None:
-        """Play if it stands still, else pause."""
+        """Play if paused, else pause."""
         if self._playing:
             self.pause()
         else:
             self.play()
 
     def step(self) -> None:
-        """Show the next event, as it moves."""
+        """Show the next event, animated."""
         self.pause()
         self._advance(1)
 
     def back(self) -> None:
-        """Take the last event back."""
+        """Go back by one event."""
         self.pause()
         self._session.move(self._session.view.position - 1)
 
     def next_line(self) -> None:
-        """Play to the end of the line that runs next, or jump there where that would take long."""
+        """Play to the end of the next line, or jump there if that would take long."""
         tape, here = self._session.result.tape, self._session.view.position
         stop = line_states.next_line(tape, here)
         if stop - here <= PLAYABLE:
@@ -95,7 +95,7 @@ class Clock(QObject):
             self.pause()
 
     def line_back(self) -> None:
-        """Take the last line back."""
+        """Go back by one line."""
         self.pause()
         here = self._session.view.position
         self._session.move(line_states.line_before(self._session.result.tape, here))
@@ -111,14 +111,14 @@ class Clock(QObject):
         self._session.move(self.length)
 
     def seek(self, position: int) -> None:
-        """Jump to a position; the tape goes on playing from there if it was playing."""
+        """Jump to a position; playback continues from there."""
         self._session.move(position)
         self._until = None
         if self._playing:
             self._timer.start(duration("op", self._speed))
 
     def set_speed(self, speed: float) -> None:
-        """Play so many times faster than normal (from 0.25 to 8)."""
+        """Set the playback speed, clamped to 0.25 to 8."""
         speed = max(SLOWEST, min(FASTEST, speed))
         if speed != self._speed:
             self._speed = speed
@@ -129,19 +129,19 @@ class Clock(QObject):
         stop = self.length if self._until is None else min(self._until, self.length)
         wait = self._advance(min(at_once, stop - self._session.view.position))
         if self._session.view.position >= stop:
-            # The last event is still on its way; standing still now would not cut it short.
+            # The animation of the last event continues; pausing does not cut it short.
             self._until = None
             self._set_playing(False)
         else:
             self._timer.start(wait)
 
     def _advance(self, events: int) -> int:
-        """Move on by ``events`` and return the milliseconds it takes to show them."""
+        """Advance by ``events`` and return the milliseconds it takes to show them."""
         here = self._session.view.position
         passed = self._session.result.tape.events[here : here + events]
         if not passed:
             return 0
-        ms = max(duration(one.kind, min(self._speed, SWEEP)) for one in passed)
+        ms = max(duration(event.kind, min(self._speed, SWEEP)) for event in passed)
         self._session.move(here + len(passed), ms)
         return ms
 

@@ -1,4 +1,4 @@
-"""What one may open next, made ready while nobody waits for it."""
+"""Preload modules and files for cards that may be opened next, while idle."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -12,19 +12,19 @@ from widgets.once import once
 from widgets.slices import Slices
 
 CALM_MS = 1200
-"""The first program is run and drawn before anything is prepared."""
+"""Delay before preloading, to let the first program run and be drawn."""
 TURN_MS, REST_MS = 8, 30
-"""How long is worked at a time, and how long is rested in between."""
+"""Time slice of work, and pause between slices."""
 CARDS = (
     *(f"widgets.lab.{name}" for name in ("cells", "arrange", "canvas", "waves", "axes_view")),
     *(f"widgets.lab.{name}" for name in ("memory_view", "jacobian_view", "page")),
     *(f"app.{name}" for name in ("shape_lab", "lesson_list", "gallery", "palette", "export_job")),
 )
-"""The modules of cards over the window and of exports, imported one at a time."""
+"""Modules of popup cards and exports, imported one at a time."""
 
 
 class Preparing(QObject):
-    """Imports and reads in small steps, then calls ``then``."""
+    """Import modules and read files in small steps, then call ``then``."""
 
     def __init__(self, then: Callable[[], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,12 +34,12 @@ class Preparing(QObject):
         self._calm = once(self, self._slices.go_on, CALM_MS)
 
     def start(self) -> None:
-        """Begin once it is calm."""
+        """Begin after `CALM_MS`."""
         self._slices.begin(_steps())
         self._calm.start()
 
     def stop(self) -> None:
-        """Prepare nothing more."""
+        """Stop preloading."""
         self._calm.stop()
         self._slices.stop()
 

@@ -1,4 +1,4 @@
-"""How far somebody is in each lesson; kept in the settings."""
+"""Progress in the lessons, stored in the settings."""
 
 import msgspec
 from msgspec import Struct
@@ -9,7 +9,7 @@ KEY = "lessons"
 
 
 class Reached(Struct, frozen=True):
-    """The step one stands at in a lesson, from 0, and whether its end was reached once."""
+    """Progress in a lesson: the current step, from 0, and whether it was ever completed."""
 
     step: int = 0
     done: bool = False
@@ -22,31 +22,31 @@ class Progress:
         self._settings = settings
 
     def of(self, name: str) -> Reached:
-        """Return how far the lesson of that name is."""
+        """Return the progress in the lesson of that name."""
         try:
             return msgspec.json.decode(self._all().get(name, b"{}"), type=Reached)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return Reached()
 
     def reach(self, name: str, step: int) -> None:
-        """Note the step that is on the page."""
+        """Store the current step of a lesson."""
         self._put(name, Reached(step, self.of(name).done))
 
     def finish(self, name: str) -> None:
-        """Note that the end was reached; the lesson begins anew when it is opened again."""
+        """Mark a lesson as completed; it starts over when it is opened again."""
         self._put(name, Reached(0, True))
 
     def forget(self) -> None:
-        """Begin all lessons anew."""
+        """Delete the progress in all lessons."""
         self._settings.put(KEY, "{}")
 
     def _all(self) -> dict[str, msgspec.Raw]:
-        """Return what is kept of each lesson, read or not: one that is spoilt spoils no other."""
+        """Return the stored entries undecoded, so that a damaged one does not affect the others."""
         try:
             return msgspec.json.decode(self._settings.text(KEY), type=dict[str, msgspec.Raw])
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
 
     def _put(self, name: str, reached: Reached) -> None:
-        kept = {**self._all(), name: msgspec.Raw(msgspec.json.encode(reached))}
-        self._settings.put(KEY, msgspec.json.encode(kept).decode())
+        stored = {**self._all(), name: msgspec.Raw(msgspec.json.encode(reached))}
+        self._settings.put(KEY, msgspec.json.encode(stored).decode())

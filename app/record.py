@@ -1,4 +1,4 @@
-"""The headless twin: the same engine and the same wire, for a program that waits for its tape."""
+"""Headless recording: run a program in an engine process and block until its tape arrives."""
 
 import queue
 import subprocess
@@ -18,14 +18,14 @@ from engine.tape import Problem, Tape
 TIMEOUT_S = 60.0
 EVENT_LIMIT = 2_000_000
 READY_S = 120.0
-"""A cold disk may take long to give torch away."""
+"""Seconds for the engine to start; importing torch from a cold disk is slow."""
 FREEZE_S = 600.0
-"""Putting together millions of events takes a while."""
+"""Seconds for assembling the tape; millions of events take a while."""
 READ = 1 << 16
 
 
 class NoDevice(documents.Refused):
-    """The engine has no such device; its text is shown to the user as it is."""
+    """The engine does not have the requested device."""
 
 
 def record_file(
@@ -39,14 +39,14 @@ def record_file(
     policy: bool = False,
     is_open: bool = False,
 ) -> Tape:
-    """Run the script at ``path`` in an engine of its own and return its tape.
+    """Run the script at ``path`` in a new engine and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the script runs.
-    ``policy``: hold it to what a program from elsewhere may do; ``is_open``: let it do what the
-    user may.
+    ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
+    permissions.
 
     Raises:
-        Refused: the file is missing or no text, or there is no such device.
+        Refused: the file is missing or not text, or the device does not exist.
     """
     source = documents.read(path)
     return record_source(
@@ -74,7 +74,7 @@ def record_source(
     policy: bool = False,
     is_open: bool = False,
 ) -> Tape:
-    """Run a program in an engine of its own and return its tape; see `record_file`."""
+    """Run a program in a new engine and return its tape; see `record_file`."""
     run = wire.Run(
         1,
         source,
@@ -96,9 +96,9 @@ def record_source(
 
 
 class Recorder:
-    """Records one program after another in one engine; a fresh one where that has had enough.
+    """Record programs one after another in one engine, replaced when it died or is contaminated.
 
-    ``problem`` says why there is no engine; empty where there is one.
+    ``problem`` is the reason why no engine could be started; empty otherwise.
     """
 
     def __init__(self, is_open: bool = False) -> None:
@@ -139,15 +139,15 @@ def _full_name(device: str) -> str:
 
 
 class Silent(Exception):
-    """No message came within its time."""
+    """No message arrived before the deadline."""
 
 
 class Gone(Silent):
-    """No message will come any more."""
+    """The engine has ended, so no message will arrive."""
 
 
 class Engine:
-    """An engine process with blocking reads; leaving the context ends it."""
+    """An engine process with blocking reads; leaving the context kills it."""
 
     def __init__(self, is_open: bool = False) -> None:
         self._process = subprocess.Popen(
@@ -157,7 +157,7 @@ class Engine:
             stderr=subprocess.PIPE,
             env=child.environment(is_open),
             bufsize=0,
-            # Ctrl-C in a terminal reaches all of its processes; this one would complain of it.
+            # Keep Ctrl-C in the terminal from the engine, which would print a traceback.
             start_new_session=True,
         )
         self._messages: queue.Queue[wire.Reply | None] = queue.Queue()
@@ -165,11 +165,12 @@ class Engine:
         self._printed: list[str] = []
         self._at: At | None = None
         self._fault = ""
-        """Why it is not to be listened to any more."""
+        """Reason why its messages are ignored; empty while they are not."""
         self.spent = False
-        """Whether the last program left something behind that the next one would meet."""
+        """True if the last program left state behind that would affect the next one."""
         self._threads = [
-            threading.Thread(target=work, daemon=True) for work in (self._listen, self._overhear)
+            threading.Thread(target=work, daemon=True)
+            for work in (self._listen, self._forward_errors)
         ]
 
     def __enter__(self) -> Self:
@@ -188,7 +189,7 @@ class Engine:
             pipe.close()
 
     def wait_ready(self) -> wire.Ready | Tape:
-        """Wait for the engine; returns a tape that says why where there will be none."""
+        """Wait for the engine; return a tape with the reason if it does not start."""
         deadline = time.monotonic() + READY_S
         try:
             while not isinstance(message := self.next(deadline), wire.Ready):
@@ -200,7 +201,7 @@ class Engine:
         return message
 
     def record(self, run: wire.Run, printed: Callable[[str], None] | None) -> Tape:
-        """Send a program and wait for its tape, or for the moment to kill it."""
+        """Send a program and wait for its tape; kill it if it is late."""
         self._printed.clear()
         self._at = None
         self.send(run)
@@ -221,18 +222,18 @@ class Engine:
                         if printed is not None:
                             printed(text)
             self._fault = ENDLESS
-            return self._mourn(run, late=False)
+            return self._failed_tape(run, late=False)
         except Silent as silence:
-            return self._mourn(run, late=not isinstance(silence, Gone))
+            return self._failed_tape(run, late=not isinstance(silence, Gone))
 
-    def _mourn(self, run: wire.Run, late: bool) -> Tape:
+    def _failed_tape(self, run: wire.Run, late: bool) -> Tape:
         aborted = late and child.abort(self._process.pid)
         self._await_end(child.ABORT_S if aborted or late else child.GRACE_S)
         who = run.source, run.filename
         stdout, at = "".join(self._printed), self._at
         if late:
-            return child.overdue(*who, run.timeout, self._told(), stdout, at=at)
-        return child.obituary(*who, self.why_dead(), self._told(), stdout, at)
+            return child.overdue(*who, run.timeout, self._error_tail(), stdout, at=at)
+        return child.obituary(*who, self.why_dead(), self._error_tail(), stdout, at)
 
     def _await_end(self, seconds: float) -> None:
         try:
@@ -243,15 +244,15 @@ class Engine:
         self._threads[1].join(seconds)
 
     def why_dead(self) -> str:
-        """Wait for its end and return in a few words why it came."""
+        """Wait for its end and return a short reason for it."""
         code = self._process.wait()
-        return self._fault or child.cause(abs(code), code < 0, self._told())
+        return self._fault or child.cause(abs(code), code < 0, self._error_tail())
 
-    def _told(self) -> str:
+    def _error_tail(self) -> str:
         return self._errors[-child.TAIL :].decode("utf-8", "replace")
 
     def send(self, message: wire.Request) -> None:
-        """Ask something; an engine that is gone is noticed by `next`."""
+        """Send a request; `next` raises if the engine is gone."""
         assert self._process.stdin is not None
         try:
             for frame in wire.frames(message):
@@ -260,7 +261,7 @@ class Engine:
             self._messages.put(None)
 
     def next(self, deadline: float) -> wire.Reply:
-        """Return the next message. Raises `Silent` past the deadline; `Gone`: it ended."""
+        """Return the next message. Raises `Silent` past the deadline, `Gone` if it ended."""
         try:
             message = self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
@@ -279,8 +280,8 @@ class Engine:
             self._fault = GARBAGE
         self._messages.put(None)
 
-    def _overhear(self) -> None:
-        """Pass on what scripts write to standard error, but no report of a crash."""
+    def _forward_errors(self) -> None:
+        """Forward standard error of the scripts, but no crash dump."""
         crashed = False
         while data := _read(self._process.stderr):
             self._errors += data

@@ -1,4 +1,4 @@
-"""A tape as a readable table, for people who look at a terminal."""
+"""Plain-text tables of a tape for the terminal."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,9 +7,9 @@ from playback import short, text, track
 
 TRUST = "if you trust the script, run it with --trust"
 TRUSTED = (
-    "let the script do whatever Python can; without it, it is held to PyTorch and what is harmless"
+    "let the script do whatever Python can; without it, only PyTorch and harmless code may run"
 )
-"""What ``--trust`` does, in the help of each command that has it."""
+"""Help text of ``--trust``."""
 
 GAP = 3
 """Blanks between columns."""
@@ -35,7 +35,7 @@ def values(tape: Tape) -> str:
 
 
 def counts(tape: Tape) -> str:
-    """Return in one line how much ran."""
+    """Return the numbers of ops, backward nodes and events in one line."""
     return ", ".join(
         (
             text.count(len(tape.ops), "op"),
@@ -51,21 +51,21 @@ _CONTROLS = dict.fromkeys(
 
 
 def harmless(text: str) -> str:
-    """Return ``text``, as long as it was, without what a terminal takes for a command."""
+    """Return ``text`` with control characters replaced, one for one."""
     return text.translate(_CONTROLS)
 
 
 def complaint(problem: Problem, filename: str) -> str:
-    """Return an error with its place in one line, and its hint in a second where there is one."""
+    """Return an error with its place in one line, and its hint, if any, in a second."""
     place = problem.place
     where = f"{filename}:{place.line}:{place.column + 1}" if place.line else filename
-    said = f": {problem.message}" if problem.message else ""
+    message = f": {problem.message}" if problem.message else ""
     hint = f"\n  {problem.hint}" if problem.hint else ""
-    return f"{where}: {problem.type}{said}{hint}"
+    return f"{where}: {problem.type}{message}{hint}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return aligned columns, each line ended."""
+    """Return aligned columns; each line ends with a newline."""
     lines = [tuple(head), *(tuple(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "".join(

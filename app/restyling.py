@@ -1,7 +1,7 @@
-"""Another style sheet for everything that is there, widget by widget.
+"""Apply a style sheet incrementally, widget by widget.
 
-`QApplication.setStyleSheet` works out every widget once for each widget around it: half a second
-for the whole window. Here each is worked out once, and the event loop may turn in between.
+`QApplication.setStyleSheet` restyles every widget once for each of its ancestors: half a second
+for the whole window. Here each is restyled once, and the event loop may run in between.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 
 def restyled(app: QApplication, sheet: str) -> Iterator[None]:
-    """Give ``app`` another style sheet, a widget at each turn; those that are seen come first.
+    """Set the style sheet of ``app``, restyling a widget at each step, visible ones first.
 
-    From the first turn on the sheet holds for every widget that is made.
+    From the first step on the sheet applies to every new widget.
     """
-    # With what it knows of widgets forgotten, the style does not go through all of them at once.
+    # Unpolishing clears the style's cache of widgets, so that it does not restyle all at once.
     app.style().unpolish(app)
     app.setStyleSheet(sheet)
     for widget in _seen_first(app.allWidgets()):
@@ -26,7 +26,7 @@ def restyled(app: QApplication, sheet: str) -> Iterator[None]:
 
 
 def _seen_first(widgets: Iterable[QWidget]) -> list[QWidget]:
-    return sorted(widgets, key=lambda one: not one.isVisible())
+    return sorted(widgets, key=lambda widget: not widget.isVisible())
 
 
 def _restyle(widget: QWidget) -> None:

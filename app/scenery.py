@@ -1,4 +1,4 @@
-"""Pictures and placements, made beside the interface where they are big."""
+"""Build and lay out the picture of a scene, in a worker thread if it is big."""
 
 from collections import OrderedDict
 
@@ -13,16 +13,16 @@ from widgets.once import once
 from widgets.paint.stage import Stage
 
 INLINE_CARDS = 150
-"""A picture of at most so many cards is placed at once: that takes some milliseconds."""
+"""Most cards of a picture that is laid out in the GUI thread (some milliseconds)."""
 INLINE_OPS = 600
-"""A scene of at most so many ops is made into a picture at once."""
+"""Most ops of a scene whose picture is built in the GUI thread."""
 INLINE_WIRES = 1_000
-"""And one of at most so many inputs of its ops, a wire each."""
+"""Most inputs of those ops, a wire each."""
 AFTER_MS = 12
-"""A big picture is begun so long after the turn that asks for it: by then the window has been
-repainted, which it may be up to 5 ms later."""
+"""Delay before the worker thread starts, so that the window is repainted first, which may happen
+up to 5 ms after the request."""
 KEPT = 48
-"""So many pictures are kept, for loops whose scenes come round again and again."""
+"""Most pictures in the cache, for loops whose scenes recur."""
 
 Form = tuple[object, ...]
 Placed = tuple[Picture, Placement]
@@ -36,7 +36,7 @@ def _is_small(tape: Tape, scene: Scene) -> bool:
 
 
 def form(picture: Picture) -> Form:
-    """Return what a placement depends on: the keys, sizes and joints of a picture."""
+    """Return what a layout depends on: the keys, sizes and connections of a picture."""
     cards = tuple((card.key, card.frame, card.width, card.height) for card in picture.cards)
     wires = tuple((wire.key, wire.source, wire.target, wire.operand) for wire in picture.wires)
     frames = tuple((frame.key, frame.parent) for frame in picture.frames)
@@ -44,7 +44,7 @@ def form(picture: Picture) -> Form:
 
 
 class _Job(QRunnable):
-    """One picture to be made on the worker thread."""
+    """Build of one picture in the worker thread."""
 
     def __init__(self, scenery: "Scenery", turn: int, tape: Tape, scene: Scene) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Job(QRunnable):
         self.previous: Placed | None = None
 
     def run(self) -> None:
-        """Make it, unless a newer one is wanted by now."""
+        """Build it, unless a newer one has been requested."""
         if self._late():
             return
         try:
@@ -72,7 +72,7 @@ class _Job(QRunnable):
         except layout.Cancelled:
             return
         stage = Stage(self.tape, picture, placement)
-        # It keeps what led there, and the window will ask for just that.
+        # Fills the cache for the position that the window will request.
         look.look(self.tape, picture, self.scene, self.position)
         self.scenery.finished.emit(self.turn, stage)
 
@@ -81,18 +81,18 @@ class _Job(QRunnable):
 
 
 class Scenery(QObject):
-    """Makes the picture of a scene and says when it is there; only the newest one counts."""
+    """Build the picture of a scene asynchronously; only the latest request is delivered."""
 
     built = Signal(object)
-    """Carries a `Stage`: the picture where it stands."""
+    """Carries a `Stage`: the picture with its layout."""
     finished = Signal(int, object)
-    """From the worker thread: the turn and the stage."""
+    """Emitted in the worker thread: number of the request and the stage."""
     spoilt = Signal(int)
-    """From the worker thread: the turn of a picture that a fault of ours keeps from being made."""
+    """Emitted in the worker thread: number of a request that failed by an internal error."""
     busy_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, aside: bool = False) -> None:
-        """Make every picture beside the interface where it is to be ``aside``."""
+        """Build even small pictures in the worker thread if ``aside``."""
         super().__init__(parent)
         self.turn = 0
         self._aside = aside
@@ -105,8 +105,8 @@ class Scenery(QObject):
         self._wanted_flow: Flow = "down"
         self._busy = False
         self._next: _Job | None = None
-        # Two threads that want Python slow each other down: the turn that asks goes first, however
-        # long it is, and the repaint that follows it.
+        # Threads compete for the GIL: let the requesting event and the following repaint finish
+        # first.
         self._begin = once(self, self._start, AFTER_MS)
         self._asked = once(self, self._begin.start)
         self.finished.connect(self._deliver)
@@ -114,7 +114,7 @@ class Scenery(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a picture is still being made."""
+        """True while a picture is being built."""
         return self._busy
 
     def want(
@@ -126,9 +126,9 @@ class Scenery(QObject):
         position: int = 0,
         flow: Flow = "down",
     ) -> None:
-        """Make the picture of ``scene``; a small one is there when this returns.
+        """Request the picture of ``scene``; a small one is delivered before this returns.
 
-        ``position`` is where it will be looked at first.
+        ``position`` is the position that will be shown first.
         """
         self._leave()
         self._key = (run_id, scene.start, open_calls, flow)
@@ -140,7 +140,7 @@ class Scenery(QObject):
         job = _Job(self, self.turn, tape, scene)
         job.open_calls, job.position, job.flow = open_calls, position, flow
         job.previous = self._before(flow)
-        # The layout keeps what it made, and two threads must not do that at once.
+        # The layout has a cache that two threads must not write at once.
         free = self._pool.activeThreadCount() == 0
         if free and not self._aside and _is_small(tape, scene):
             job.picture = graph.build(tape, scene, open_calls)
@@ -160,7 +160,7 @@ class Scenery(QObject):
             self._pool.start(job)
 
     def _leave(self) -> None:
-        """Make nothing more of what was wanted so far."""
+        """Cancel the pending request."""
         self.turn += 1
         self._next = None
         self._asked.stop()
@@ -168,14 +168,14 @@ class Scenery(QObject):
         self._pool.clear()
 
     def _same_place(self, picture: Picture, flow: Flow) -> Placement | None:
-        """Return the placement that is shown, if it fits this picture too."""
+        """Return the layout that is shown, if it fits this picture, too."""
         shown = self._shown
         if shown is None or self._flow != flow or len(shown.picture.cards) != len(picture.cards):
             return None
         return shown.placement if form(picture) == form(shown.picture) else None
 
     def _before(self, flow: Flow) -> Placed | None:
-        """Return what is shown and where it stands: what is in both pictures keeps its order."""
+        """Return the shown picture and layout: common cards keep their order in the new one."""
         shown = self._shown
         return None if shown is None or self._flow != flow else (shown.picture, shown.placement)
 
@@ -197,11 +197,11 @@ class Scenery(QObject):
         self.built.emit(stage)
 
     def forget(self) -> None:
-        """Drop the pictures of a tape that is no longer shown."""
+        """Clear the cache: its pictures belong to a tape that is no longer shown."""
         self._kept.clear()
 
     def start_over(self) -> None:
-        """Place the next picture as if none had been shown: it is another program's."""
+        """Lay out the next picture from scratch, because it is another program's."""
         self._shown = None
 
     def _set_busy(self, busy: bool) -> None:
@@ -210,11 +210,11 @@ class Scenery(QObject):
             self.busy_changed.emit(busy)
 
     def let_go(self) -> None:
-        """Let the worker thread end when it has come so far, and this with it."""
+        """Cancel the worker thread without waiting; this object is deleted when it ends."""
         self._leave()
         let_go(self, self._pool)
 
     def close(self) -> None:
-        """Let the worker thread end; what it makes is dropped."""
+        """Wait for the worker thread to end; its result is dropped."""
         self._leave()
         self._pool.waitForDone()

@@ -1,4 +1,4 @@
-"""Everything the window knows: what is edited, what came of it, and where one looks.
+"""The state of the window: document, result and view, and the live re-run between them.
 
 `Session` is the only writer. Views listen to its signals and read; they never write each other.
 """
@@ -15,22 +15,22 @@ from playback.picture import Flow
 from widgets.once import once
 
 DEBOUNCE_MS = 150
-"""Typing must rest for so long before the program runs."""
+"""Pause in typing after which the program runs."""
 PATIENCE_MS = 400
-"""A run that has gone on for so long is stopped when a newer text waits."""
+"""Running time after which a run is stopped if a newer text waits."""
 LAYERS = ("values", "gradients", "shapes")
 STDOUT_LIMIT = 200_000
-"""So many characters of output are kept, the last ones."""
+"""Most characters of output that are stored, the last ones."""
 
 
 class Session(QObject):
-    """Doc, Result and View, and the live re-run that leads from one to the next."""
+    """Own Doc, Result and View, and run the program when the document changes."""
 
     doc_changed = Signal()
     begun = Signal()
-    """Another document was opened: what is shown is of the one before until its tape comes."""
+    """Another document was opened; the previous tape is shown until its own arrives."""
     source_replaced = Signal(str, bool)
-    """The text was replaced from outside the editor; whether undo must not lead back.
+    """The text was replaced from outside the editor; True if undo must not lead back.
 
     Undo never mixes files: the text of one must not be saved as the other.
     """
@@ -38,7 +38,7 @@ class Session(QObject):
     result_changed = Signal()
     view_changed = Signal()
     moved = Signal(int, int)
-    """(position, milliseconds the way there is to be shown for)"""
+    """(position, milliseconds of the animation to it)"""
     checked = Signal(object)
     peeked = Signal(object)
     probed = Signal(object)
@@ -56,23 +56,23 @@ class Session(QObject):
         self._place: int | None = None
         self._since = QElapsedTimer()
         self._rest = once(self, self._run_live, DEBOUNCE_MS)
-        self._patience = once(self, self._lose_patience, PATIENCE_MS)
+        self._patience = once(self, self._on_run_timeout, PATIENCE_MS)
         self.arrivals = Arrivals(self)
         self.arrivals.arrived.connect(self._accept)
-        link.ready.connect(self._greet)
-        link.received.connect(self._fold)
-        link.died.connect(self._mourn)
+        link.ready.connect(self._on_ready)
+        link.received.connect(self._on_message)
+        link.died.connect(self._on_engine_died)
 
     # The document
 
     def load(self, doc: Doc, view: View | None = None, tape: Tape | None = None) -> None:
-        """Begin another document; its first tape is shown even if its program fails.
+        """Open another document; its first tape is shown even if its program fails.
 
-        With ``view`` one goes on where one was: with the same seed and device, at that place.
-        With a ``tape`` that is shown, and nothing runs until the text is changed.
+        With ``view``, restore the document's own seed and device and the view's position. With a
+        ``tape``, show that; nothing runs until the text is changed.
         """
-        # Undo must not lead from a program of one's own to one from elsewhere, which would run.
-        fresh = any(one.path or one.lesson or one.foreign for one in (self.doc, doc))
+        # Undo must not lead from the user's own program to one from outside, which would run.
+        fresh = any(d.path or d.lesson or d.foreign for d in (self.doc, doc))
         if view is None:
             doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
         self.doc = doc
@@ -93,34 +93,34 @@ class Session(QObject):
             self._show_recorded(tape)
 
     def _show_recorded(self, tape: Tape) -> None:
-        """Show a tape that was recorded elsewhere; the run in flight, if any, is of no use now."""
+        """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
-        told = {"problem": tape.error, "stdout": tape.stdout, "stderr": tape.stderr}
+        output = {"problem": tape.error, "stdout": tape.stdout, "stderr": tape.stderr}
         shows = {"shown_id": shown, "tape": tape, "source": self.doc.source, "stale": False}
         shows |= {"latest": tape, "latest_source": self.doc.source}
-        self._change_result(run_id=0, seconds=0.0, **shows, **told)
+        self._change_result(run_id=0, seconds=0.0, **shows, **output)
         self._fresh = tape.status != "ok" or not tape.events
         self.view = replace(self.view, position=0)
         self.tape_changed.emit()
         self.moved.emit(0, 0)
 
     def reload(self, source: str, foreign: bool = False) -> None:
-        """Take what is saved for the text; undo leads back to what it was before."""
+        """Replace the text by that of its file; undo leads back."""
         changes = {"foreign": True, "seen": False} if foreign else {}
         self._change_doc(source=source, saved=source, **changes)
         self.source_replaced.emit(source, False)
         self._run_live()
 
     def mend(self, source: str) -> None:
-        """Put another text in the place of the program's and run it; undo leads back."""
+        """Replace the text by a fixed one and run it; undo leads back."""
         self._change_doc(source=source)
         self.source_replaced.emit(source, False)
         self._run_live()
 
     def edit(self, source: str) -> None:
-        """Take the text as it now stands in the editor and run it once typing rests."""
+        """Take the text from the editor and run it after a pause in typing."""
         if source != self.doc.source:
             self._change_doc(source=source)
             self._rest.start()
@@ -132,11 +132,11 @@ class Session(QObject):
             self._run_live()
 
     def mark_saved(self, path: str, title: str, source: str) -> None:
-        """Note that the file ``path`` holds ``source``, the text as it was when it was saved."""
+        """Record that ``source`` was saved to the file ``path``."""
         self._change_doc(path=path, title=title, saved=source)
 
     def open_calls(self, keys: frozenset[str] | None) -> None:
-        """Choose which module frames stand open; None leaves it to the picture."""
+        """Choose which module frames are open; None leaves it to the picture."""
         self._change_doc(open_calls=keys)
 
     def set_seed(self, seed: int) -> None:
@@ -150,7 +150,7 @@ class Session(QObject):
         self._run_live()
 
     def set_limits(self, timeout: float, memory: int, is_open: bool = False) -> None:
-        """Give runs so much and let them do so much from now on; what is shown is run again."""
+        """Set the limits and permissions of runs, and run the program again."""
         limits = Limits(timeout, memory, is_open)
         if limits != self.limits:
             self.limits = limits
@@ -166,13 +166,13 @@ class Session(QObject):
     # The run
 
     def run_now(self) -> None:
-        """Run the text because the user says so, whoever wrote it."""
+        """Run the text at the user's request, even if it is from outside."""
         if not self.doc.may_run:
             self._change_doc(seen=True)
         self._run_live()
 
     def trust(self) -> None:
-        """Let the text run as the user's own from now on."""
+        """Trust the text as the user's own from now on."""
         self._change_doc(foreign=False)
         self._run_live()
 
@@ -184,7 +184,7 @@ class Session(QObject):
         if self.result.engine in ("running", "stopping"):
             self._waiting = True
             if self._since.hasExpired(PATIENCE_MS):
-                self._lose_patience()
+                self._on_run_timeout()
             return
         self._waiting = False
         self._sent = self.doc.source
@@ -198,7 +198,7 @@ class Session(QObject):
             policy=self.doc.foreign,
             is_open=self.limits.is_open,
         )
-        # Output is kept until the first of the new run arrives, so that it does not flicker.
+        # Old output stays until the first of the new run arrives, so that it does not flicker.
         self._change_result(run_id=run_id)
         if self.result.engine == "ready":
             self._begin()
@@ -209,14 +209,14 @@ class Session(QObject):
         self._change_result(engine="running")
 
     def stop(self) -> None:
-        """Stop the run in flight and forget the text that waits for it."""
+        """Stop the run in flight and drop the text that waits for it."""
         self._waiting = False
         self._rest.stop()
         if self.result.engine == "running":
             self._stop()
 
     def restart(self) -> None:
-        """Replace the engine by a fresh one and run the text in it."""
+        """Replace the engine by a new one and run the text in it."""
         self._waiting = False
         self._patience.stop()
         self._link.close()
@@ -228,24 +228,24 @@ class Session(QObject):
         self._change_result(engine="stopping")
         self._link.stop()
 
-    def _lose_patience(self) -> None:
+    def _on_run_timeout(self) -> None:
         if self.result.engine == "running" and self._waiting:
             self._stop()
         elif self.result.engine == "running":
-            # What was wrong with another text would be told at a line of this one.
+            # A problem of another text would be shown at a line of this one.
             known = self.result.problem if self._sent == self.result.latest_source else None
             self._change_result(stale=not self.result.shows_nothing, problem=known)
 
     def check(self, value: int, index: int) -> None:
-        """Ask for a finite-difference check of one element of a leaf of the shown tape."""
+        """Request a finite-difference check of one element of a leaf of the shown tape."""
         self._link.check(self.result.shown_id, value, index)
 
     def gradcheck(self, op: int) -> None:
-        """Ask for torch's gradcheck of the custom Function that an op of the shown tape called."""
+        """Request torch's gradcheck of the custom Function that an op of the shown tape called."""
         self._link.gradcheck(self.result.shown_id, op)
 
     def probe(self, source: str, policy: bool = False) -> None:
-        """Have lines of the lab looked at once the engine is free; under the policy if asked."""
+        """Probe lines of the lab once the engine is free, optionally under the policy."""
         self._to_probe, self._guarded = source, policy
         self._probe_now()
 
@@ -258,12 +258,12 @@ class Session(QObject):
     _to_probe, _guarded, _probe_id, _printing = "", False, 0, 0
 
     def peek(self, snapshot: int) -> None:
-        """Ask for all numbers of a snapshot of the shown tape."""
+        """Request all numbers of a snapshot of the shown tape."""
         self._link.peek(self.result.shown_id, snapshot)
 
-    # What the engine says
+    # Messages from the engine
 
-    def _greet(self, message: object) -> None:
+    def _on_ready(self, message: object) -> None:
         if isinstance(message, wire.Ready):
             devices = message.devices or ("cpu",)
             if self.doc.device not in devices:
@@ -277,20 +277,20 @@ class Session(QObject):
             elif self._waiting:
                 self._run_live()
 
-    def _fold(self, message: object) -> None:
+    def _on_message(self, message: object) -> None:
         match message:
             case wire.Ready():
-                self._greet(message)
+                self._on_ready(message)
             case wire.Printed(run_id, text) if run_id and run_id == self.result.run_id:
                 self._print(run_id, text)
-            # 0 is no run: what is told of it nobody asked for.
+            # 0 is no run: such a message was not requested.
             case wire.Recorded(run_id) if run_id and run_id == self.result.run_id:
                 self.arrivals.take(message)
             case wire.Checked(run_id) | wire.Gradchecked(run_id):
                 if run_id == self.result.shown_id:
                     self.checked.emit(message)
             case wire.Probed(run_id):
-                # A newer text may wait; then this answer tells of nothing that is to be seen.
+                # Drop the reply if newer lines wait to be probed.
                 if run_id == self._probe_id and not self._to_probe:
                     self.probed.emit(message)
                 self._probe_now()
@@ -301,7 +301,7 @@ class Session(QObject):
         before = self.result.stdout if self._printing == run_id else ""
         self._printing = run_id
         text = before + text
-        # Cut seldom: a view only adds what is new as long as the rest stays as it is.
+        # Truncate rarely: the console only appends while the beginning is unchanged.
         self._change_result(stdout=text if len(text) < 2 * STDOUT_LIMIT else text[-STDOUT_LIMIT:])
 
     def _accept(self, message: wire.Recorded) -> None:
@@ -311,7 +311,7 @@ class Session(QObject):
         self._patience.stop()
         engine = "starting" if self.result.engine == "starting" else "ready"
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
-            # It made room for a newer text; what is shown can stay until that has run.
+            # It was stopped for a newer text; the shown result stays until that has run.
             self._change_result(run_id=0, engine=engine)
             self._run_live()
             return
@@ -319,8 +319,8 @@ class Session(QObject):
         changes: dict[str, object] = {"run_id": 0, "engine": engine, "seconds": seconds}
         changes |= {"problem": tape.error, "stdout": stdout, "stderr": stderr}
         changes |= {"latest": tape, "latest_source": self._sent}
-        # A program that fails leaves the last good graph; a new document has none to leave, and
-        # neither has one that was empty until now.
+        # A program that fails keeps the last good graph on the screen, unless there is none: the
+        # document is new or was empty until now.
         shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
         if shows:
             changes |= {"tape": tape, "shown_id": run_id, "source": self._sent, "stale": False}
@@ -344,10 +344,10 @@ class Session(QObject):
         at_end = self.view.position >= before
         self.view = replace(self.view, position=after if at_end else min(self.view.position, after))
 
-    def _mourn(self, why: str) -> None:
-        """Note that the engine died; a fresh one is on its way and says when it is ready.
+    def _on_engine_died(self, why: str) -> None:
+        """Record that the engine died; a new one is starting and will report when it is ready.
 
-        If a program was running in it, a tape that tells of its end follows at once.
+        If a program was running in it, its tape follows at once.
         """
         self._patience.stop()
         problem = Problem(type=ENGINE_DIED, message=why)
@@ -363,7 +363,7 @@ class Session(QObject):
     # The view
 
     def move(self, position: int, ms: int = 0) -> None:
-        """Look at another position (kept within the tape), shown for ``ms`` on the way there."""
+        """Move to a position (clamped to the tape), animated for ``ms`` milliseconds."""
         position = max(0, min(position, len(self.result.tape.events)))
         if position != self.view.position:
             self.view = replace(self.view, position=position)
@@ -382,7 +382,7 @@ class Session(QObject):
         self._change_view(flow=flow)
 
     def color_by(self, mode: Mode) -> None:
-        """Colour the graph's cards by something else; the empty mode by what they are."""
+        """Set the colour mode of the graph's cards; the empty mode colours by kind."""
         self._change_view(coloring=mode)
 
     def _change_view(self, **changes: object) -> None:

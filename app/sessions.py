@@ -1,7 +1,7 @@
-"""The folder of session files: one for each window, and those that ended windows left behind.
+"""The folder of session files: one per open window, and those of crashed windows.
 
-Each file has a lock that its window holds. A lock that nobody alive holds tells of a window that
-did not end by itself.
+Each file has a lock, held by its window. A file whose lock is free belongs to a window that did
+not close properly.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ from app.envelope import Damaged, Newer
 
 BEFORE, LOCK = ".before", ".lock"
 MOST_LOCK = 1 << 16
-"""A lock has some lines: a process and its machine."""
+"""Most bytes of a lock file, which has some lines: process id, host name and the like."""
 
 
 class Work(Protocol):
-    """What a session file holds: a msgspec struct that tells when it was kept."""
+    """Content of a session file: a msgspec struct with the time of saving."""
 
     @property
     def when(self) -> float:
@@ -37,7 +37,7 @@ W = TypeVar("W", bound=Work)
 
 @dataclass(frozen=True)
 class Form(Generic[W]):
-    """How one kind of work is kept, in files that end in ``ending``."""
+    """File format of one kind of work; its files have the suffix ``ending``."""
 
     ending: str
     encode: Callable[[W], bytes | Sequence[bytes]]
@@ -55,23 +55,23 @@ class Slot(Generic[W]):
     def __init__(self, path: Path, form: Form[W]) -> None:
         self.path, self._form = path, form
         self.before = path.with_name(path.name + BEFORE)
-        """The file as it was one save earlier: there should the disk spoil the newest."""
+        """Backup of the previous save, in case the latest file is damaged."""
         self._lock = lock_at(path.with_name(path.name + LOCK))
 
     def claim(self) -> bool:
-        """Hold the file for this process; False where another one holds it, or nobody can."""
+        """Lock the file for this process; False if another process holds it or locking fails."""
         return take(self._lock)
 
     def save(self, what: W, *, sync: bool = True) -> None:
-        """Have ``what`` safely on the disk when this returns. Any thread may do it, one at a time.
+        """Write ``what`` to the disk and sync. Any thread may call this, one at a time.
 
-        Without ``sync`` it is safe from a kill only, until `atomic.sync_file` has been called.
+        Without ``sync`` it survives a kill, but not a power cut until `atomic.sync_file` is called.
 
         Raises:
-            OSError: it cannot be written; what was saved before is still there.
+            OSError: the write failed; the previous save is intact.
         """
         data = self._form.encode(what)
-        # Somebody may have tidied up meanwhile.
+        # The user may have deleted the folder meanwhile.
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             self.path.replace(self.before)
@@ -79,11 +79,11 @@ class Slot(Generic[W]):
         atomic.write(self.path, data, sync=sync, after=after)
 
     def load(self) -> W:
-        """Return what was saved last, or one save earlier where that is spoilt.
+        """Return the latest save, or the previous one if that is damaged.
 
         Raises:
-            OSError: nothing can be read.
-            Damaged: neither file is as it was written.
+            OSError: neither file can be read.
+            Damaged: both files are damaged.
             Newer: a later version wrote it.
         """
         try:
@@ -97,48 +97,48 @@ class Slot(Generic[W]):
 
     @property
     def order(self) -> int:
-        """A number that grows from each work that is kept to the next; 0 where there is none."""
+        """Sort key that grows with each save; 0 if there is none."""
         return atomic.written_at(self.path, self.before)
 
     @property
     def size(self) -> int:
-        """How many bytes were saved last; 0 where nobody knows."""
+        """Bytes of the latest save; 0 if unknown."""
         try:
             return self.path.stat().st_size
         except OSError:
             return 0
 
     def drop(self) -> None:
-        """Forget what was saved and let go of the lock."""
+        """Delete the files and release the lock."""
         for path in (self.path, self.before):
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
         self.release()
 
     def release(self) -> None:
-        """Let go of the lock; what was saved stays."""
+        """Release the lock; the files stay."""
         self._lock.unlock()
 
 
 @dataclass(frozen=True)
 class Found(Generic[W]):
-    """A window's work that was found, or why its file cannot be read."""
+    """The work of a crashed window, or the reason why its file cannot be read."""
 
     slot: Slot[W]
     kept: W | None = None
     trouble: str = ""
     order: int = 0
-    """The later it was kept, the greater, whatever the clock said."""
+    """Sort key that is greater for later work, whatever the clock said."""
 
 
 class Sessions(Generic[W]):
-    """Session files of one form in a folder. ``where`` None keeps nothing."""
+    """Session files of one format in a folder; nothing is stored if ``where`` is None."""
 
     def __init__(self, where: Path | None, form: Form[W]) -> None:
         self.where, self._form = where, form
 
     def begin(self) -> Slot[W] | None:
-        """Return a file for a new window; None where nothing can be kept."""
+        """Return a locked session file for a new window; None if none can be created."""
         if self.where is None:
             return None
         try:
@@ -154,26 +154,26 @@ class Sessions(Generic[W]):
         return Slot(self.where / name, self._form)
 
     def leave(self, what: W, *, sync: bool = True) -> Slot[W] | None:
-        """Keep the work of a window that has none any more, to be offered at the next start.
+        """Store work in an unlocked file, to be offered at the next start.
 
-        Returns its file, None where nothing can be kept. Without ``sync`` see `Slot.save`.
+        Returns its file, None if nothing can be stored. Without ``sync`` see `Slot.save`.
 
         Raises:
             OSError: it cannot be written.
         """
         if self.where is None:
             return None
-        # Nobody need hold it: it is whole as soon as it is there.
+        # No lock: the file is written atomically and not changed any more.
         slot = self._new()
         slot.save(what, sync=sync)
         return slot
 
     def found(self) -> list[Found[W]]:
-        """Claim what windows left that did not end by themselves, and read it, the latest first."""
+        """Lock and read the work of crashed windows, the latest first."""
         return self.read(self.claimed())
 
     def claimed(self) -> list[Slot[W]]:
-        """Claim what windows left that did not end by themselves."""
+        """Lock the session files of crashed windows."""
         if self.where is None:
             return []
         try:
@@ -184,16 +184,15 @@ class Sessions(Generic[W]):
         return [slot for slot in slots if slot.claim()]
 
     def read(self, claimed: Sequence[Slot[W]]) -> list[Found[W]]:
-        """Read what was claimed, the latest first. Any thread may.
+        """Read locked session files, the latest first. Thread-safe.
 
-        A file that cannot be read any more is set aside under a name that ends in ``.bak``; one of
-        a later version stays as it is.
+        A damaged file is renamed to ``.bak``; one of a later version stays as it is.
         """
-        found = [one for slot in claimed if (one := _look(slot)) is not None]
-        return sorted(found, key=lambda one: one.order, reverse=True)
+        found = [work for slot in claimed if (work := _look(slot)) is not None]
+        return sorted(found, key=lambda work: work.order, reverse=True)
 
     def lock(self, name: str) -> QLockFile | None:
-        """Return a lock of that name, not held yet; None where nothing can be kept."""
+        """Return a lock of that name, not locked yet; None if there is no folder for it."""
         if self.where is None:
             return None
         folder = self.where.with_name("locks")
@@ -205,26 +204,27 @@ class Sessions(Generic[W]):
 
 
 def lock_at(path: Path) -> QLockFile:
-    """Return a lock that holds for as long as its process lives, however long that is."""
+    """Return a lock without expiry: it is stale only if its process has ended."""
     lock = QLockFile(str(path))
     lock.setStaleLockTime(0)
     return lock
 
 
 def take(lock: QLockFile) -> bool:
-    """Take a lock unless somebody alive holds it; returns whether it is held by us then."""
+    """Take a lock unless a live process holds it; return whether this process holds it then."""
     _clear(Path(lock.fileName()))
     if lock.tryLock(0):
         return True
-    # In a sandbox every window may have the same number: Qt then takes one that was killed for us.
-    told = lock.getLockInfo()
-    is_ours = isinstance(told, tuple) and os.getpid() in told
-    # The system itself knows whether it is held: a file that is stays where it is.
+    # In a sandbox every window may have the same process id: Qt then takes the stale lock of a
+    # killed process for this one's.
+    info = lock.getLockInfo()
+    is_ours = isinstance(info, tuple) and os.getpid() in info
+    # The system's own file lock decides: removeStaleLockFile fails while it is held.
     return is_ours and lock.removeStaleLockFile() and lock.tryLock(0)
 
 
 def _clear(path: Path) -> None:
-    """Remove what stands in the place of a lock and is none: Qt would read it to its end."""
+    """Remove an oversized or special file in the place of a lock: Qt would read it to its end."""
     with contextlib.suppress(OSError):
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_LOCK:
@@ -232,8 +232,8 @@ def _clear(path: Path) -> None:
 
 
 def _stem(path: Path, own: str) -> str:
-    """Return the name of the session file that ``path`` belongs to; empty for none."""
-    # A lock may be all there is, of a window that was killed before it had anything to keep.
+    """Return the name of the session file that ``path`` belongs to; empty if there is none."""
+    # There may be only a lock, of a window that was killed before its first save.
     for more in ("", BEFORE, LOCK):
         if path.name.endswith(own + more) and not path.name.startswith("."):
             return path.name.removesuffix(more)
@@ -267,6 +267,6 @@ def _look(slot: Slot[W]) -> Found[W] | None:
 
 
 def same(one: W, other: W) -> bool:
-    """Return whether the same work was kept, whenever that was."""
+    """Return whether two saves are equal but for their time."""
     assert isinstance(one, msgspec.Struct)
     return bool(msgspec.structs.replace(one, when=other.when) == other)

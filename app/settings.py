@@ -1,4 +1,4 @@
-"""What is remembered between two starts: declared rows over one settings file."""
+"""Persistent settings: a table of declared settings over one INI file."""
 
 import contextlib
 import hashlib
@@ -16,13 +16,13 @@ from playback.coloring import MODES
 from widgets.once import once
 
 TRUSTED = 500
-"""So many trusted programs are remembered."""
+"""Most trusted programs that are stored."""
 RECENT = 10
-"""So many recent files are kept."""
+"""Most recent files that are stored."""
 
 
 class Setting(Struct, frozen=True):
-    """One remembered choice: its key, what it is called, and what it is until somebody chooses."""
+    """Declaration of a setting: key, title, default and validator."""
 
     key: str
     title: str
@@ -69,7 +69,7 @@ KEYS = (*DEFAULTS, "recent", "trusted")
 
 
 def folder(kind: QStandardPaths.StandardLocation) -> Path:
-    """Return our own folder of that kind, made if it is missing and can be made."""
+    """Return the application's folder of that kind, created if possible."""
     path = Path(QStandardPaths.writableLocation(kind))
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -78,38 +78,40 @@ def folder(kind: QStandardPaths.StandardLocation) -> Path:
 
 class _Teller(QObject):
     written = Signal(bool, object)
-    """From the thread that writes: whether it could, and what the file has now."""
+    """Emitted in the writing thread: True on success, and the file's values now."""
 
 
 class Settings(QObject):
-    """The remembered choices. ``path`` is the settings file; None remembers nothing."""
+    """The settings, stored in the file ``path``; None stores nothing."""
 
     changed = Signal(str)
     failed = Signal(str)
-    """The file cannot be written: a sentence that says so, once."""
+    """Carries a message that the file cannot be written; emitted once."""
 
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._has_failed = False
         self.trouble = ""
-        """What of the file could not be read, as it is told; empty where all could."""
+        """Message about what could not be read from the file; empty if all could."""
         self._held: dict[str, object] = {}
         self._unwritten: dict[str, object] = {}
         self._being_written = 0
         self._writer: threading.Thread | None = None
-        """Writes: the disk may take its time, and Qt waits for it. It knows nothing of us."""
-        # The program's, as the writer may be the last to hold it, and must not be what destroys it.
+        """Writes the file, because `QSettings.sync` blocks; it has no reference to this object."""
+        # A child of the application: the writer may have the last reference to it, and a QObject
+        # must not be destroyed in that thread.
         self._teller = _Teller(QCoreApplication.instance())
         self._teller.written.connect(self._take)
-        # A method given to QTimer.singleShot keeps its object, and ends it amid its own event.
+        # Not QTimer.singleShot with a bound method: it would own the last reference to this object
+        # and destroy it within its own event.
         self._soon = once(self, self._write)
         self._file = self._opened(path) if path else None
 
     @classmethod
     def of_user(cls) -> "Settings":
-        """Return the settings of whoever sits in front of the screen."""
+        """Return the settings of the current user."""
         where = folder(QStandardPaths.StandardLocation.AppConfigLocation)
-        # Qt writes beside the file, under six letters, and a kill leaves that there.
+        # Qt writes to a temporary file with a suffix of six letters, which a kill leaves behind.
         atomic.sweep(where, r"gradscribe\.ini\.[A-Za-z]{6}")
         return cls(where / "gradscribe.ini")
 
@@ -128,24 +130,24 @@ class Settings(QObject):
         return sound
 
     def flag(self, key: str) -> bool:
-        """Return a yes-or-no choice."""
+        """Return a boolean setting."""
         value = self._row(key)
         return value if isinstance(value, bool) else False
 
     def number(self, key: str) -> float:
-        """Return a choice that is a number."""
+        """Return a numeric setting."""
         value = self._row(key)
         return value if isinstance(value, float) else 0.0
 
     def text(self, key: str) -> str:
-        """Return a choice that is a word."""
+        """Return a text setting."""
         return str(self._row(key))
 
     def put(self, key: str, value: bool | float | str) -> None:
-        """Remember a choice and tell who listens; an unfit value is refused.
+        """Store a setting and emit `changed`.
 
         Raises:
-            ValueError: the row does not accept the value.
+            ValueError: the setting does not accept the value.
         """
         row = DEFAULTS[key]
         if type(value) is not type(row.default) or not row.accepts(value):
@@ -155,16 +157,16 @@ class Settings(QObject):
             self.changed.emit(key)
 
     def shape(self, key: str) -> QByteArray:
-        """Return a remembered window or splitter shape; empty where there is none."""
+        """Return a stored window geometry or splitter state; empty if there is none."""
         value = self._get(f"{settings_file.SHAPES}/{key}")
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def put_shape(self, key: str, shape: QByteArray) -> None:
-        """Remember a window or splitter shape."""
+        """Store a window geometry or splitter state."""
         self._put(f"{settings_file.SHAPES}/{key}", shape)
 
     def recent(self) -> tuple[str, ...]:
-        """Return the files opened or saved last, newest first, those that are still there."""
+        """Return the files opened or saved last that still exist, newest first."""
         value = self._get("recent")
         paths = value[:TRUSTED] if isinstance(value, list) else [value]
         there = (path for path in paths if isinstance(path, str) and path and _is_file(path))
@@ -177,11 +179,11 @@ class Settings(QObject):
         self.changed.emit("recent")
 
     def is_trusted(self, path: str, source: str) -> bool:
-        """Whether the user has trusted the program ``source`` in the file ``path``."""
+        """Return whether the user has trusted the program ``source`` in the file ``path``."""
         return _mark(path, source) in self._trusted()
 
     def trust(self, path: str, source: str) -> None:
-        """Remember that the user trusts the program ``source`` in the file ``path``."""
+        """Store that the user trusts the program ``source`` in the file ``path``."""
         mark = _mark(path, source)
         others = [other for other in self._trusted() if other != mark]
         self._put("trusted", [mark, *others][:TRUSTED])
@@ -218,7 +220,7 @@ class Settings(QObject):
                 self._soon.start()
 
     def _write(self) -> None:
-        """Write what was put in this turn, and tell where that cannot be done."""
+        """Write the changed settings in a thread."""
         self._soon.stop()
         path, values, self._unwritten = self._file, self._unwritten, {}
         if path is None or not values:
@@ -230,7 +232,7 @@ class Settings(QObject):
         self._writer.start()
 
     def _take(self, is_written: bool, found: dict[str, object]) -> None:
-        """Take over what another window has chosen, unless something was chosen here since."""
+        """Take over settings of another window, unless some were changed here since."""
         self._being_written -= 1
         if is_written and not self._being_written and not self._unwritten:
             self._held |= found
@@ -239,7 +241,7 @@ class Settings(QObject):
             self.failed.emit(f"Your choices are not remembered: {self._file} cannot be written")
 
     def flush(self) -> None:
-        """Have on the disk what is remembered when this returns."""
+        """Write the changed settings and wait for it."""
         self._write()
         if self._writer is not None:
             self._writer.join()
@@ -249,7 +251,7 @@ class Settings(QObject):
 def _write(
     path: Path, values: dict[str, object], before: threading.Thread | None, teller: _Teller
 ) -> None:
-    """Write once ``before`` has."""
+    """Write after the thread ``before`` has ended."""
     if before is not None:
         before.join()
     is_written = settings_file.write(path, values)

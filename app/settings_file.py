@@ -1,4 +1,4 @@
-"""The settings file on the disk: what is spoilt is put aside before Qt reads it, and told."""
+"""The settings file: read, write and vet it; a damaged file is renamed before Qt reads it."""
 
 import re
 import shutil
@@ -11,21 +11,21 @@ from PySide6.QtCore import QSettings
 from app import atomic
 
 LIMIT = 1 << 20
-"""A file of more bytes was not written by us: ours has some ten thousand."""
+"""Most bytes of a settings file; a genuine one has some ten thousand."""
 SHAPES = "shape"
-"""The group of window and splitter shapes."""
+"""The INI group of window geometries and splitter states."""
 NEVER_OURS = re.compile(rb'(?:=|, )"?@(?:Variant|DateTime)\(|\0')
-"""Qt makes of these whatever they say, however big it is; nothing that we write has them."""
+"""Values that Qt would deserialize without a size limit; this program never writes them."""
 
 
 def vetted(path: Path) -> tuple[Path | None, str]:
-    """Return the file to be read and written, None for none, and what there is to tell."""
+    """Return the file to use (None for none) and a message for the user (may be empty)."""
     try:
         found = path.stat()
     except OSError:
         return path, ""
     if stat.S_ISDIR(found.st_mode):
-        # Told of when something is to be written.
+        # Reported when something is written.
         return path, ""
     if not stat.S_ISREG(found.st_mode):
         return None, f"Your choices are not remembered: {path} is no plain file"
@@ -40,17 +40,17 @@ def vetted(path: Path) -> tuple[Path | None, str]:
 
 
 def put_aside(path: Path) -> tuple[Path | None, str]:
-    """Begin with an empty file in the place of one that is spoilt."""
+    """Rename a damaged file, so that an empty one takes its place."""
     try:
         spare = atomic.set_aside(path)
     except OSError as error:
         why = atomic.why(error)
         return None, f"Your choices cannot be read, and are not remembered: {path}, {why}"
-    return path, f"Your choices could not be read and begin anew. The file is kept as {spare}"
+    return path, f"Your choices could not be read and were reset. The file is kept as {spare}"
 
 
 def copy_aside(path: Path, what: str) -> str:
-    """Keep the file as it is beside the one that goes on; returns what there is to tell."""
+    """Make a backup copy of the file; return a message for the user."""
     spare = atomic.spare_name(path)
     try:
         shutil.copyfile(path, spare)
@@ -60,12 +60,12 @@ def copy_aside(path: Path, what: str) -> str:
 
 
 def is_garbled(path: Path) -> bool:
-    """Return whether Qt cannot make sense of the file."""
+    """Return whether Qt cannot parse the file."""
     return _opened(path).status() == QSettings.Status.FormatError
 
 
 def read(path: Path, keys: Iterable[str]) -> dict[str, object]:
-    """Return what the file has of ``keys``, and every shape. Any thread may ask."""
+    """Return the file's values of ``keys``, and every shape. Thread-safe."""
     file = _opened(path)
     file.beginGroup(SHAPES)
     shapes = [f"{SHAPES}/{name}" for name in file.childKeys()]
@@ -74,9 +74,9 @@ def read(path: Path, keys: Iterable[str]) -> dict[str, object]:
 
 
 def write(path: Path, values: Mapping[str, object]) -> bool:
-    """Have ``values`` on the disk (None: no such key) when this returns. Any thread may do it.
+    """Write ``values`` (None removes a key) and sync. Thread-safe.
 
-    What other windows wrote stays. Returns False where it cannot be written.
+    Other keys stay as other windows wrote them. Returns False if the file cannot be written.
     """
     file = _opened(path)
     for key, value in values.items():

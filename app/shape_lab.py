@@ -1,4 +1,4 @@
-"""The shape lab over the window: it asks the engine through the session and shows the answer."""
+"""The shape lab card: it probes lines in the engine through the session and shows the result."""
 
 import re
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from widgets.slices import LAST, Slices
 
 SIZE = (1240, 860)
 TURN_MS = 12
-"""The lab is made for so long at a time; then the interface has its turn."""
+"""Time slice for creating the lab before control returns to the event loop."""
 
 
 @cache
 def starts() -> tuple[tuple[str, str], ...]:
-    """Return title and lines of every starting point, the files of ``assets/lab`` in their order.
+    """Return title and lines of every starting point, the files of ``assets/lab`` in order.
 
     The first line of a file is a comment with its title.
     """
@@ -36,9 +36,9 @@ def starts() -> tuple[tuple[str, str], ...]:
 
 
 class LabCard(Overlay):
-    """The lab on a card that leaves the window under it as it is.
+    """The shape lab on a card over the window.
 
-    What is on the card is made and filled in turns of its own, like the tiles of the gallery.
+    Its content is created in time slices, like the tiles of the gallery.
     """
 
     def __init__(self, over: QWidget, session: Session, look: Look, source: str = "") -> None:
@@ -58,7 +58,7 @@ class LabCard(Overlay):
         row.addStretch(1)
         row.addWidget(close)
         self.column.addLayout(row)
-        # With its place there, the heading stands from the start where it will.
+        # A placeholder, so that the heading is at its final position from the start.
         place = QWidget(self.card)
         self._place = QVBoxLayout(place)
         self._place.setContentsMargins(0, 0, 0, 0)
@@ -68,18 +68,18 @@ class LabCard(Overlay):
         self.making.begin(self._make(look, source))
 
     def _make(self, look: Look, source: str) -> Iterator[bool | None]:
-        # What opened the card has had its turn: the lab begins in the next one.
+        # Yield to the event loop once, so that the card appears before the lab.
         yield LAST
         session = self._session
         lab = ShapeLab(look.theme(), starts(), self.card)
-        # Lines made from a program from elsewhere may hold what that program wanted them to.
+        # Lines generated from an untrusted program may contain what it wants them to.
         guarded = bool(source) and session.doc.foreign
         lab.asked.connect(lambda lines: session.probe(lines, guarded))
         session.probed.connect(self._show)
         look.changed.connect(lab.set_theme)
         self._made = lab
         yield LAST
-        # It is seen once all of it is there.
+        # Not painted until it is complete.
         lab.setUpdatesEnabled(False)
         self._place.addWidget(lab)
         lab.start(source)
@@ -90,18 +90,18 @@ class LabCard(Overlay):
 
     @property
     def lab(self) -> ShapeLab:
-        """What is on the card; asked for before it is there, it is made at once."""
+        """The lab; if it is not complete yet, it is completed at once."""
         self.making.finish()
         assert self._made is not None
         return self._made
 
     def open(self) -> None:
-        """Show it; once the lab is there it is ready to be typed into."""
+        """Open the card, and create the lab in time slices."""
         super().open()
         self.making.go_on()
 
     def leave(self) -> None:
-        """Close it, whole or not."""
+        """Close the card, even if it is not complete."""
         self.making.stop()
         super().leave()
 

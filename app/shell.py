@@ -1,6 +1,6 @@
-"""What commands may touch: the window as they see it, and what it says in its strip.
+"""The command context: the interfaces of the window that commands use, and its notices.
 
-Commands get these and never a widget, so that each can be tried without a window.
+Commands get these and never a widget, so that each can be tested without a window.
 """
 
 from collections.abc import Callable
@@ -23,24 +23,24 @@ from playback.lessons.lesson import Lesson
 
 @dataclass(frozen=True)
 class Notice:
-    """Something said in the strip. ``key`` names the matter: a later notice takes its place."""
+    """A message in the notification bar. A later notice with the same ``key`` replaces it."""
 
     key: str
     text: str
     choices: tuple[tuple[str, Callable[[], None]], ...] = ()
-    """What can be done, the best first. Whichever is chosen, the notice goes."""
+    """Labels and actions, the best first. The notice is closed by any choice."""
     more: str = ""
-    """What else there is to know, as a tool tip."""
+    """Further details, shown as the tooltip."""
 
 
 class Text(Protocol):
-    """What commands ask of the editor; each does as it is called."""
+    """The part of the editor that commands use."""
 
     def undo(self) -> None:
         """Take back the last change."""
 
     def redo(self) -> None:
-        """Make it again."""
+        """Repeat the last change that was undone."""
 
     def cut(self) -> None:
         """Move the selection to the clipboard."""
@@ -55,34 +55,34 @@ class Text(Protocol):
         """Select everything."""
 
     def setFocus(self) -> None:
-        """Take the keyboard."""
+        """Take the focus."""
 
 
 class Graph(Protocol):
-    """What commands ask of the graph."""
+    """The part of the graph that commands use."""
 
     def fit(self) -> None:
-        """Make all of it visible."""
+        """Make the whole graph visible."""
 
     def zoom_by(self, factor: float) -> None:
-        """Make it so many times bigger."""
+        """Zoom by a factor."""
 
 
 class Strip(Protocol):
-    """The strip for what wants an answer."""
+    """The part of the notification bar that commands use."""
 
     def tell_first(self, notice: Notice) -> None:
-        """Say this at once."""
+        """Show a notice at once."""
 
     def drop(self, key: str) -> None:
-        """Say nothing more about a matter that is settled."""
+        """Remove the notice with that key."""
 
 
 class Watch(Protocol):
-    """What commands ask of `app.file_watch`, each as it says there."""
+    """The part of `app.file_watch` that commands use."""
 
     def objection(self, path: Path) -> str:
-        """Return why writing to ``path`` wants a second thought: ``disk``, ``twice`` or nothing."""
+        """Return the reason to confirm writing to ``path``: ``disk``, ``twice`` or empty."""
 
     def tell_changed(self) -> None:
         """Offer the choice between the text here and the one in the file."""
@@ -93,85 +93,85 @@ class Watch(Protocol):
         """Write the program to ``path``; ``then`` is called once it is there."""
 
     def finish(self) -> None:
-        """Wait until the file is on the disk, where it is on its way there."""
+        """Wait for a write in progress."""
 
     def saved(self) -> None:
-        """Note that the file now holds the text."""
+        """Take the file on disk as the base of the text."""
 
 
 class Keeper(Protocol):
-    """What commands ask of `app.keeping`, each as it says there."""
+    """The part of `app.keeping` that commands use."""
 
     @property
     def file(self) -> Watch:
-        """The file itself, which others may write to."""
+        """Watches the edited file."""
 
     def recover(self, path: str) -> bool:
-        """Go on with what a window left that did not end by itself; offer the rest."""
+        """Restore the work of a crashed window; offer the rest."""
 
     def put_away(self) -> None:
-        """Keep what is typed but not saved."""
+        """Store the unsaved text as a draft."""
 
     def find_draft(self, path: str) -> Draft | None:
-        """Return what was typed but not saved."""
+        """Return the draft of a document."""
 
     def take_over(self, path: str) -> None:
-        """Note that a draft is being edited here now."""
+        """Delete a draft, now edited here, once it is saved here."""
 
 
 class Learning(Protocol):
-    """What commands ask of the lesson that is open; see `app.learning`."""
+    """The part of `app.learning` that commands use."""
 
     @property
     def lesson(self) -> Lesson | None:
-        """The lesson, None where there is none."""
+        """The open lesson; None if there is none."""
 
     @property
     def number(self) -> int:
-        """The step, from 0."""
+        """Index of the current step."""
 
     @property
     def progress(self) -> Progress:
-        """How far one is in each."""
+        """The progress in all lessons."""
 
     def open(
         self, lesson: Lesson, place: str = "", step: int | None = None, foreign: bool = False
     ) -> None:
-        """Open a lesson; the programs of a ``foreign`` one wait until they are let run."""
+        """Open a lesson; the programs of a ``foreign`` one wait for the user's consent."""
 
     def next(self) -> None:
         """Go to the next step."""
 
     def back(self) -> None:
-        """Go to the step before."""
+        """Go to the previous step."""
 
     def restore(self) -> None:
-        """Put its program back."""
+        """Restore the step's program."""
 
     def leave(self) -> None:
         """Leave the lesson."""
 
 
 class Comparer(Protocol):
-    """What commands ask of `app.comparing`, each as it says there."""
+    """The part of `app.comparing` that commands use."""
 
     @property
     def kept(self) -> str:
-        """What is kept is called; empty for nothing."""
+        """Title of the stored run; empty if there is none."""
 
     def keep(self, tape: Tape, title: str) -> None:
-        """Keep a tape, in place of the one before."""
+        """Store a tape in place of the previous one."""
 
     def with_kept(self, tape: Tape, title: str) -> object:
-        """Show the kept tape beside this one."""
+        """Compare the stored tape with this one."""
 
 
 class Shell(Protocol):
-    """What a command may touch."""
+    """The window as commands see it."""
 
     @property
     def session(self) -> Session:
-        """What is edited, what came of it, where one looks."""
+        """Document, result and view."""
 
     @property
     def clock(self) -> Clock:
@@ -179,56 +179,56 @@ class Shell(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """What is remembered between two starts."""
+        """Persistent settings."""
 
     @property
     def drafts(self) -> Drafts:
-        """Texts that were not saved."""
+        """Drafts of unsaved texts."""
 
     @property
     def keeping(self) -> Keeper:
-        """What sees to it that nothing is lost."""
+        """Autosave and recovery."""
 
     @property
     def notices(self) -> Strip:
-        """The strip for what wants an answer."""
+        """The notification bar."""
 
     @property
     def learning(self) -> Learning:
-        """The lesson that is open, if one is."""
+        """Controller of the open lesson."""
 
     @property
     def training(self) -> TrainSession:
-        """The training room's setup and runs."""
+        """The training page's setup and runs."""
 
     @property
     def saving(self) -> Saving:
-        """The training room into a session file and out of it."""
+        """Reads and writes training sessions."""
 
     @property
     def writing(self) -> Writing:
-        """What writes files beside the interface."""
+        """Writes files in a worker thread."""
 
     @property
     def room(self) -> str:
-        """The room that is seen: ``program`` or ``training``."""
+        """Name of the visible page: ``program`` or ``training``."""
 
     def show_room(self, name: str) -> None:
-        """Go to that room."""
+        """Go to that page."""
 
     def room_views(self) -> tuple[str, ...]:
-        """Return the titles of the views that are open in the training room."""
+        """Return the titles of the open views of the training page."""
 
     def export_room(self, path: Path, view: str = "") -> None:
-        """Write what is seen of the training room, or of one view in it, to a PNG file.
+        """Write an image of the training page, or of one view of it, to a PNG file.
 
         Raises:
-            Refused: something is being exported, or this cannot be written.
+            Refused: another export is running, or the file cannot be written.
         """
 
     @property
     def comparing(self) -> Comparer:
-        """What shows two runs side by side."""
+        """Stores and compares runs."""
 
     @property
     def editor(self) -> Text:
@@ -239,14 +239,14 @@ class Shell(Protocol):
         """The graph."""
 
     def module_keys(self) -> frozenset[str]:
-        """Return the keys of the modules that are seen, open or folded."""
+        """Return the keys of the visible modules, open or folded."""
 
     @property
     def is_filming(self) -> bool:
-        """Whether something is being exported."""
+        """True while an export is running."""
 
     def film(self, path: Path) -> None:
-        """Write the playing tape to a GIF or MP4 file, while the window goes on living."""
+        """Write the playback of the tape to a GIF or MP4 file, in the background."""
 
     def export(self, path: Path) -> None:
         """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file."""
@@ -255,17 +255,17 @@ class Shell(Protocol):
         """Put the graph on the clipboard as an image."""
 
     def cancel_film(self) -> None:
-        """Give up what is being exported."""
+        """Cancel the running export."""
 
     def unfold(self, depth: int | None = None) -> None:
-        """Open modules ``depth`` levels deep, or all inside those that are seen."""
+        """Open modules ``depth`` levels deep, or all inside the visible ones."""
 
     @property
     def levels(self) -> int:
-        """How deep modules are called in each other in what is shown."""
+        """Depth of nested module calls in the shown scene."""
 
     def zoom_to_selection(self) -> None:
-        """Make what is selected as big as there is room for."""
+        """Zoom so that the selection fills the view."""
 
     def ask_open(self, title: str, pattern: str) -> Path | None:
         """Let the user choose a file to open."""
@@ -277,10 +277,10 @@ class Shell(Protocol):
         """Let the user change a whole number."""
 
     def say(self, text: str) -> None:
-        """Tell the user something in the status line."""
+        """Show a message in the status line."""
 
     def show_examples(self, room: str = "program") -> None:
-        """Open the gallery of what one may start from in that room."""
+        """Open the gallery of examples of that page."""
 
     def show_lessons(self) -> None:
         """Open the list of lessons."""
@@ -289,13 +289,13 @@ class Shell(Protocol):
         """Open the list of all commands."""
 
     def show_card(self, title: str, text: str) -> None:
-        """Show a page of rich text over the window until it is clicked away."""
+        """Show a page of rich text over the window until it is dismissed."""
 
     def selected_lines(self) -> str:
-        """Return the selected op with its tensors as lines of its own; empty without one."""
+        """Return the selected op with its tensors as lines of code; empty without one."""
 
     def show_findings(self) -> None:
-        """Bring what the doctor found to the front."""
+        """Bring the doctor's findings to the front."""
 
     def show_lab(self, source: str) -> None:
         """Open the shape lab on these lines, or on its first starting point."""
@@ -304,7 +304,7 @@ class Shell(Protocol):
         """Comment the selected lines of the program, or uncomment them."""
 
     def open_find(self) -> None:
-        """Open the search line of the graph where that has the keyboard, else the program's."""
+        """Open the search line of the graph if that has the focus, else the program's."""
 
     def open_graph_find(self) -> None:
         """Open the search line of the graph."""

@@ -1,4 +1,4 @@
-"""What commands ask of the window: questions, cards over it, and what is selected in it."""
+"""The window's implementation of the command context: dialogs, popup cards, selection."""
 
 import os
 from functools import partial
@@ -43,7 +43,7 @@ from widgets.graph_view import GraphView
 
 
 class ShellWindow(QMainWindow):
-    """The `Shell` that commands are given; `Window` makes the parts that it names."""
+    """The `Shell` passed to commands; `Window` creates the declared attributes."""
 
     session: Session
     clock: Clock
@@ -68,20 +68,20 @@ class ShellWindow(QMainWindow):
     _chosen_folder: Path | None = None
 
     def module_keys(self) -> frozenset[str]:
-        """Return the keys of the modules that are seen, open or folded."""
+        """Return the keys of the visible modules, open or folded."""
         return self.showing.module_keys()
 
     def unfold(self, depth: int | None = None) -> None:
-        """Open modules ``depth`` levels deep, or all inside those that are seen."""
+        """Open modules ``depth`` levels deep, or all inside the visible ones."""
         self.showing.unfold(depth)
 
     @property
     def levels(self) -> int:
-        """How deep modules are called in each other in what is shown."""
+        """Depth of nested module calls in the shown scene."""
         return self.showing.levels()
 
     def zoom_to_selection(self) -> None:
-        """Make what is selected as big as there is room for."""
+        """Zoom so that the selection fills the view."""
         self.graph.zoom_to(self.session.view.selection)
 
     def ask_open(self, title: str, pattern: str) -> Path | None:
@@ -95,7 +95,7 @@ class ShellWindow(QMainWindow):
         return self._keep_folder(chosen)
 
     def _folder(self) -> Path:
-        """Return where a dialog begins: where the last one ended, else beside the program."""
+        """Return a file dialog's folder: that of the last one, else the program's."""
         path = self.session.doc.path
         known = self._chosen_folder or (Path(path).parent if path else Path.home())
         return known if os.path.isdir(known) else Path.home()
@@ -112,12 +112,12 @@ class ShellWindow(QMainWindow):
         return number if agreed else None
 
     def say(self, text: str) -> None:
-        """Tell the user something in the status line."""
+        """Show a message in the status line."""
         self.status.say(text)
 
     def show_examples(self, room: str = "program") -> None:
-        """Open the gallery of what one may start from in that room."""
-        # Cards over the window are imported once they are asked for: the window opens sooner.
+        """Open the gallery of examples of that page."""
+        # Popup cards are imported on demand, so that the window opens sooner.
         from app.gallery import Gallery
 
         if room == "training":
@@ -141,7 +141,7 @@ class ShellWindow(QMainWindow):
 
     @property
     def learning(self) -> Learning:
-        """The lesson that is open."""
+        """Controller of the open lesson."""
         return self.classroom.learning
 
     def show_palette(self) -> None:
@@ -151,16 +151,16 @@ class ShellWindow(QMainWindow):
         Palette(self.ground, self.menus.lines()).open()
 
     def show_card(self, title: str, text: str) -> None:
-        """Show a page of rich text over the window until it is clicked away."""
+        """Show a page of rich text over the window until it is dismissed."""
         page(self.ground, title, text).open()
 
     def selected_lines(self) -> str:
-        """Return the selected op with its tensors as lines of its own; empty without one."""
+        """Return the selected op with its tensors as lines of code; empty without one."""
         op = self.showing.selected_op()
         return lines(self.session.result.tape, op) if op is not None else ""
 
     def show_op_in_lab(self, number: int) -> None:
-        """Open the shape lab on the op with this index on the tape that is shown."""
+        """Open the shape lab on the op with this index on the shown tape."""
         tape = self.session.result.tape
         if number < len(tape.ops):
             self.show_lab(lines(tape, tape.ops[number]))
@@ -172,7 +172,7 @@ class ShellWindow(QMainWindow):
         LabCard(self.ground, self.session, self.look, source).open()
 
     def show_findings(self) -> None:
-        """Bring what the doctor found to the front."""
+        """Bring the doctor's findings to the front."""
         self.settings.put("below", True)
         self.doctoring.open()
 
@@ -181,7 +181,7 @@ class ShellWindow(QMainWindow):
         code_keys.toggle_comment(self.editor)
 
     def open_find(self) -> None:
-        """Open the search line of the graph where that has the keyboard, else the program's."""
+        """Open the search line of the graph if that has the focus, else the program's."""
         if self.graph.hasFocus() or self.over.tools.query.hasFocus():
             self.over.tools.open()
         else:
@@ -197,37 +197,37 @@ class ShellWindow(QMainWindow):
 
     @property
     def training(self) -> TrainSession:
-        """The training room's setup and runs."""
+        """The training page's setup and runs."""
         return self.rooms.session
 
     @property
     def saving(self) -> Saving:
-        """The training room into a session file and out of it."""
+        """Reads and writes training sessions."""
         return self.rooms.saving
 
     @property
     def writing(self) -> Writing:
-        """What writes files beside the interface."""
+        """Writes files in a worker thread."""
         return self.rooms.writing
 
     @property
     def room(self) -> str:
-        """The room that is seen: ``program`` or ``training``."""
+        """Name of the visible page: ``program`` or ``training``."""
         return self.rooms.room
 
     def show_room(self, name: str) -> None:
-        """Go to that room."""
+        """Go to that page."""
         self.rooms.show_room(name)
 
     def room_views(self) -> tuple[str, ...]:
-        """Return the titles of the views that are open in the training room."""
+        """Return the titles of the open views of the training page."""
         return self.rooms.views()
 
     def export_room(self, path: Path, view: str = "") -> None:
-        """Write what is seen of the training room, or of one view in it, to a PNG file.
+        """Write an image of the training page, or of one view of it, to a PNG file.
 
         Raises:
-            Refused: something is being exported, or this cannot be written.
+            Refused: another export is running, or the file cannot be written.
         """
         from app.export_job import FileJob
 
@@ -235,14 +235,14 @@ class ShellWindow(QMainWindow):
         self.filming.begin(FileJob(path, lambda: png(image)))
 
     def show_step(self, message: StepTape) -> None:
-        """Show the tape of a training step in the program's room."""
+        """Show the tape of a training step on the program page."""
         if why := objection(message.source):
             self.say(f"The step is not shown: {why}")
             return
         self.keeping.put_away()
         run, source = self.training.find(message.run_id), message.source
-        # A module that is held to the policy is in that text too; the engine alone knows that of a
-        # run it has brought back from bytes.
+        # The text contains the setup's module, which may be under the policy; of a run restored
+        # from a file only the engine's setup says so.
         setups = [] if run is None else [run.setup, *([run.begun.setup] if run.begun else [])]
         foreign = any(map(own_module.is_guarded, setups))
         title = f"Step {message.step + 1}"
@@ -252,27 +252,27 @@ class ShellWindow(QMainWindow):
         self.doctoring.mend_elsewhere(message.source, mendable, show)
         self.session.load(doc, tape=message.tape)
         self.show_room("program")
-        self.say("The step as it was recorded; editing its text runs it anew, with fresh weights")
+        self.say("The step as it was recorded; editing the text runs it again with new weights")
 
     def _show_mended(self, run_id: int, finding: Finding) -> None:
-        """Train without what was found in a step, beside the run that has it."""
+        """Train a second run with the fix of a step's finding, in parallel to the first."""
         words = mending.train_mended(self.training, run_id, finding.id)
         if words:
             self.show_room("training")
-        self.say(words or "That run is not there any more")
+        self.say(words or "That run does not exist any more")
 
     @property
     def is_filming(self) -> bool:
-        """Whether something is being exported."""
+        """True while an export is running."""
         return self.filming.busy
 
     def film(self, path: Path) -> None:
-        """Write the playing tape to a GIF or MP4 file, while the window goes on living.
+        """Write the playback of the tape to a GIF or MP4 file, in the background.
 
         Raises:
-            Refused: one is being written, or this one cannot be.
+            Refused: another export is running, or the file cannot be written.
         """
-        # Imported here: few windows ever film, and every window would wait for it.
+        # Imported here: few windows ever export a film, and every window would wait for it.
         from app.film_job import Job
         from widgets.graph_film import Style
         from widgets.paint.cards import Layers
@@ -284,10 +284,10 @@ class ShellWindow(QMainWindow):
         self.filming.begin(Job(path, session.result.tape, style, calls, speed))
 
     def export(self, path: Path) -> None:
-        """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file, by its ending.
+        """Write the graph to a PNG, SVG or DOT file, or the tape to JSON, by the suffix.
 
         Raises:
-            Refused: something is being exported, or this cannot be written.
+            Refused: another export is running, or the file cannot be written.
         """
         from app.export_job import job
 
@@ -297,14 +297,14 @@ class ShellWindow(QMainWindow):
         """Put the graph on the clipboard as an image.
 
         Raises:
-            Refused: something is being exported.
+            Refused: another export is running.
         """
         from app.export_job import CopyJob
 
         self.filming.begin(CopyJob(self.graph.still()))
 
     def cancel_film(self) -> None:
-        """Give up what is being exported."""
+        """Cancel the running export."""
         self.filming.cancel()
 
     def close_window(self) -> None:

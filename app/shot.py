@@ -1,4 +1,4 @@
-"""Screenshots of the real window, drawn without a screen, and pictures of the graph alone."""
+"""Headless rendering: screenshots of the window, pictures of the graph, films."""
 
 import os
 import sys
@@ -44,15 +44,15 @@ def screenshot(
     Returns the exit code: 0 ran, 1 the program failed, 2 bad file or refused, 3 timed out or died.
 
     Args:
-        out: where the picture goes.
+        out: path of the PNG file.
         file: the program; empty for the first example.
-        at: how many events have happened; None for all, negative counted from the end.
+        at: position in events; None for the end, negative values count from it.
         size: of the window in pixels.
-        theme: ``light``, ``dark`` or ``system``; empty for what the settings say.
+        theme: ``light``, ``dark`` or ``system``; empty for the user's setting.
         timeout: seconds to wait for the engine, and for a set-up's steps.
-        lesson: what to open instead of ``file``.
+        lesson: lesson to open instead of ``file``.
         step: of the lesson, from 0.
-        trusted: whether the script, or the programs of the lesson, run as ours do.
+        trusted: whether the script, or the programs of the lesson, run without the policy.
     """
     without_screen()
     from app.link import Link
@@ -66,7 +66,7 @@ def screenshot(
         window.resize(*size)
         _begin(window, file, lesson, step, trusted)
         link.start()
-        _agree(window, trusted)
+        _accept_notice(window, trusted)
         code = _settle_room(window, timeout)
         _go_to(window.session, at)
         wait_until(lambda: not window.showing.scenery.busy, timeout)
@@ -91,13 +91,13 @@ def _begin(
     if trusted and window.session.doc.foreign:
         window.session.trust()
     elif not window.session.doc.may_run:
-        # Whoever asks for a picture of it has told it to run.
+        # Requesting a screenshot of a program implies permission to run it.
         window.session.run_now()
     window.show()
 
 
-def _agree(window: "Window", trusted: bool) -> None:
-    """Let a set-up or a session train with the program that it brings, which one is asked about."""
+def _accept_notice(window: "Window", trusted: bool) -> None:
+    """Accept the notice that asks whether a set-up or a session may run its program."""
     notice = window.notices.notice
     wanted = "Trust and run it" if trusted else "Open and run it"
     if notice is not None:
@@ -107,7 +107,7 @@ def _agree(window: "Window", trusted: bool) -> None:
 
 
 def without_screen() -> None:
-    """Let Qt draw into memory where there is no display to draw on."""
+    """Select Qt's offscreen platform if there is no display."""
     if sys.platform.startswith("linux"):
         shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         if not shown:
@@ -127,7 +127,7 @@ def _settle(session: Session, timeout: float) -> int:
 
 
 def _settle_room(window: "Window", timeout: float) -> int:
-    """Wait for all that the room shows: the first result, or a run at rest; the exit code."""
+    """Wait until the page is complete: the first result, or a paused run; return the exit code."""
     if window.room == "program":
         return _settle(window.session, timeout)
     from app.training import still
@@ -153,7 +153,7 @@ def _go_to(session: Session, at: int | None) -> None:
 
 
 def _draw(app: QApplication, window: "Window", out: str) -> None:
-    """Let layouts settle and animations that are under way end, and write the picture."""
+    """Wait for layouts and running animations, and write the picture."""
     for _ in range(3):
         app.sendPostedEvents()
         app.processEvents()
@@ -165,7 +165,7 @@ def _draw(app: QApplication, window: "Window", out: str) -> None:
 
 
 def wait_until(holds: Callable[[], bool], timeout: float) -> bool:
-    """Let the event loop run until ``holds()`` is true; return False after ``timeout`` seconds."""
+    """Run the event loop until ``holds()`` is true; return False after ``timeout`` seconds."""
     if holds():
         return True
     loop = QEventLoop()
@@ -183,12 +183,12 @@ def wait_until(holds: Callable[[], bool], timeout: float) -> bool:
 
 
 def graph_picture(tape: Tape, path: str, theme: str = "light", flow: Flow = "down") -> None:
-    """Draw the graph of the last scene of ``tape``, all of it done, to an SVG, PNG or DOT file.
+    """Draw the graph of the last scene of ``tape``, at its end, to an SVG, PNG or DOT file.
 
-    ``flow`` is which way its values run.
+    ``flow`` is the direction of the data flow.
 
     Raises:
-        Refused: the ending is none of ``.svg``, ``.png`` and ``.dot``, or nothing can be written.
+        Refused: the suffix is not ``.svg``, ``.png`` or ``.dot``, or the file cannot be written.
     """
     kind = Path(path).suffix.lower()
     if kind not in (".svg", ".png", ".dot"):
@@ -221,14 +221,14 @@ def film(
     """Write the playing tape to a GIF or MP4 file.
 
     Args:
-        tape: all of it is played, at speed 1 where that takes two minutes at most.
-        path: the file; its ending says which kind.
+        tape: played completely, at speed 1 if that takes two minutes at most.
+        path: the file; its suffix selects the format.
         theme: ``light`` or ``dark``.
-        flow: which way values run.
-        progress: told the file's name, how many frames are done, and how many there are.
+        flow: direction of the data flow.
+        progress: called with the file's name, the finished frames and their total.
 
     Raises:
-        Refused: the ending is neither, or the file cannot be written.
+        Refused: the suffix is neither, or the file cannot be written.
     """
     without_screen()
     from app.film_job import Job

@@ -1,7 +1,7 @@
-"""Every view as a function of tape, position and selection: this is where they are told.
+"""Presenter: update every view as a function of tape, position and selection.
 
-`Showing` reads the session and writes the widgets; what the user does in a widget goes back to the
-session or the clock, never from one widget to another.
+`Showing` reads the session and writes the widgets; user actions in a widget go to the session or
+the clock, never from one widget to another.
 """
 
 from collections.abc import Iterator
@@ -48,16 +48,16 @@ class Views:
 
 
 class Showing(QObject):
-    """Keeps the widgets of a window in step with its session."""
+    """Update the widgets of a window from its session."""
 
     captioned = Signal(str)
     counted = Signal(str)
     weighed = Signal(object)
-    """Bytes that backward nodes hold here; None where no node ever holds any."""
+    """Bytes saved for backward at this position; None if the tape never saves any."""
     pictured = Signal()
-    """Another picture is shown."""
+    """Emitted when another picture is shown."""
     pathed = Signal(object)
-    """The path of modules (`Crumb`s) around what is selected, else around what is playing."""
+    """The path of modules (`Crumb`s) around the selected card, else around the playing one."""
 
     def __init__(
         self, session: Session, clock: Clock, views: Views, parent: QObject | None = None
@@ -75,7 +75,7 @@ class Showing(QObject):
         self._page_later = once(self, self._show_page, AFTER_MS)
         self._page_held = self._page_asked = False
         self._pictured: tuple[object, ...] = ()
-        """The run, the start of the scene, the open modules and the flow of the picture."""
+        """Run, start of the scene, open modules and flow of the requested picture."""
         self._connect()
         self._show_view()
 
@@ -96,7 +96,7 @@ class Showing(QObject):
         self._listen()
 
     def _listen(self) -> None:
-        """Take what the user does in the widgets to the session and the clock."""
+        """Connect user actions in the widgets to the session and the clock."""
         session, clock, views = self._session, self._clock, self._views
         views.editor.edited.connect(session.edit)
         views.editor.number_changed.connect(session.nudge)
@@ -119,7 +119,7 @@ class Showing(QObject):
 
     @property
     def scene(self) -> Scene:
-        """The scene that is shown."""
+        """The shown scene."""
         return self._scene
 
     @property
@@ -129,29 +129,29 @@ class Showing(QObject):
 
     @property
     def scene_number(self) -> int:
-        """Which of them is shown."""
+        """Index of the shown scene."""
         return scenes.scene_at(self._scenes, self._session.view.position) if self._scenes else 0
 
     @property
     def picture(self) -> Picture:
-        """The picture that is shown."""
+        """The shown picture."""
         return self._picture
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the picture is one of the tape that is shown; a new tape is there before it."""
+        """True if the picture is of the current tape; it is built after the tape arrives."""
         return self._session.result.tape is self._drawn and not self.scenery.busy
 
     def unfold(self, depth: int | None = None) -> None:
-        """Open modules ``depth`` levels deep, or all inside those that are seen.
+        """Open modules ``depth`` levels deep, or all inside the visible ones.
 
-        In a big scene that takes a moment, and nothing waits for it.
+        In a big scene this is asynchronous.
         """
         keys = module_keys(self._picture) if depth is None else frozenset[str]()
         self._unfolder.want(self._session.result.tape, self._scene, keys, depth)
 
     def levels(self) -> int:
-        """Return how deep modules are called in each other in the scene that is shown."""
+        """Return the depth of nested module calls in the shown scene."""
         tape = self._session.result.tape
         first, stop = self._scene.ops
         deepest = 0
@@ -163,10 +163,10 @@ class Showing(QObject):
         return deepest
 
     def module_keys(self) -> frozenset[str]:
-        """Return the keys of the modules that are seen, open or folded."""
+        """Return the keys of the visible modules, open or folded."""
         return module_keys(self._picture)
 
-    # A tape, a position
+    # Tape and position
 
     def _show_tape(self) -> None:
         tape = self._session.result.tape
@@ -183,7 +183,7 @@ class Showing(QObject):
         views.graph.set_stale(result.stale)
         views.editor.set_stale(result.stale)
         problem = result.problem
-        # That an engine died between two runs is no fault of the program.
+        # The death of an engine between two runs is not the program's fault.
         is_own = problem is not None and problem.type != ENGINE_DIED
         own = problem if is_own else None
         views.editor.set_problem(own)
@@ -197,7 +197,7 @@ class Showing(QObject):
             views.inspector.lose_numbers()
 
     def _show_position(self, position: int, ms: int) -> None:
-        # A picture that it brings has the page shown too, and so has who selects a card in it.
+        # The new picture, and a selection in it, each show the page, too: do it once.
         with self.one_page():
             self._show_at(position, ms)
 
@@ -217,7 +217,7 @@ class Showing(QObject):
         views.values.set_position(position)
         views.ledger.set_position(position)
         if self.scenery.busy:
-            # A big tape that is new gives every view work: the page has a turn of its own.
+            # A big new tape keeps every view busy: show the page in a later event.
             self._page_later.start()
         else:
             self._show_page()
@@ -225,7 +225,7 @@ class Showing(QObject):
         self.weighed.emit(held.held(tape, position) if held.most(tape) else None)
 
     def _want_picture(self) -> None:
-        """Have the picture of the scene made, unless it is the one that is shown."""
+        """Request the picture of the scene, unless it was the last one requested."""
         result, doc, flow = self._session.result, self._session.doc, self._session.view.flow
         wanted = (result.shown_id, self._scene.start, doc.open_calls, flow)
         if wanted == self._pictured or not result.shown_id:
@@ -234,7 +234,7 @@ class Showing(QObject):
         position = self._session.view.position
         self.scenery.want(result.tape, self._scene, doc.open_calls, result.shown_id, position, flow)
         if self.scenery.busy:
-            # What is still seen belongs to another tape; nothing may be looked up in it.
+            # The visible picture belongs to another tape; nothing may be looked up in it.
             self._picture = EMPTY
 
     def _show_picture(self, stage: Stage) -> None:
@@ -255,7 +255,7 @@ class Showing(QObject):
         self.counted.emit(counts(result.tape, picture))
         self.pictured.emit()
 
-    # The selection
+    # Selection
 
     def _show_view(self) -> None:
         view, views = self._session.view, self._views
@@ -268,10 +268,10 @@ class Showing(QObject):
         self._show_page()
 
     def selected_op(self) -> Op | None:
-        """Return the op of the selected card; None where that is no single op."""
+        """Return the op of the selected card; None if it is no single op."""
         card = self._card(self._session.view.selection)
         tape = self._session.result.tape
-        # A new tape is there before its picture: what is drawn then tells nothing of it.
+        # A new tape arrives before its picture; the old picture's indices do not fit it.
         if card is None or card.op is None or tape is not self._drawn:
             return None
         return tape.ops[card.op]
@@ -281,7 +281,7 @@ class Showing(QObject):
 
     @contextmanager
     def one_page(self) -> Iterator[None]:
-        """Show the inspector's page once, at the end, however often it changes meanwhile."""
+        """Update the inspector's page only once, at the end of the block."""
         if self._page_held:
             yield
             return
@@ -294,7 +294,7 @@ class Showing(QObject):
                 self._show_page()
 
     def _show_page(self) -> None:
-        """Show the selection in the inspector; without one it tells of the latest event."""
+        """Show the selection in the inspector, or without one the latest event."""
         if self._page_held:
             self._page_asked = True
             return
@@ -324,7 +324,7 @@ class Showing(QObject):
         self._session.select(self._picture.value_cards.get(value, ""))
 
     def pick_name(self, name: str) -> None:
-        """Select the card of the tensor that was last called so in what is shown."""
+        """Select the card of the last tensor with that name in the shown picture."""
         tape, cards = self._session.result.tape, self._picture.value_cards
         for value in reversed(tape.values):
             if name == value.name and value.id in cards:
@@ -341,7 +341,7 @@ class Showing(QObject):
         self._views.editor.setFocus()
 
     def _begin(self) -> None:
-        # Beside another program's lines the values of the last one would be read as theirs.
+        # The previous program's values must not be shown at the new one's lines.
         self._views.editor.set_marks({})
         self._views.editor.set_playing_line(0, "forward")
 
@@ -359,13 +359,13 @@ class Showing(QObject):
             self._views.inspector.set_full(message)
 
     def close(self) -> None:
-        """Let the worker threads end."""
+        """Wait for the worker threads to end."""
         self._unfolder.close()
         self.scenery.close()
 
 
 def counts(tape: Tape, picture: Picture) -> str:
-    """Return ``13 nodes · 3 parameters``, counting what is folded and every number to learn."""
+    """Return ``13 nodes · 3 parameters``: nodes include folded ones, parameters are elements."""
     if not picture.cards:
         return ""
     nodes = sum(max(1, len(card.ops)) for card in picture.cards)

@@ -1,6 +1,6 @@
-"""The three parts of what the window knows, and what it asks of the engine: plain values.
+"""Immutable state of the window (document, result, view), and the engine's interface.
 
-`app.session.Session` alone makes new ones of them.
+Only `app.session.Session` creates new values of it.
 """
 
 from typing import Literal, Protocol
@@ -17,13 +17,13 @@ ENGINE_DIED = "EngineDied"
 """Type of the problem while an engine that died is being replaced."""
 
 UNNAMED = "<gradscribe>"
-"""What a program without a file is called in tracebacks."""
+"""File name of an unsaved program in tracebacks."""
 
 EngineState = Literal["starting", "ready", "running", "stopping"]
 
 
 class Doc(Struct, frozen=True):
-    """What the user edits. ``saved`` is the text as its file or example holds it."""
+    """The edited document. ``saved`` is the text of its file or example."""
 
     source: str = ""
     saved: str = ""
@@ -37,35 +37,35 @@ class Doc(Struct, frozen=True):
     """Name of the lesson whose program this is; empty for the user's own."""
 
     foreign: bool = False
-    """Whether it came from elsewhere and is not trusted: it runs under the policy."""
+    """True if it came from outside and is not trusted: it runs under the policy."""
     seen: bool = False
-    """Whether the user has had a look at it and run it, which alone lets a foreign one run."""
+    """True once the user has run it; a foreign program does not run before that."""
 
     @property
     def may_run(self) -> bool:
-        """Whether it may run without being told to."""
+        """True if it may run automatically."""
         return self.seen or not self.foreign
 
     @property
     def modified(self) -> bool:
-        """Whether the text differs from what is saved."""
+        """True if the text differs from the saved one."""
         return self.source != self.saved
 
 
 class Result(Struct, frozen=True):
-    """What the engine made of it. ``run_id`` is the run in flight (0: none)."""
+    """The result of the runs. ``run_id`` is the run in flight (0: none)."""
 
     run_id: int = 0
     shown_id: int = 0
     """The run whose tape is shown; 0 before the first."""
     tape: Tape = Tape()
-    """The tape that is shown: the last that ran well, or the first if none did."""
+    """The shown tape: the last successful one, or the first if none was."""
     source: str = ""
     """The text that `tape` was recorded from."""
     stale: bool = False
-    """True where the shown tape is not what the text now says."""
+    """True if the shown tape is not that of the current text."""
     latest: Tape = Tape()
-    """The tape of the last run, however that ended; its findings are shown."""
+    """The tape of the last run, successful or not; its findings are shown."""
     latest_source: str = ""
     problem: Problem | None = None
     stdout: str = ""
@@ -75,26 +75,26 @@ class Result(Struct, frozen=True):
     devices: tuple[str, ...] = ("cpu",)
     torch: str = ""
     kept: tuple[str, ...] = ()
-    """What the engine keeps from programs, see `engine.wire.Ready`."""
+    """What the sandbox denies to programs, see `engine.wire.Ready`."""
     seconds: float = 0.0
 
     @property
     def shows_nothing(self) -> bool:
-        """Whether there is no graph: nothing has run, or what ran made no tensor."""
+        """True if there is no graph: nothing has run, or the program created no tensor."""
         return not (self.tape.ops or self.tape.values)
 
 
 class Limits(Struct, frozen=True):
-    """What a run may take: seconds, and bytes of copied values."""
+    """Limits of a run: seconds, and bytes of copied values."""
 
     timeout: float = 10.0
     memory: int = 256 << 20
     is_open: bool = False
-    """Whether the user's own programs may do what the user may."""
+    """True if the user's own programs run with all of the user's permissions."""
 
 
 class View(Struct, frozen=True):
-    """Where one looks: ``position`` p means that the first p events of the tape have happened."""
+    """The view state: ``position`` p means that the first p events of the tape have happened."""
 
     position: int = 0
     selection: str = ""
@@ -106,7 +106,7 @@ class View(Struct, frozen=True):
 
 
 class EngineNews(Protocol):
-    """What is heard of an engine."""
+    """Signals of the link to an engine."""
 
     @property
     def ready(self) -> SignalInstance:
@@ -118,11 +118,11 @@ class EngineNews(Protocol):
 
     @property
     def died(self) -> SignalInstance:
-        """Says why the engine died; a fresh one is started by the link."""
+        """Carries the reason why the engine died; the link starts a new one."""
 
 
 class Engine(EngineNews, Protocol):
-    """What a session asks of the link to the engine."""
+    """The link to the engine as a session uses it."""
 
     def start(self) -> None:
         """Start an engine."""
@@ -145,19 +145,19 @@ class Engine(EngineNews, Protocol):
         """Interrupt the run in flight; kill the engine if that does not help."""
 
     def check(self, run_id: int, value: int, index: int = 0) -> None:
-        """Ask for a finite-difference check."""
+        """Request a finite-difference check."""
 
     def gradcheck(self, run_id: int, op: int) -> None:
-        """Ask for torch's gradcheck of a custom Function."""
+        """Request torch's gradcheck of a custom Function."""
 
     def probe(self, source: str, policy: bool = False) -> int:
-        """Have a few lines looked at cell by cell; 0: something else runs, ask again."""
+        """Trace a few lines cell by cell; return 0 if the engine is busy."""
 
     def peek(self, run_id: int, snapshot: int) -> None:
-        """Ask for all numbers of a snapshot."""
+        """Request all numbers of a snapshot."""
 
     def lend(self, to: QObject) -> EngineProcess | None:
-        """Give an engine away that is ready and has nothing to do, if there is one."""
+        """Give a ready spare engine away, if there is one."""
 
     def close(self) -> None:
         """End the engine."""

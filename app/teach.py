@@ -1,7 +1,7 @@
 """``gradscribe lessons`` and ``gradscribe lesson``: list, check and open lessons.
 
-Exit codes of the check: 0 all lessons are right, 1 some are not, 2 no lesson could be read at all
-or bad usage, 3 the engine does not start.
+Exit codes of the check: 0 all lessons are right, 1 some are not, 2 no lesson could be read, or bad
+usage, 3 the engine does not start.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="?",
         const="",
         metavar="FOLDER",
-        help="run every lesson of FOLDER (or a file, or ours) and compare with what it says",
+        help="run the lessons in FOLDER (or a file, or the built-in ones) and verify their claims",
     )
     _add_trust(made)
     return made
@@ -42,9 +42,9 @@ def opener() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="gradscribe lesson", description="Open a lesson in the window."
     )
-    made.add_argument("lesson", metavar="FILE", help="a lesson's file, or the name of one of ours")
+    made.add_argument("lesson", metavar="FILE", help="a lesson's file, or a built-in one's name")
     made.add_argument("--step", type=int, metavar="N", help="begin at this step, counted from 1")
-    made.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
+    made.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
     _add_trust(made)
     return made
 
@@ -53,7 +53,7 @@ def _add_trust(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--trust",
         action="store_true",
-        help="let the programs of a lesson from elsewhere do whatever Python can",
+        help="let the programs of a lesson from outside do whatever Python can",
     )
 
 
@@ -68,19 +68,19 @@ def lessons_command(options: argparse.Namespace) -> int:
 def listing(every: tuple[Lesson, ...]) -> str:
     """Return the lessons part by part, a line each."""
     lines: list[str] = []
-    part, width = "", max((len(one.name) for one in every), default=0)
-    for number, one in enumerate(every, 1):
-        if one.part != part:
-            lines += ["", one.part] if part else [one.part]
-            part = one.part
-        lines.append(f"  {number:2}  {one.name:{width}}  {one.title}")
+    part, width = "", max((len(lesson.name) for lesson in every), default=0)
+    for number, lesson in enumerate(every, 1):
+        if lesson.part != part:
+            lines += ["", lesson.part] if part else [lesson.part]
+            part = lesson.part
+        lines.append(f"  {number:2}  {lesson.name:{width}}  {lesson.title}")
     return "\n".join(lines) + "\n"
 
 
 def check_all(folder: str, trust: bool = False) -> int:
-    """Check the lessons in a folder (empty: ours), tell what is wrong, return the exit code.
+    """Check the lessons in a folder (empty: built-in), print the flaws, return the exit code.
 
-    What comes from elsewhere is held to the policy, unless one says ``trust``.
+    Lessons from outside run under the policy unless ``trust``.
     """
     sources = _sources(folder)
     wrong = 0
@@ -91,7 +91,7 @@ def check_all(folder: str, trust: bool = False) -> int:
                 sys.stderr.write(f"gradscribe: {recorder.problem}\n")
                 return DIED
             wrong += bool(flaws)
-            for flaw in sorted(flaws, key=lambda one: one.line):
+            for flaw in sorted(flaws, key=lambda flaw: flaw.line):
                 say(f"{name}, line {flaw.line}: {flaw.why}\n")
             if not flaws:
                 say(f"{name}: {text.count(steps, 'step')}, all as said\n")
@@ -100,7 +100,7 @@ def check_all(folder: str, trust: bool = False) -> int:
 
 
 def _sources(folder: str) -> list[tuple[str, str | Refused]]:
-    """Return name and text of each lesson, or why it has none; a single one is refused at once."""
+    """Return name and text (or read error) of each lesson; raise for a single lesson's error."""
     if folder:
         paths = lessons.files_in(Path(folder))
         return [(path.name, read(path) if len(paths) == 1 else _text(path)) for path in paths]

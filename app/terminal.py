@@ -1,4 +1,4 @@
-"""Standard output of the commands, and what becomes of one that takes no more."""
+"""Standard output of the commands, and its failures."""
 
 import os
 import sys
@@ -8,18 +8,18 @@ from app.documents import Refused
 
 
 def have_streams() -> None:
-    """Have something to write to where whoever started us closed it."""
+    """Replace standard streams that the parent process closed by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def say(words: str | bytes) -> None:
-    """Write to standard output, at once.
+    """Write to standard output and flush.
 
     Raises:
-        BrokenPipeError: whoever read it has had enough.
-        Refused: it takes no more, for another reason.
+        BrokenPipeError: the reader has closed the pipe.
+        Refused: it cannot be written for another reason.
     """
     try:
         if isinstance(words, bytes):
@@ -36,5 +36,5 @@ def say(words: str | bytes) -> None:
 
 
 def end() -> None:
-    """Write nothing more: Python would complain once more at its end about what is not out yet."""
+    """Redirect standard output to the null device, so that Python's final flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,4 +1,4 @@
-"""The look of the application: which theme holds now, and how big the text is."""
+"""Theming of the application: current theme and text scale, applied to all widgets."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
@@ -15,13 +15,13 @@ from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13
 LECTURE_TEXT = 1.35
-"""In lecture mode all text is so many times bigger."""
+"""Text scale of the lecture mode."""
 TURN_MS = 12
-"""Another look is put on for so long at a time; then the interface has its turn."""
+"""Time slice for applying a theme before control returns to the event loop."""
 
 
 class Themed(Protocol):
-    """A widget that paints with the tokens of a theme."""
+    """A widget that paints with a theme."""
 
     def set_theme(self, theme: Theme) -> None:
         """Use this theme from now on."""
@@ -32,19 +32,19 @@ class Composed(Protocol):
     """A widget that takes a theme part by part."""
 
     def dressing(self, theme: Theme) -> Iterator[None]:
-        """Use this theme from now on; each turn is a part of the work."""
+        """Apply a theme in steps."""
 
 
 @runtime_checkable
 class Prepared(Protocol):
-    """A widget whose painting takes a turn of its own."""
+    """A widget with expensive painting that can be prepared in advance."""
 
     def prepare(self) -> None:
-        """Have ready what is in sight."""
+        """Prepare painting of the visible part."""
 
 
 class Look(QObject):
-    """Follows the settings and the system, and tells every themed widget."""
+    """Follow the settings and the system's colour scheme, and update every themed widget."""
 
     changed = Signal(object)
 
@@ -54,18 +54,18 @@ class Look(QObject):
         self._themed: list[Themed] = []
         self._steps = Slices(TURN_MS, self)
         self._held: list[QWidget] = []
-        """Windows that are not painted before they have the new look everywhere."""
+        """Windows whose updates are disabled until the new theme is applied everywhere."""
         settings.changed.connect(self._follow)
         QApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 
     def add(self, *widgets: Themed) -> None:
-        """Tell these widgets of the theme that holds now, and of every other from now on."""
+        """Apply the current theme to these widgets, and every later one."""
         self._themed.extend(widgets)
         for widget in widgets:
             widget.set_theme(self.theme())
 
     def theme(self) -> Theme:
-        """Return the theme that holds now."""
+        """Return the current theme."""
         name = self._settings.text("theme")
         if name == "system":
             dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -73,21 +73,21 @@ class Look(QObject):
         return Theme.load(name).scaled(self.scale())
 
     def scale(self) -> float:
-        """Return how many times bigger than usual the text is."""
+        """Return the text scale, 1 is normal."""
         lecture = LECTURE_TEXT if self._settings.flag("lecture") else 1.0
         return self._settings.number("text") * lecture
 
     def apply(self) -> None:
-        """Paint everything in the theme that holds now, before this returns."""
+        """Apply the current theme everywhere, synchronously."""
         self._begin()
         self.finish()
 
     def finish(self) -> None:
-        """Put on at once what is left of a look that is on its way."""
+        """Complete a theme change in progress, synchronously."""
         self._steps.finish()
 
     def prepare(self) -> Iterator[bool]:
-        """Make ready what is to be painted of all that is in sight, one widget at each step."""
+        """Prepare the painting of all visible widgets, one at each step."""
         for widget in self._themed:
             if isinstance(widget, Prepared):
                 widget.prepare()
@@ -99,30 +99,30 @@ class Look(QObject):
             self._steps.go_on()
 
     def _begin(self) -> None:
-        """Begin anew where another change was on its way."""
+        """Start applying the current theme; restart if a change is in progress."""
         self._steps.begin(self._dress(self.theme()))
 
     def _dress(self, theme: Theme) -> Iterator[bool | None]:
         try:
             yield from self._dressed(theme)
         except Exception:
-            self._let_go()
+            self._resume_updates()
             raise
 
     def _dressed(self, theme: Theme) -> Iterator[bool | None]:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        self._hold(app)
+        self._pause_updates(app)
         app.setPalette(theme.palette())
         app.setFont(ui_font(TEXT_PX * self.scale()))
         sheet = theme.stylesheet(self.scale())
         hidden: Iterator[None] = iter(())
         if sheet != app.styleSheet():
             hidden = restyled(app, sheet)
-            for _ in range(sum(one.isVisible() for one in app.allWidgets())):
+            for _ in range(sum(widget.isVisible() for widget in app.allWidgets())):
                 next(hidden)
                 yield None
-        # Those that are hidden, too: one may turn to them before the last widget is dressed.
+        # Hidden widgets, too: they may be shown before the last widget is done.
         for widget in self._themed:
             if isinstance(widget, Composed):
                 yield from widget.dressing(theme)
@@ -130,20 +130,20 @@ class Look(QObject):
                 widget.set_theme(theme)
                 yield None
         self.changed.emit(theme)
-        # Larger text gives everything another place, once the event loop has had its turn.
+        # Larger text changes layouts, which happens in the event loop.
         yield LAST
         yield from self.prepare()
-        self._let_go()
+        self._resume_updates()
         yield LAST
         yield from hidden
 
-    def _hold(self, app: QApplication) -> None:
+    def _pause_updates(self, app: QApplication) -> None:
         for window in app.topLevelWidgets():
             if window.isVisible() and window.updatesEnabled():
                 window.setUpdatesEnabled(False)
                 self._held.append(window)
 
-    def _let_go(self) -> None:
+    def _resume_updates(self) -> None:
         held, self._held = self._held, []
         for window in held:
             if shiboken6.isValid(window):
@@ -154,7 +154,7 @@ class Look(QObject):
             self._follow("theme")
 
     def close(self) -> None:
-        """Stop listening to the system, and put nothing more on."""
+        """Stop following the system, and stop applying themes."""
         self._steps.stop()
-        self._let_go()
+        self._resume_updates()
         QApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)

@@ -1,4 +1,4 @@
-"""The headless trainer: the same engine and the same messages as the window's training room."""
+"""Headless training: the same engine and messages as the window's training page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from engine.training import answers, asks
 
 RUN = 1
 SILENCE_S = 600.0
-"""A single step, or making the data, may take so long."""
+"""Most seconds without a message: for a single step, or for generating the data."""
 FORMAT = 1
 _Handler = Callable[[int, FrameType | None], object] | int | None
 OPTIONS: dict[str, dict[str, setups.Plain]] = {"weights": {"most": 1 << 25}}
@@ -36,16 +36,16 @@ TRUST = "If you trust the setup, run it with --trust"
 
 
 class Died(Exception):
-    """The engine ended, or did not answer."""
+    """The engine ended, or did not reply."""
 
 
 class TooSoon(KeyboardInterrupt):
-    """Ctrl-C, or SIGTERM, before there was a run."""
+    """Raised on Ctrl-C, or SIGTERM, before a run has started."""
 
 
 @dataclass
 class Outcome:
-    """What a run reached."""
+    """The result of a training run."""
 
     begun: answers.Begun
     state: answers.TrainState
@@ -53,7 +53,7 @@ class Outcome:
     seconds: float = 0.0
     interrupted: bool = False
     curves: dict[str, array[float]] = field(default_factory=dict)
-    """``step``, ``loss``, ``val`` and ``lr``, one number per step; NaN where there is none."""
+    """``step``, ``loss``, ``val`` and ``lr``, one number per step; NaN for a missing one."""
     views: dict[str, answers.View] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ def read(name: str) -> Setup:
     """Return the setup in a file, ``-`` for standard input.
 
     Raises:
-        Refused: there is no such file, it is no JSON, or no setup.
+        Refused: the file is missing, is not JSON, or is no setup.
     """
     text = sys.stdin.read() if name == "-" else documents.read(Path(name))
     try:
@@ -77,14 +77,14 @@ def read(name: str) -> Setup:
 
 
 def catalogue() -> answers.Catalogue:
-    """Return all that can be chosen. Raises `Died`."""
+    """Return the catalogue of data, models, losses, optimizers and schedules. Raises `Died`."""
     with Engine() as engine:
         _ready(engine)
         engine.send(asks.ListParts())
         while True:
             match _next(engine):
-                case answers.Catalogue() as found:
-                    return found
+                case answers.Catalogue() as listing:
+                    return listing
 
 
 def run(
@@ -94,15 +94,15 @@ def run(
     *,
     policy: bool = False,
 ) -> Outcome:
-    """Train in an engine of its own up to ``setup.steps`` steps, or to Ctrl-C or SIGTERM.
+    """Train in a new engine for ``setup.steps`` steps, or until Ctrl-C or SIGTERM.
 
-    ``files``: what to export in the end: ``script``, ``safetensors``. ``progress`` is called with
-    each state and the last loss. ``policy``: a module in the setup came from elsewhere.
+    ``files``: exports to make at the end: ``script``, ``safetensors``. ``progress`` is called with
+    each state and the last loss. ``policy``: a module in the setup came from outside.
 
     Raises:
-        Refused: the setup cannot be run; with one line that says why.
+        Refused: the setup cannot be run; the text is one line with the reason.
         Died: the engine ended.
-        TooSoon: it was interrupted before there was a run.
+        TooSoon: interrupted before the run had started.
     """
     interrupts = _Interrupts()
     with interrupts, Engine() as engine:
@@ -120,7 +120,7 @@ def run(
         began = time.monotonic()
         engine.send(asks.Advance(RUN, setup.steps))
         if outcome.interrupted:
-            # What was asked before it was to go on holds all the same.
+            # The interrupt came before Advance, which has undone its pause: pause again.
             engine.send(asks.Pause(RUN))
         _follow(engine, outcome, progress)
         outcome.seconds = time.monotonic() - began
@@ -157,12 +157,12 @@ def _begin(engine: Engine) -> Outcome:
             case answers.Series() as series:
                 _extend(curves, series)
             case answers.TrainProblem(_, problem, place):
-                said = problem.message or problem.type
-                where = f"{place}: " if place and not said.startswith(place) else ""
+                message = problem.message or problem.type
+                where = f"{place}: " if place and not message.startswith(place) else ""
                 line = f" (line {problem.place.line})" if problem.place.line else ""
                 hint = TRUST if problem.type == "Refused" else problem.hint
                 hint = f". {hint}" if hint else ""
-                raise documents.Refused(f"{where}{said}{line}{hint}")
+                raise documents.Refused(f"{where}{message}{line}{hint}")
             case answers.TrainState() as state:
                 assert begun is not None
                 assert data is not None
@@ -185,7 +185,7 @@ def _follow(
     outcome: Outcome,
     progress: Callable[[answers.TrainState, float], None] | None,
 ) -> None:
-    """Take messages until the run pauses."""
+    """Handle messages until the run pauses."""
     while True:
         match _next(engine):
             case answers.Series() as series:
@@ -199,7 +199,7 @@ def _follow(
 
 
 class _Interrupts:
-    """Lets the first Ctrl-C, or SIGTERM, pause the run, if there is one, and the second end all."""
+    """Let the first Ctrl-C, or SIGTERM, pause the run, if any, and the second end the program."""
 
     def __init__(self) -> None:
         self._running: tuple[Engine, Outcome] | None = None
@@ -212,11 +212,11 @@ class _Interrupts:
     def __enter__(self) -> None:
         if threading.current_thread() is threading.main_thread():
             both = (signal.SIGINT, signal.SIGTERM)
-            self._before = {one: signal.signal(one, self._take) for one in both}
+            self._before = {number: signal.signal(number, self._take) for number in both}
 
     def __exit__(self, *_: object) -> None:
-        for one, handler in self._before.items():
-            signal.signal(one, handler)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def _take(self, _signal: int, _frame: object) -> None:
         if self._running is None:
@@ -290,11 +290,11 @@ def _problem(problem: Problem | None) -> dict[str, object] | None:
 
 
 def _plain(value: object) -> object:
-    """Return the value with numbers that JSON has not: NaN as null, infinities as words."""
+    """Replace floats that JSON does not have: NaN by null, infinities by strings."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if value != value else "inf" if value > 0 else "-inf"
     return value
@@ -310,10 +310,10 @@ def status(outcome: Outcome) -> str:
 
 
 def csv(outcome: Outcome) -> bytes:
-    """Return the curves as CSV, numbers exact to the bit, empty where there is none."""
+    """Return the curves as CSV, numbers exact to the bit, missing ones as empty cells."""
     lines = ["step,loss,val,lr"]
     columns = [outcome.curves[name] for name in ("step", "loss", "val", "lr")]
     for step, *rest in zip(*columns, strict=True):
-        cells = ["" if one != one else repr(one) for one in rest]
+        cells = ["" if value != value else repr(value) for value in rest]
         lines.append(",".join([str(int(step)), *cells]))
     return ("\n".join(lines) + "\n").encode()

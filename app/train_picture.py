@@ -1,4 +1,4 @@
-"""A trained model as a picture: its curves, and what it says beside its data."""
+"""Plot of a training run: its curves, and the model's predictions with the data."""
 
 import sys
 
@@ -55,7 +55,7 @@ def draw(outcome: Outcome, path: str, theme: str = "light") -> None:
 def losses(outcome: Outcome, look: Theme) -> Lines:
     """Return the curves of training and validation loss."""
     setup = outcome.begun.setup
-    told = f"{setup.model.name} on {setup.data.name} · training, validation dashed"
+    caption = f"{setup.model.name} on {setup.data.name} · training, validation dashed"
     curves = []
     for name, label in (("loss", "training"), ("val", "validation")):
         values = np.asarray(outcome.curves[name])
@@ -65,13 +65,13 @@ def losses(outcome: Outcome, look: Theme) -> Lines:
             series.extend(np.asarray(outcome.curves["step"])[known], values[known])
             color, dashes = (look.forward, ()) if name == "loss" else (look.data, (4.0, 3.0))
             curves.append(Curve(label, series, color, dashes))
-    plot = Lines("Loss", told, log=True)
+    plot = Lines("Loss", caption, log=True)
     plot.set_curves(curves)
     return plot
 
 
 def answer(outcome: Outcome) -> Plot | None:
-    """Return what the model says beside its data, None where that cannot be drawn."""
+    """Return the plot of the predictions with the data; None if they cannot be drawn."""
     views = outcome.views
     if "fit" in views:
         return _fit(outcome)

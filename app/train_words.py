@@ -1,4 +1,4 @@
-"""The command line of the headless trainer: ``gradscribe train SETUP.json``."""
+"""Command line of headless training: ``gradscribe train SETUP.json``."""
 
 import argparse
 import contextlib
@@ -22,26 +22,28 @@ from playback import text
 RAN, FAILED, REFUSED, DIED, INTERRUPTED = 0, 1, 2, 3, 130
 EXITS = {"ok": RAN, "nan": FAILED, "error": FAILED, "interrupted": INTERRUPTED}
 AGAIN_S = 0.1
-"""So often at most the line of progress is written."""
+"""Least time between two updates of the progress line."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the words after ``train``."""
+    """Return the parser of the arguments after ``train``."""
     made = argparse.ArgumentParser(
         prog="gradscribe train", description="Train a small model without a window."
     )
     made.add_argument("setup", nargs="?", metavar="SETUP.json", help="- is standard input")
-    made.add_argument("--list", action="store_true", help="name all that can be chosen, and end")
-    made.add_argument("--steps", type=_count, metavar="N", help="in place of the setup's own")
-    made.add_argument("--csv", metavar="OUT", help="write loss and rate of each step")
-    made.add_argument("--png", metavar="OUT", help="draw the curves and what the model says")
-    made.add_argument("--json", metavar="OUT", help="write all of it; - is standard output")
+    made.add_argument("--list", action="store_true", help="list models, data and options, and exit")
+    made.add_argument(
+        "--steps", type=_count, metavar="N", help="number of steps, instead of the setup's"
+    )
+    made.add_argument("--csv", metavar="OUT", help="write loss and learning rate of each step")
+    made.add_argument("--png", metavar="OUT", help="draw the curves and the predictions")
+    made.add_argument("--json", metavar="OUT", help="write everything; - is standard output")
     made.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
     made.add_argument("--safetensors", metavar="OUT", help="write the weights")
     made.add_argument(
         "--trust",
         action="store_true",
-        help="let a module in the setup do whatever Python can, but for files and the network",
+        help="let a module in the setup do whatever Python can, except files and the network",
     )
     return made
 
@@ -59,7 +61,7 @@ def _count(word: str) -> int:
 
 
 def main(words: list[str]) -> int:
-    """Train as the words say and return the exit code. Raises `Refused`."""
+    """Parse the arguments, train, and return the exit code. Raises `Refused`."""
     options = parser().parse_args(words)
     try:
         if options.list:
@@ -77,7 +79,7 @@ def main(words: list[str]) -> int:
 
 @contextlib.contextmanager
 def _terminated() -> Iterator[None]:
-    """Take SIGTERM as Ctrl-C is taken."""
+    """Raise KeyboardInterrupt on SIGTERM, too."""
 
     def leave(_signal: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -108,7 +110,7 @@ def _train(options: argparse.Namespace) -> int:
     try:
         _write(outcome, options)
     finally:
-        # Last: whoever reads it may have had enough, or has no room.
+        # Last, because standard output may be closed or its disk full.
         say(train.exported(outcome) if options.json == "-" else summary(outcome))
     problem = outcome.state.problem
     if problem is not None:
@@ -119,7 +121,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """Refuse what could not be written before anything is trained."""
+    """Refuse outputs that cannot be written, before training. Raises `Refused`."""
     for name in (options.csv, options.png, options.json, options.script, options.safetensors):
         if name not in (None, "-"):
             documents.check_writable(Path(name))
@@ -128,7 +130,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 
 def _write(outcome: Outcome, options: argparse.Namespace) -> None:
-    """Write the files that were asked for, the others where one cannot be. Raises `Refused`."""
+    """Write all requested files, even if one fails; then raise `Refused`."""
     files = {getattr(options, kind): data for kind, data in outcome.files.items()}
     if options.csv is not None:
         files[options.csv] = train.csv(outcome)
@@ -152,7 +154,7 @@ def _write(outcome: Outcome, options: argparse.Namespace) -> None:
 
 
 class Progress:
-    """One line on a terminal that is written over and over."""
+    """Progress line on the terminal that overwrites itself."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
@@ -160,20 +162,20 @@ class Progress:
         self._shown = sys.stderr.isatty()
 
     def __call__(self, state: answers.TrainState, loss: float) -> None:
-        """Show how far it is."""
+        """Update the line."""
         now = time.monotonic()
         if not self._shown or now < self._next:
             return
         self._next = now + AGAIN_S
         share = state.step / max(1, self._steps)
         bar = ("#" * round(20 * share)).ljust(20, ".")
-        told = "" if math.isnan(loss) else f"  loss {loss:.4g}"
-        line = f"{bar} {state.step:,} of {self._steps:,}{told}  {state.rate:,.0f} steps/s"
+        value = "" if math.isnan(loss) else f"  loss {loss:.4g}"
+        line = f"{bar} {state.step:,} of {self._steps:,}{value}  {state.rate:,.0f} steps/s"
         sys.stderr.write(f"\r{line[:79]:<79}")
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._shown:
             sys.stderr.write(f"\r{'':<79}\r")
             sys.stderr.flush()
@@ -181,15 +183,15 @@ class Progress:
 
 @contextlib.contextmanager
 def _progress(steps: int) -> Iterator[Progress]:
-    made = Progress(steps)
+    progress = Progress(steps)
     try:
-        yield made
+        yield progress
     finally:
-        made.clear()
+        progress.clear()
 
 
 def summary(outcome: Outcome) -> str:
-    """Return what a person wants to know of a run."""
+    """Return a summary of a run as text."""
     begun, state = outcome.begun, outcome.state
     facts = outcome.views["scores"].facts if "scores" in outcome.views else {}
     setup = begun.setup
@@ -213,7 +215,7 @@ def summary(outcome: Outcome) -> str:
 
 
 def listed(found: answers.Catalogue) -> str:
-    """Return all that can be chosen, with options and defaults."""
+    """Return the catalogue as text, with options and defaults."""
     lines = []
     for kind in ("data", "model", "loss", "optimizer", "schedule"):
         lines.append(f"{kind}")

@@ -1,4 +1,4 @@
-"""Run another program beside the one that is shown, in an engine of its own, and give it back."""
+"""Run a second program in parallel to the shown one, in an engine of its own."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ from engine.tape import Tape
 
 
 class Trial(QObject):
-    """One program at a time; its engine lives only while it runs."""
+    """Runs one program at a time, each in a new engine that is ended afterwards."""
 
     ended = Signal(object)
-    """Carries the tape; that of a program which was given up never comes."""
+    """Carries the tape; not emitted for a cancelled program."""
 
     def __init__(
         self, parent: QObject | None = None, link: Callable[[QObject], Engine] = Link
@@ -25,7 +25,7 @@ class Trial(QObject):
         self._run_id = 0
 
     def start(self, source: str, doc: Doc, limits: Limits) -> None:
-        """Run ``source`` as the document is run: with its seed, device and limits."""
+        """Run ``source`` with the document's seed and device, under ``limits``."""
         self.close()
         self._link = link = self._make(self)
         link.received.connect(self._take)
@@ -48,7 +48,7 @@ class Trial(QObject):
             self.ended.emit(tape)
 
     def close(self) -> None:
-        """Give the program up and end its engine."""
+        """Cancel the program and end its engine."""
         link, self._link = self._link, None
         if link is not None:
             link.received.disconnect(self._take)

@@ -1,4 +1,4 @@
-"""Which modules are to stand open: worked out from picture to picture, big ones aside."""
+"""Find the modules to expand, in a worker thread for big scenes."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,9 @@ from playback.picture import Picture
 from playback.scenes import Scene
 
 MANY_CARDS = 400
-"""Opening all modules stops where a picture has more cards than this: it would show nothing."""
+"""Most cards of a picture; expansion stops beyond it, where nothing would be legible."""
 INLINE_OPS = 600
-"""In a scene of at most so many ops it is worked out at once."""
+"""Most ops of a scene that is handled in the GUI thread."""
 
 
 def module_keys(picture: Picture) -> frozenset[str]:
@@ -30,7 +30,7 @@ def keys_inside(
 ) -> frozenset[str]:
     """Return ``keys`` and those of the modules inside, ``depth`` levels deep or all of them.
 
-    It goes no deeper past `MANY_CARDS` cards. ``late`` tells that nobody waits any more.
+    It goes no deeper past `MANY_CARDS` cards. ``late`` returns whether to cancel.
     """
     while not late() and depth != 0:
         picture = graph.build(tape, scene, keys)
@@ -42,14 +42,14 @@ def keys_inside(
 
 
 class _Job(QRunnable):
-    """One question, answered on the worker thread."""
+    """One request, processed in the worker thread."""
 
     def __init__(self, unfolder: "Unfolder", turn: int, ask: Callable[..., frozenset[str]]) -> None:
         super().__init__()
         self.unfolder, self.turn, self.ask = unfolder, turn, ask
 
     def run(self) -> None:
-        """Answer it, unless something else was asked since."""
+        """Compute the keys, unless a newer request was made."""
         keys = self.ask(late=self._late)
         if not self._late():
             self.unfolder.answered.emit(self.turn, keys)
@@ -59,12 +59,12 @@ class _Job(QRunnable):
 
 
 class Unfolder(QObject):
-    """Says which modules to open; only the newest question is answered."""
+    """Compute the keys of modules to open; only the latest request is answered."""
 
     found = Signal(object)
     """Carries the keys, a frozenset."""
     answered = Signal(int, object)
-    """From the worker thread: the turn and the keys."""
+    """Emitted in the worker thread: number of the request and the keys."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class Unfolder(QObject):
         self.answered.connect(self._deliver)
 
     def want(self, tape: Tape, scene: Scene, keys: frozenset[str], depth: int | None) -> None:
-        """Ask for ``keys`` and what `keys_inside` adds; in a small scene `found` comes at once."""
+        """Request `keys_inside` of ``keys``; for a small scene `found` is emitted at once."""
         self.turn += 1
 
         def ask(late: Callable[[], bool] = lambda: False) -> frozenset[str]:
@@ -86,7 +86,7 @@ class Unfolder(QObject):
             self._pool.start(_Job(self, self.turn, ask))
 
     def forget(self) -> None:
-        """Answer nothing that was asked so far."""
+        """Cancel all requests."""
         self.turn += 1
 
     def _deliver(self, turn: int, keys: frozenset[str]) -> None:
@@ -94,7 +94,7 @@ class Unfolder(QObject):
             self.found.emit(keys)
 
     def close(self) -> None:
-        """Let the worker thread end."""
+        """Wait for the worker thread to end."""
         self.forget()
         self._pool.clear()
         self._pool.waitForDone()

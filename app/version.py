@@ -1,4 +1,4 @@
-"""Which version this is."""
+"""Version of the program."""
 
 from importlib import metadata
 

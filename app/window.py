@@ -1,4 +1,4 @@
-"""The window: it makes the widgets, puts them in their places and wires them to the session."""
+"""The main window: it creates the widgets, lays them out and connects them to the session."""
 
 from functools import partial
 
@@ -57,7 +57,7 @@ LAYING_OUT = "Laying out a big graph…"
 
 
 class Window(ShellWindow):
-    """The main window: widgets in their places, wired to the session."""
+    """The main window: its widgets, laid out and connected to the session."""
 
     painted = Signal()
     """The window was painted for the first time."""
@@ -71,7 +71,7 @@ class Window(ShellWindow):
         self.clock = Clock(self.session, self)
         self._link = link
         self._painted = self._closed = False
-        # Before there are widgets: a style sheet that comes later is worked out for each again.
+        # Before widgets are created: a later style sheet would restyle each of them.
         self.look = Look(settings, self)
         self.look.apply()
         self._make_widgets()
@@ -89,7 +89,7 @@ class Window(ShellWindow):
         self._repaint(self.look.theme())
         self.editor.setFocus()
 
-    # Making
+    # Construction
 
     def _make_widgets(self) -> None:
         self.editor, self.graph = CodeEdit(), GraphView()
@@ -244,7 +244,7 @@ class Window(ShellWindow):
         self._show_settings("left")
         self._show_settings("memory")
 
-    # Showing
+    # Updates
 
     def _show_doc(self) -> None:
         doc = self.session.doc
@@ -298,7 +298,7 @@ class Window(ShellWindow):
         self.columns.set_text_scale(self.look.scale())
 
     def make_train_link(self) -> TrainEngine:
-        """Return the link to the training room's own engine."""
+        """Return the link to the training page's own engine."""
         return TrainLink(self, self._link.lend)
 
     def _enter(self, name: str) -> None:
@@ -319,29 +319,29 @@ class Window(ShellWindow):
         self.session.show_layers(**{name: on})
         self.settings.put(name, on)
 
-    # Coming and going
+    # Opening and closing
 
     def open_first(self, path: str = "") -> None:
-        """Open the file named at the start, else what was left unsaved, else the first example.
+        """Open the file given at start-up, else unsaved work, else the first example.
 
         Raises:
-            Refused: the file cannot be read, or is no text.
+            Refused: the file cannot be read, or is not text.
         """
         file.open_first(self, path)
 
     def welcome(self) -> None:
-        """Play the first tape by itself, for somebody who sees the window for the first time."""
+        """Play the first tape automatically, for a first-time user."""
         self.session.tape_changed.connect(self.clock.play, Qt.ConnectionType.SingleShotConnection)
 
     def paintEvent(self, happened: QPaintEvent) -> None:
-        """Tell when the window is on the screen, so that slow things can begin."""
+        """Emit `painted` once, so that slow work begins after the window is visible."""
         super().paintEvent(happened)
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self.painted.emit)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Let the arrows step through the tape in the graph too, unless a card is selected."""
+        """Let the arrow keys step through the tape in the graph, too, unless a card is selected."""
         return (
             watched is self.graph
             and isinstance(happened, QKeyEvent)
@@ -351,7 +351,7 @@ class Window(ShellWindow):
         )
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Take the bare keys that nobody with the focus had a use for."""
+        """Handle bare keys that the focused widget did not use."""
         if not self.menus.press(happened):
             super().keyPressEvent(happened)
 
@@ -369,7 +369,7 @@ class Window(ShellWindow):
             self.say(str(refusal))
 
     def closeEvent(self, happened: QCloseEvent) -> None:
-        """Keep what is not saved, remember the places, and leave nothing running."""
+        """Store unsaved work and the layout, and stop everything that runs."""
         super().closeEvent(happened)
         if self._closed:
             return

@@ -1,4 +1,4 @@
-"""Files that are long on their way to the disk, written beside the interface."""
+"""Write files in a worker thread."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from app.documents import Refused
 
 
 class Writing(QObject):
-    """Writes one file after the other, each wholly or not at all."""
+    """Writes files one after the other, each atomically, in a worker thread."""
 
     said = Signal(str)
 
@@ -22,16 +22,16 @@ class Writing(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is on its way to the disk."""
+        """True while a file is being written."""
         return self._beside.is_busy
 
     def write(
         self, path: Path, make: Callable[[], Sequence[bytes]], then: Callable[[], None]
     ) -> None:
-        """Write what ``make`` returns to ``path``; ``then`` is called here once it is there.
+        """Write what ``make`` returns to ``path``; then call ``then`` in this thread.
 
-        Where it cannot be written, or ``make`` raises `Refused`, that is said instead, and the file
-        is as it was. ``make`` is called in another thread.
+        ``make`` is called in the worker thread. If it raises `Refused`, or the file cannot be
+        written, `said` is emitted instead, and the file is unchanged.
         """
 
         def written() -> None:
@@ -52,7 +52,7 @@ class Writing(QObject):
             then()
 
     def finish(self) -> bool:
-        """Wait until everything is on the disk; False where something is not, which was said."""
+        """Wait until everything is written; False if something failed, which was reported."""
         self._is_well = True
         self._beside.finish()
         return self._is_well

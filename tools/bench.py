@@ -1,7 +1,7 @@
-"""How long the stations of the route take, for `make bench`: a table, in milliseconds.
+"""Duration of each stage from program to graph, for `make bench`: a table in milliseconds.
 
-Each figure is the median of a few rounds on this machine; read them as ratios. Nothing is judged
-here: the tests hold no clock.
+Each figure is the median of a few rounds on this machine; read them as ratios. There are no
+thresholds, here or in the tests.
 """
 
 import contextlib
@@ -36,18 +36,18 @@ def main() -> int:
 
 
 def starts() -> Iterator[tuple[str, float]]:
-    """Yield how long fresh processes take to be of use."""
+    """Yield the start-up times of new processes."""
     yield "window: python -c 'import app.window'", median(lambda: fresh("import app.window"), 3)
     yield "engine: from its start to ready", median(engine_ready, 3)
 
 
 def fresh(statement: str) -> None:
-    """Run a statement in a Python of its own."""
+    """Run a statement in a new Python process."""
     subprocess.run([sys.executable, "-c", statement], cwd=ROOT, check=True)
 
 
 def engine_ready() -> None:
-    """Start an engine, wait for its first word and end it."""
+    """Start an engine, wait for `Ready` and kill it."""
     from engine import wire
 
     engine = subprocess.Popen(
@@ -69,7 +69,7 @@ def engine_ready() -> None:
 
 
 def stations() -> Iterator[tuple[str, float]]:
-    """Yield, per program, how long it takes at each station of the route."""
+    """Yield the durations of all stages of all programs."""
     from app import examples
 
     programs = [(example.name, example.source) for example in examples.load()]
@@ -78,7 +78,7 @@ def stations() -> Iterator[tuple[str, float]]:
 
 
 def route(name: str, source: str) -> Iterator[tuple[str, float]]:
-    """Yield the times of one program: plain, recorded, packed, drawn up, placed, looked at."""
+    """Yield the times of one program: plain, recorded, packed, built, laid out, looked at."""
     from engine import run, wire
     from playback import graph, layout, look
 
@@ -99,7 +99,7 @@ def route(name: str, source: str) -> Iterator[tuple[str, float]]:
 
 
 def plain(source: str) -> None:
-    """Run a program without a recorder, its output thrown away."""
+    """Run a program without a recorder, its output discarded."""
     from engine import run, wire
 
     with contextlib.redirect_stdout(io.StringIO()):

@@ -1,10 +1,10 @@
-"""How long the graph takes to paint, for `make bench`: a table in Markdown.
+"""Paint times of the graph, for `make bench`: a table in Markdown.
 
-A frame is what one repaint of the canvas costs, everything in it: panning, zooming by the wheel
-(the still layer is shown scaled until the hand rests), a hundred tokens under way, and as at high
-speed a sweep of light, twenty wires further in each frame. *All anew* paints the still layer again.
-Milliseconds of the thread's own time, so that a busy machine disturbs little; without a graphics
-card, into memory.
+A frame is one complete repaint of the canvas: while panning, while zooming by the wheel (the
+static layer is shown scaled until the wheel rests), with a hundred moving tokens, and, as at high
+speed, with twenty newly active wires in each frame. *All anew* repaints the static layer.
+Milliseconds of the thread's CPU time, so that other load matters little; without a graphics card,
+into memory.
 """
 
 import gc
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def sheet(picture: Picture) -> Placement:
-    """Return the picture's placement cut into pieces side by side, so that all can be in sight."""
+    """Return the picture's layout cut into pieces side by side, so that all of it is visible."""
     tall = layout.place(picture)
     pieces = max(1, round((tall.height / tall.width * SIZE[0] / SIZE[1]) ** 0.5))
     height = tall.height / pieces
@@ -82,7 +82,7 @@ def sheet(picture: Picture) -> Placement:
 
 
 def seen(stage: Stage, zoom: float | None) -> GraphView:
-    """Return a canvas that shows a stage, all of it or its middle at a zoom."""
+    """Return a canvas that shows a whole stage, or its middle at a zoom."""
     view = GraphView()
     view.resize(*SIZE)
     view.show()
@@ -130,7 +130,7 @@ def rows(view: GraphView) -> list[list[float]]:
 
 
 def near(view: GraphView) -> list[str]:
-    """Return the keys of wires in sight, then of others."""
+    """Return the keys of the visible wires, then of the others."""
     stage = view.stage()
     area = view.camera().box_to_scene(view.rect().toRectF())
     found = dict.fromkeys(stage.wires_in(area))
@@ -138,13 +138,13 @@ def near(view: GraphView) -> list[str]:
 
 
 def pan(view: GraphView, home: Camera, n: int) -> None:
-    """Move the picture by some pixels, there and back."""
+    """Move the picture by some pixels, back and forth."""
     way = 8.0 * (n % 50 if n % 100 < 50 else 50 - n % 50)
     view.set_camera(home.moved(way, way / 2))
 
 
 def anew_at(view: GraphView, home: Camera, n: int) -> None:
-    """Look from so far away that nothing painted so far can be used again."""
+    """Repaint at a camera so far away that no painted tile can be reused."""
     view.set_camera(home.moved(3000.0 * (n % 2), 0.0) if n % 2 else home)
     view._layer.valid = False
     frame(view)
@@ -152,13 +152,13 @@ def anew_at(view: GraphView, home: Camera, n: int) -> None:
 
 
 def settle(view: GraphView) -> None:
-    """Have the still layer painted at the present zoom."""
+    """Repaint the static layer at the current zoom."""
     view._sharpen.stop()
     frame(view)
 
 
 def timed(act: Callable[[int], None], view: GraphView, frames: int = FRAMES) -> list[float]:
-    """Return the milliseconds of so many frames, each after ``act`` with its number."""
+    """Return the milliseconds of ``frames`` frames, each after ``act`` with its number."""
     times = []
     for n in range(frames):
         start = time.thread_time()

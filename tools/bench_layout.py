@@ -1,9 +1,9 @@
-"""Layout of real graphs beside Graphviz dot and dagre, for `make bench`: tables in Markdown.
+"""Layout of real graphs compared with Graphviz dot and dagre, for `make bench`: Markdown tables.
 
-Flat pictures, the same for all: how long, how many crossings, wires through foreign cards, operands
-in order. Then what only ours does: ten thousand ops folded by module call, and one module opened.
+Flat pictures, the same for all: time, crossings, wires through foreign cards, operands in order.
+Then what only this layout supports: ten thousand ops folded by module call, and one module opened.
 CPU times, medians of interleaved rounds; a peer that takes longer than `layout_peers.SECONDS` is
-given up. Read the ratios.
+killed. Read the ratios.
 """
 
 import gc
@@ -22,14 +22,14 @@ from tools.layout_peers import Drawn
 
 ROUNDS = 5
 QUICK_MS = 1_000.0
-"""What takes longer is measured once."""
+"""Engines that take longer are measured once."""
 
 
 def main() -> int:
     """Measure and print the tables."""
     engines = peers()
     todo = dict(pictures())
-    # As the window does: what was there before need not be gone through again and again.
+    # As the window does: keep existing objects out of full collections.
     gc.collect()
     gc.freeze()
     say("| graph, flat | nodes | wires |" + "".join(f" {name}, ms |" for name in engines))
@@ -38,13 +38,14 @@ def main() -> int:
     for name, picture in todo.items():
         found = measured(picture, engines)
         drawn[name] = picture, found
-        times = (f" {one.ms:,.0f} |" if one else " given up |" for one in found.values())
+        times = (f" {result.ms:,.0f} |" if result else " given up |" for result in found.values())
         say(f"| {name} | {len(picture.cards):,} | {len(picture.wires):,} |" + "".join(times))
     say("\n| crossings / wires through foreign cards / operands in order |")
     say("| graph, flat |" + "".join(f" {name} |" for name in engines))
     say("|---|" + "---:|" * len(engines))
     for name, (picture, found) in drawn.items():
-        say(f"| {name} |" + "".join(f" {quality(one, picture)} |" for one in found.values()))
+        cells = (f" {quality(result, picture)} |" for result in found.values())
+        say(f"| {name} |" + "".join(cells))
     say("\n| folded by module call | cards | layout, ms |")
     say("|---|---:|---:|")
     for name, cards, ms in folded():
@@ -67,7 +68,7 @@ def pictures() -> Iterator[tuple[str, Picture]]:
 
 
 def peers() -> dict[str, Callable[[Picture], Drawn | None]]:
-    """Return ours and the peers that are installed."""
+    """Return this program's layout and the installed peers."""
     found: dict[str, Callable[[Picture], Drawn | None]] = {"Gradscribe": ours}
     if layout_peers.has_dot():
         found["dot"] = layout_peers.dot
@@ -79,13 +80,13 @@ def peers() -> dict[str, Callable[[Picture], Drawn | None]]:
 
 
 def ours(picture: Picture) -> Drawn:
-    """Place a picture with nothing kept from before."""
+    """Lay out a picture with an empty cache."""
     placement, ms = timed(picture)
     return Drawn(ms, placement.cards, layout_measure.lines_of(placement))
 
 
 def timed(picture: Picture, warm: bool = False) -> tuple[Placement, float]:
-    """Return a placement and how many milliseconds it took; ``warm`` keeps what was placed."""
+    """Return a layout and its milliseconds; ``warm`` keeps the layout cache."""
     if not warm:
         layout.forget()
     start = time.process_time()
@@ -96,18 +97,18 @@ def timed(picture: Picture, warm: bool = False) -> tuple[Placement, float]:
 def measured(
     picture: Picture, engines: dict[str, Callable[[Picture], Drawn | None]]
 ) -> dict[str, Drawn | None]:
-    """Return what every engine draws, with its median time."""
+    """Return every engine's drawing with its median time."""
     found = {name: engine(picture) for name, engine in engines.items()}
-    times = {name: [one.ms] for name, one in found.items() if one is not None}
+    times = {name: [drawn.ms] for name, drawn in found.items() if drawn is not None}
     for _ in range(ROUNDS - 1):
         for name, past in times.items():
             again = engines[name](picture) if past[0] < QUICK_MS else None
             if again is not None:
                 past.append(again.ms)
     for name, past in times.items():
-        one = found[name]
-        if one is not None:
-            found[name] = one._replace(ms=statistics.median(past))
+        drawn = found[name]
+        if drawn is not None:
+            found[name] = drawn._replace(ms=statistics.median(past))
     return found
 
 

@@ -1,11 +1,10 @@
-"""What recording costs: forward and backward with the recorder against the same without it.
+"""Overhead of recording: forward and backward with the recorder against the same without it.
 
-`make bench` prints the table as Markdown: *recorded* is the run alone, as long as the program has
-to wait; *with the tape* also what comes after it, decoding and freezing. Each figure is the median
-of interleaved rounds of CPU time, in one process on one thread; read the ratios. Peers that are
-installed are measured beside it on the same models (`pip install -e .[bench]`): torchlens and
-torchview see the forward pass only, torchviz draws the finished graph; none of them is ever needed
-by the app.
+`make bench` prints the table as Markdown: *recorded* is the run alone, as the program experiences
+it; *with the tape* includes the decoding and freezing after it. Each figure is the median of
+interleaved rounds of CPU time, in one process on one thread; read the ratios. Installed peers are
+measured on the same models (`pip install -e .[bench]`): torchlens and torchview see the forward
+pass only, torchviz draws the finished graph; the app needs none of them.
 """
 
 import contextlib
@@ -119,7 +118,7 @@ def models() -> dict[str, tuple[nn.Module | None, torch.Tensor, int]]:
 
 
 def step(model: nn.Module | None, given: torch.Tensor) -> tuple[Work, Work]:
-    """Return forward and backward of one model, and what takes its gradients away again.
+    """Return forward and backward of one model, and a function that clears its gradients.
 
     A program begins without gradients; the latter is called, unmeasured, before each round.
     """
@@ -146,7 +145,7 @@ def _clear(leaves: Iterable[torch.Tensor]) -> None:
 
 
 def recorded(work: Work) -> Work:
-    """Return the same work under a recorder, its copies given back at the end."""
+    """Return the same work under a recorder, whose copies are released at the end."""
 
     def run() -> None:
         with Recorder("", __file__, event_limit=10**7) as recorder:
@@ -157,7 +156,7 @@ def recorded(work: Work) -> Work:
 
 
 def taped(work: Work) -> Work:
-    """Return the same work under a recorder, and the tape made of it."""
+    """Return the same work under a recorder, including the assembly of the tape."""
 
     def run() -> None:
         with Recorder("", __file__, event_limit=10**7) as recorder:
@@ -169,7 +168,7 @@ def taped(work: Work) -> Work:
 
 
 def costs(count: int = 500) -> dict[str, float]:
-    """Return what one op, module call and backward node cost, in microseconds, on tiny tensors."""
+    """Return the cost of an op, module call and backward node in microseconds, on tiny tensors."""
     x, module = torch.tensor(1.0), nn.Identity()
     leaf = torch.tensor(1.0, requires_grad=True)
 
@@ -196,7 +195,7 @@ def costs(count: int = 500) -> dict[str, float]:
 
 
 def training(steps: int = 20) -> dict[str, Work]:
-    """Return some steps of training by optimizer: what they change is looked at and copied, too."""
+    """Return training loops by optimizer, in which in-place updates are recorded, too."""
     given = torch.randn(64, 64)
 
     def train(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
@@ -214,7 +213,7 @@ def training(steps: int = 20) -> dict[str, Work]:
 
 
 def loops() -> dict[str, Work]:
-    """Return long loops over one tiny tensor: what they take must grow with their length alone."""
+    """Return long loops over one tiny tensor, whose time must grow linearly with their length."""
     leaf = torch.tensor(1.0, requires_grad=True)
 
     def ops(count: int) -> None:
@@ -236,7 +235,7 @@ def loops() -> dict[str, Work]:
 
 
 def peers(model: nn.Module | None, given: torch.Tensor) -> dict[str, Work]:
-    """Return what each installed peer does with a model."""
+    """Return the work of each installed peer on a model."""
     found: dict[str, Work] = {}
     if model is None:
         return found
@@ -319,7 +318,7 @@ def main() -> int:
     _say("| program | plain, s | recorded, s | with the tape, s |")
     _say("|---|---:|---:|---:|")
     for name, work in loops().items():
-        took = [spent(one) / 1000 for one in (work, recorded(work), taped(work))]
+        took = [spent(variant) / 1000 for variant in (work, recorded(work), taped(work))]
         _say(f"| {name} | {took[0]:.2f} | {took[1]:.1f} | {took[2]:.1f} |")
         gc.collect()
     return 0

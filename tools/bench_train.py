@@ -1,9 +1,9 @@
 """Steps per second of the bare eager loop and of the trainer's modes, with and without views.
 
 Each ratio is the median of interleaved rounds, to the bare loop just before and just after. The
-trainer is driven as the engine drives it, views made by a process of their own: it wants a machine
-with two cores and nothing else to do. Where two cores share what they compute with, that process
-alone slows the bare loop down; a row tells how much.
+trainer runs as in the engine, with views computed in another process: use an otherwise idle machine
+with two cores. If the cores share execution units, that process alone slows the bare loop down;
+one row shows how much.
 """
 
 import gc
@@ -56,7 +56,7 @@ SETUPS: dict[str, Mapping[str, object]] = {
     },
 }
 WINDOW = {"scores": 200, "boundary": 33, "fit": 33, "gradients": 50}
-"""Views that stand open in the window at once, and how often they are wanted, in milliseconds."""
+"""Views that are open in the window at once, with their update interval in milliseconds."""
 PICTURES = {"boundary": 33, "units": 33}
 ALL = dict.fromkeys(views.KINDS, 33) | WINDOW | {"surface": 1500, "confusion": 200}
 BUSY = """
@@ -69,7 +69,7 @@ with torch.no_grad():
     while True:
         net(x)
 """
-"""Computes what a boundary's map needs, again and again."""
+"""Computes the map of a boundary in an endless loop."""
 BESIDE = "bare loop, maps computed beside it"
 COMPILED = "torch.compile, whole step"
 LONG = 1_000_000
@@ -77,7 +77,7 @@ SETTLED = 20_000
 
 
 class Served:
-    """A run as the engine serves it: every message is made and packed, then thrown away."""
+    """A run as the engine serves it: every message is built and packed, then discarded."""
 
     def __init__(self, given: Mapping[str, object], mode: str, wishes: Mapping[str, int]) -> None:
         self.made = Counter[str]()
@@ -98,7 +98,7 @@ class Served:
             self.made[message.kind] += 1
 
     def rate(self, seconds: float) -> float:
-        """Return steps per second of the trainer's CPU time; it goes on for ``seconds``."""
+        """Train for ``seconds`` and return the steps per second of CPU time."""
         first, begun, cpu = self.run.step, time.perf_counter(), time.thread_time()
         while (spent := time.perf_counter() - begun) < seconds:
             self.host.work()
@@ -136,10 +136,10 @@ def rate(go: Callable[[], object], seconds: float = SECONDS) -> float:
 
 
 def compiled(given: Mapping[str, object]) -> Callable[[], object] | str:
-    """Return a whole step through ``torch.compile``, as one graph, or why there is none.
+    """Return a whole step through ``torch.compile`` as one graph, or the reason why not.
 
-    Forward, loss, gradients and update are written as one function of the batch: what the script's
-    own lines are compiled to falls apart at ``backward()`` and is slower.
+    Forward, loss, gradients and update are one function of the batch: compiling the script's own
+    lines causes a graph break at ``backward()`` and is slower.
     """
     if not any(map(shutil.which, ("g++", "clang++", "c++"))):
         return "no C++ compiler here"
@@ -185,7 +185,7 @@ def say(line: str) -> None:
 
 
 class Busy:
-    """Another process that computes all the time while it is let."""
+    """Another process that computes continuously, stopped by SIGSTOP while not measured."""
 
     def __init__(self) -> None:
         words = [sys.executable, "-c", BUSY]
@@ -203,13 +203,13 @@ class Busy:
             self._process.send_signal(signal.SIGSTOP)
 
     def end(self) -> None:
-        """Let it be."""
+        """Kill it."""
         self._process.kill()
         self._process.communicate()
 
 
 def measure(name: str, given: Mapping[str, object], busy: Busy) -> None:
-    """Print the ratios of one setup to the bare loop beside it."""
+    """Print the ratios of one setup to the bare loop."""
     plain = bare(given)
     runs = {
         "reference, boundary and units": Served(given, "reference", PICTURES),
@@ -258,7 +258,7 @@ def _interleaved(
 
 
 def long_run(given: Mapping[str, object]) -> None:
-    """Print what a million steps leave in memory."""
+    """Print the resident memory after up to a million steps."""
     served = Served(given, "captured", WINDOW)
     sizes = []
     for goal in (SETTLED, LONG // 10, LONG):
@@ -274,7 +274,7 @@ def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
     logging.getLogger("torch").setLevel(logging.ERROR)
-    # Begun before anything may be forked.
+    # Started before anything is forked.
     busy = Busy()
     try:
         for name, given in SETUPS.items():

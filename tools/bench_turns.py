@@ -1,9 +1,9 @@
-"""How long the turns of the window's event loop last, for `make bench`: a table in Markdown.
+"""Latency of the window's event loop, for `make bench`: a table in Markdown.
 
 The real window with its real engines, in memory or on the screen that ``QT_QPA_PLATFORM`` names,
-does in turn what people do. Of each deed the longest turn that comes of it is taken, in
-milliseconds of the main thread's own time, so that a busy machine disturbs little, and by the clock
-less what the thread waited for a processor. Told are the median and the longest of the rounds.
+performs a sequence of user actions. For each action the longest turn of the event loop is
+measured, in milliseconds of the main thread's CPU time, so that other load matters little, and in
+wall time less the wait for a processor. Printed are the median and the maximum of the rounds.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from tests.torture.stalls import Meter
 
 SIZES = ((1440, 900), (2560, 1440))
 SETTLED_MS = 500
-"""After a deed the window is left alone for so long, while what comes of it arrives."""
+"""Time after an action in which its effects are awaited."""
 PATIENCE_MS = 20_000
 TOLD_MS = 40.0
 
@@ -43,12 +43,12 @@ Deed = Callable[[], None]
 
 
 class Bench:
-    """One window at one size, and the turns of what is done to it."""
+    """One window of one size, and the turns measured for each action."""
 
     def __init__(self, window: Window, size: tuple[int, int]) -> None:
         self.window, self.size, self.meter = window, size, Meter()
         self.turns: dict[str, list[tuple[float, float]]] = {}
-        """Of each deed and round the longest turn: own time, by the clock less waiting (ms)."""
+        """Longest turn by action and round: CPU time, and wall time less waiting (ms)."""
         self._examples, self._lessons = cycle(examples.load()), cycle(lessons.listed())
         self._themes, self._texts = cycle(("dark", "light")), cycle((1.2, 1.0))
         self._batches = cycle((8, 32))
@@ -56,7 +56,7 @@ class Bench:
         self._data = cycle(("spirals", "digits", "houses", "copy_tokens", "sine", "moons"))
 
     def run(self, rounds: int) -> None:
-        """Do everything so many times, after a first time that does not count."""
+        """Perform all actions ``rounds`` times, after a warm-up round."""
         self.meter.start(self.window)
         self._one_round()
         self.turns.clear()
@@ -65,7 +65,7 @@ class Bench:
         self.meter.stop()
 
     def rest(self, ms: int) -> None:
-        """Let the event loop turn."""
+        """Run the event loop for ``ms`` milliseconds."""
         loop = QEventLoop()
         QTimer.singleShot(ms, loop.quit)
         loop.exec()
@@ -94,15 +94,15 @@ class Bench:
                 raise RuntimeError(f"{name}: {words}")
 
     def _leave_cards(self) -> None:
-        for one in self.window.findChildren(Overlay):
-            one.leave()
+        for card in self.window.findChildren(Overlay):
+            card.leave()
         self.rest(50)
 
     def _give(self, name: str) -> None:
         self.window.menus.perform_by(name)
 
     def _anew(self, where: str = "") -> Iterator[tuple[str, Deed]]:
-        """Do what paints the whole window anew."""
+        """Yield the actions that repaint the whole window."""
         settings, (width, height) = self.window.settings, self.size
         yield f"another theme{where}", lambda: settings.put("theme", next(self._themes))
         yield f"another size of the text{where}", lambda: settings.put("text", next(self._texts))
@@ -167,7 +167,7 @@ class Bench:
         self._edit(optimizer=Part("sgd", {"lr": 0.01 + 0.01 * float(np.random.rand())}))
 
     def _edit(self, **parts: object) -> None:
-        """Change the set-up as the form does: with data comes a model that takes it."""
+        """Change the set-up as the form does, which adapts the model to the data."""
         rooms = self.window.rooms
         rooms.widgets.form.edited.emit(replace(rooms.session.setup, **parts))
 
@@ -181,7 +181,9 @@ def main(words: list[str] | None = None) -> int:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--stalls", action="store_true", help="where the main thread was, too")
+    parser.add_argument(
+        "--stalls", action="store_true", help="also print where the main thread was"
+    )
     options = parser.parse_args(words)
     make_app(["bench"])
     found = []
@@ -196,9 +198,9 @@ def main(words: list[str] | None = None) -> int:
         cells = " | ".join(_cell(bench.turns.get(name, [])) for bench in found)
         sys.stdout.write(f"| {name} | {cells} |\n")
     for bench in found if options.stalls else ():
-        for one in bench.meter.stalls:
+        for stall in bench.meter.stalls:
             sys.stdout.write(
-                f"{one.doing}: {one.busy_ms:.0f} of {one.own_ms:.0f} ms:\n    {one.where}\n"
+                f"{stall.doing}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n    {stall.where}\n"
             )
     return 0
 

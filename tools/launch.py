@@ -1,4 +1,4 @@
-"""Start Gradscribe for `make run`: the window, or without a screen the same job headlessly.
+"""Start Gradscribe for `make run`: the window, or ``--headless`` without a screen.
 
 Environment: ``FILE``, the script to open. Run with the environment's own interpreter.
 """
@@ -13,7 +13,7 @@ import system
 
 
 def command(python: str, environ: Mapping[str, str], screen: bool) -> list[str]:
-    """Return the words that start the program."""
+    """Return the command line that starts the program."""
     words = [python, "-m", "app"]
     if not screen:
         words.append("--headless")
@@ -28,8 +28,8 @@ def main() -> int:
     environ = dict(os.environ)
     if not screen:
         environ["QT_QPA_PLATFORM"] = "offscreen"
-    # Ctrl-C is the program's, too: it ends when it has put away what is unsaved. Before it starts,
-    # and not as one that is ignored, for that it would take over.
+    # Ctrl-C reaches the program, too, which stores unsaved work and ends. Install a handler before
+    # it starts, rather than SIG_IGN, which the child would inherit.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return subprocess.run(command(sys.executable, environ, screen), env=environ).returncode

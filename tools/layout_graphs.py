@@ -1,6 +1,6 @@
-"""Graphs that layout and drawing are measured with: programs that are recorded, and one that grows.
+"""Graphs for the benchmarks of layout and painting: recorded programs, and a synthetic network.
 
-Each program runs under our own recorder; its picture is flattened, so that an engine that knows no
+Each program runs under the recorder; its picture is flattened, so that a layout engine without
 frames can place the same cards and wires.
 """
 
@@ -183,7 +183,7 @@ HEADS = GPT.format(loop=True, layers=78)
 
 
 def record(source: str) -> Tape:
-    """Return a program's tape; what it prints is dropped."""
+    """Return a program's tape; its output is dropped."""
     return run.record(source)
 
 
@@ -207,7 +207,7 @@ def flat(picture: Picture) -> Picture:
 
 
 def network(nodes: int, seed: int = 0) -> Picture:
-    """Return a flat picture as networks have them: blocks, weights, skips and heads that join."""
+    """Return a flat synthetic network: blocks, weights, skip connections and joining heads."""
     rng = random.Random(seed)
     cards: list[Card] = []
     wires: list[Wire] = []

@@ -1,4 +1,4 @@
-"""What can be said of a drawn graph from its geometry alone: crossings, wires through cards, order.
+"""Quality measures of a drawn graph: crossings, wires through cards, order of operands.
 
 Every layout engine is measured by the same rules: cards are rectangles, routes are polylines.
 """
@@ -18,9 +18,9 @@ PER_CURVE = 12
 CELL = 96.0
 """Side of the squares that segments are sorted into, in scene units."""
 SAME = 0.5
-"""Crossings of two values that lie this near to each other are one, in scene units."""
+"""Distance within which crossings of the same two values count once, in scene units."""
 ROOM = 1.0
-"""So far may a wire run inside a card's border and not count as going through it."""
+"""Depth inside a card's border up to which a wire does not count as going through, in units."""
 
 
 def polyline(route: Sequence[tuple[float, float]]) -> Line:
@@ -45,7 +45,7 @@ def lines_of(placement: Placement) -> dict[str, Line]:
 
 
 class _Segments:
-    """All segments of some lines, and the squares of a grid that each may touch."""
+    """All segments of some lines, with the grid squares that each may touch."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.start = np.concatenate([line[:-1] for line in lines] or [np.zeros((0, 2))])
@@ -54,7 +54,7 @@ class _Segments:
         self.line = np.repeat(np.arange(len(lines)), counts)
 
     def squares(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the number of a segment and column and row of a square, for all that touch."""
+        """Return segment number, column and row for each square that a segment may touch."""
         low = np.floor(np.minimum(self.start, self.end) / CELL).astype(np.int64)
         high = np.floor(np.maximum(self.start, self.end) / CELL).astype(np.int64)
         return _spread(low, high)
@@ -63,7 +63,7 @@ class _Segments:
 def _spread(
     low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (owner, column, row) for all squares between two corners of each owner."""
+    """Return (owner, column, row) for all squares between the two corners of each owner."""
     wide, deep = (high - low + 1).T
     counts = wide * deep
     owner = np.repeat(np.arange(len(low)), counts)
@@ -74,10 +74,9 @@ def _spread(
 
 
 def crossings(lines: Mapping[str, Line], picture: Picture) -> int:
-    """Count the points where two wires cross; wires that carry one value may branch and do not.
+    """Count the points where two wires cross; wires of the same value never cross each other.
 
-    Where several wires of one value lie on each other they are one line to the eye, and what
-    crosses it crosses once.
+    Overlapping wires of one value look like one line, and are crossed only once.
     """
     wires = [wire for wire in picture.wires if len(lines[wire.key]) > 1]
     values: dict[tuple[str, int], int] = {}
@@ -110,7 +109,7 @@ def _crossings_in(
         away = q - p
         t = (away[:, 0] * s[:, 1] - away[:, 1] * s[:, 0]) / cross
         u = (away[:, 0] * r[:, 1] - away[:, 1] * r[:, 0]) / cross
-    # Half-open: where a line bends on another one, only one of its two segments counts.
+    # Half-open intervals: if a line bends on another one, only one of its two segments counts.
     meets = (np.abs(cross) > 1e-9) & (t >= 0) & (t < 1) & (u >= 0) & (u < 1)
     points = p[meets] + t[meets, None] * r[meets]
     inside = (np.floor(points / CELL) == np.asarray(square)).all(axis=1)
@@ -145,23 +144,23 @@ def through(
 
 
 def _enters(start: Line, end: Line, low: Line, high: Line) -> NDArray[np.bool_]:
-    """Tell which segments have a point inside a rectangle."""
+    """Return a mask of the segments that have a point inside a rectangle."""
     way = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
-        one, other = (low - start) / way, (high - start) / way
+        to_low, to_high = (low - start) / way, (high - start) / way
     still = way == 0
     between = (start > low) & (start < high)
-    one = np.where(still, np.where(between, -np.inf, np.inf), one)
-    other = np.where(still, np.where(between, np.inf, -np.inf), other)
-    enter = np.minimum(one, other).max(axis=1)
-    leave = np.maximum(one, other).min(axis=1)
+    to_low = np.where(still, np.where(between, -np.inf, np.inf), to_low)
+    to_high = np.where(still, np.where(between, np.inf, -np.inf), to_high)
+    enter = np.minimum(to_low, to_high).max(axis=1)
+    leave = np.maximum(to_low, to_high).min(axis=1)
     blocked = (still & ~between).any(axis=1)
     inside: NDArray[np.bool_] = (np.maximum(enter, 0) < np.minimum(leave, 1)) & ~blocked
     return inside
 
 
 def ordered(lines: Mapping[str, Line], picture: Picture) -> float:
-    """Return the share of neighbouring operands that arrive from left to right as written."""
+    """Return the share of neighbouring operands that arrive in order from left to right."""
     arriving: dict[str, list[tuple[int, float]]] = {}
     for wire in picture.wires:
         if len(lines[wire.key]) > 1:
@@ -172,7 +171,7 @@ def ordered(lines: Mapping[str, Line], picture: Picture) -> float:
 
 
 def swapped(picture: Picture, old: Mapping[str, Rect], new: Mapping[str, Rect]) -> int:
-    """Count neighbours of a row that changed sides between two placements."""
+    """Count neighbours in a row whose order changed between two layouts."""
     rows: dict[tuple[str, float], list[str]] = {}
     for card in picture.cards:
         if card.key in new:

@@ -1,8 +1,8 @@
-"""Graphviz dot and dagre, asked for the same picture: same sizes, same gaps, flow downwards.
+"""Run Graphviz dot and dagre on the same picture: same sizes, same gaps, downward flow.
 
-Neither is needed by the app. dot comes with pygraphviz (`pip install -e .[bench]`) and runs inside
-a Python of its own, dagre in node; DAGRE may name the folder it lies in. Both are timed from
-inside, without their start, and given up after a while.
+The app needs neither. dot comes with pygraphviz (`pip install -e .[bench]`) and runs in a separate
+Python process, dagre in node; DAGRE may name its folder. Both are timed from inside, without their
+start-up, and killed after `SECONDS`.
 """
 
 import importlib.util
@@ -26,7 +26,7 @@ from tools.layout_measure import Line, polyline  # noqa: E402
 
 INCH = 72.0
 SECONDS = 90
-"""A peer that takes longer is given up."""
+"""Time limit of a peer."""
 
 DAGRE = """
 const dagre = require(process.argv[1]);
@@ -47,7 +47,7 @@ process.stdout.write(JSON.stringify({ ms, nodes, edges }));
 
 
 class Drawn(NamedTuple):
-    """A picture as some engine placed it: milliseconds, cards, routes as polylines."""
+    """Result of a layout engine: milliseconds, cards, routes as polylines."""
 
     ms: float
     cards: dict[str, Rect]
@@ -55,12 +55,12 @@ class Drawn(NamedTuple):
 
 
 def has_dot() -> bool:
-    """Tell whether pygraphviz is installed."""
+    """Return whether pygraphviz is installed."""
     return importlib.util.find_spec("pygraphviz") is not None
 
 
 def dot(picture: Picture, in_order: bool = False) -> Drawn | None:
-    """Place a flat picture with Graphviz dot, splines and all; None if it takes too long.
+    """Lay out a flat picture with Graphviz dot, including splines; None if it takes too long.
 
     ``in_order``: operands keep their order.
     """
@@ -69,7 +69,7 @@ def dot(picture: Picture, in_order: bool = False) -> Drawn | None:
 
 
 def dot_here(asked: dict[str, object]) -> dict[str, object]:
-    """Place what `dot` asks for in this process."""
+    """Execute a request of `dot` in this process."""
     import pygraphviz
 
     whole = pygraphviz.AGraph(directed=True, strict=False)
@@ -99,7 +99,7 @@ def dot_here(asked: dict[str, object]) -> dict[str, object]:
 
 
 def dagre_folder() -> str:
-    """Return where dagre lies, empty if node cannot load it."""
+    """Return dagre's module name or folder, empty if node cannot load it."""
     if shutil.which("node") is None:
         return ""
     for name in (os.environ.get("DAGRE", ""), "@dagrejs/dagre", "dagre"):
@@ -110,7 +110,7 @@ def dagre_folder() -> str:
 
 
 def dagre(picture: Picture, folder: str) -> Drawn | None:
-    """Place a flat picture with dagre; None if it takes too long or fails."""
+    """Lay out a flat picture with dagre; None if it takes too long or fails."""
     return _drawn(["node", "--stack-size=30000", "-e", DAGRE, folder], _asked(picture), picture)
 
 

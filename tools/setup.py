@@ -1,4 +1,4 @@
-"""Make ready what the project needs: system libraries, the virtual environment, pinned packages.
+"""Install what the project needs: system libraries, the virtual environment, pinned packages.
 
 Run by `make` with the system's Python, 3.11 or newer; needs nothing but the standard library. A
 stamp in the environment remembers what was installed, so that a second call takes no time.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RECIPES = ("pyproject.toml", "constraints.txt")
 STAMP = "gradscribe.stamp"
 KEPT = " torch kept"
-"""How a stamp ends where the environment's own torch was left alone."""
+"""Suffix of a stamp if the environment's own torch was not replaced."""
 
 
 def main() -> int:
@@ -41,10 +41,10 @@ def main() -> int:
 
 
 def prepare(place: Path, keep_torch: bool) -> None:
-    """Bring the environment at ``place`` up to the recipes, unless its stamp says it is.
+    """Update the environment at ``place``, unless its stamp is up to date.
 
-    A torch that we did not install is kept, asked or not: replacing somebody's CUDA build is worse
-    than running with a version that is not the tested one.
+    A torch that was not installed by this script is always kept: replacing a user's CUDA build is
+    worse than running with an untested version.
 
     Raises:
         system.Missing: this Python cannot make environments, or pip could not install.
@@ -65,7 +65,7 @@ def prepare(place: Path, keep_torch: bool) -> None:
 
 
 def fingerprint() -> str:
-    """Return a digest of all that decides what is installed, and of the place of the source."""
+    """Return a digest of the files that determine the packages, and of the source folder's path."""
     digest = hashlib.sha256(str(ROOT).encode())
     for name in RECIPES:
         digest.update((ROOT / name).read_bytes())
@@ -91,7 +91,7 @@ def make_environment(place: Path, keep_torch: bool) -> None:
     command = [sys.executable, "-m", "venv", str(place)]
     if keep_torch:
         command.insert(3, "--system-site-packages")
-    # A fresh process, because an ensurepip installed a moment ago is not in this one's caches.
+    # A new process, because an ensurepip installed just now is not in this one's import caches.
     if subprocess.run(command, check=False).returncode != 0:
         shutil.rmtree(place, ignore_errors=True)
         raise system.Missing(f"Python's venv could not make {place}: see the lines above")
@@ -130,13 +130,13 @@ def install(python: Path, keep_torch: bool) -> None:
 
 
 def has_torch(python: Path) -> bool:
-    """Tell whether the environment of ``python`` can import torch (without importing it)."""
+    """Return whether the environment of ``python`` has torch (without importing it)."""
     probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
     return subprocess.run([str(python), "-c", probe], check=False).returncode == 0
 
 
 def loudness() -> list[str]:
-    """Return pip's options: its progress for a person at a terminal, errors only for a log."""
+    """Return pip's options: with progress on a terminal, errors only in a log."""
     if sys.stdout.isatty() and "CI" not in os.environ:
         return ["--disable-pip-version-check"]
     return ["-qq", "--disable-pip-version-check", "--progress-bar", "off"]

@@ -1,7 +1,7 @@
 """The system libraries that Qt loads on Linux: which are missing, and how to get them.
 
-On Debian and its kin they are installed where we are root or may use sudo without a password;
-anywhere else one line names what is missing and the command that installs it.
+On Debian derivatives they are installed if this is root or sudo works without a password; elsewhere
+one line names what is missing and the command that installs it.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ OFFSCREEN = {
     "libfontconfig.so.1": "libfontconfig1",
     "libdbus-1.so.3": "libdbus-1-3",
 }
-"""What QtCore and QtGui themselves link to, and Debian's package for each."""
+"""Libraries that QtCore and QtGui link to, with Debian's package for each."""
 
 X11 = OFFSCREEN | {
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
@@ -28,47 +28,47 @@ X11 = OFFSCREEN | {
     "libxcb-keysyms.so.1": "libxcb-keysyms1",
     "libxcb-shape.so.0": "libxcb-shape0",
 }
-"""What a real window under X needs as well."""
+"""Libraries for windows under X."""
 
 WAYLAND = OFFSCREEN | {
     "libwayland-cursor.so.0": "libwayland-cursor0",
     "libwayland-egl.so.1": "libwayland-egl1",
 }
-"""What one under Wayland alone needs as well."""
+"""Libraries for windows under Wayland alone."""
 
 FONTS = {"Inter": "fonts-inter", "JetBrains Mono": "fonts-jetbrains-mono"}
-"""The faces the interface prefers; without them it takes the system's own."""
+"""Preferred fonts of the interface; without them it uses the system's."""
 
 
 class Missing(Exception):
-    """Something the project needs is not there; the text tells what to do, in one line."""
+    """Something that the project needs is missing; the text is one line that says what to do."""
 
 
 def say(line: str) -> None:
-    """Tell the user what is going on."""
+    """Print a progress message."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def has_screen() -> bool:
-    """Tell whether a window can be shown here."""
+    """Return whether there is a display."""
     if not sys.platform.startswith("linux"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def needed() -> dict[str, str]:
-    """Return the libraries for the screen there is, or for none, with Debian's packages."""
+    """Return the libraries for the current display, or for none, with Debian's packages."""
     if os.environ.get("DISPLAY"):
         return X11
     return WAYLAND if os.environ.get("WAYLAND_DISPLAY") else OFFSCREEN
 
 
 def provide(libraries: dict[str, str]) -> None:
-    """See that the system has ``libraries``; on Linux only, where Qt's packages come without them.
+    """Install missing ``libraries``; on Linux only, where Qt's packages come without them.
 
     Raises:
-        Missing: some are not there and we may not install them.
+        Missing: some are missing and cannot be installed.
     """
     if not sys.platform.startswith("linux"):
         return
@@ -78,7 +78,7 @@ def provide(libraries: dict[str, str]) -> None:
     install = installer()
     if install is None:
         raise Missing(f"Qt needs system libraries: {advice(packages)}")
-    # Fonts come along for root only: nobody's sudo should be spent on taste.
+    # Install fonts for root only: sudo is not used for optional packages.
     fonts = missing_fonts() if install[:1] != ["sudo"] else []
     say(f"Installing what Qt needs from the system: {' '.join(packages)}")
     if not apt(install, packages) or missing(libraries):
@@ -88,10 +88,10 @@ def provide(libraries: dict[str, str]) -> None:
 
 
 def provide_venv() -> None:
-    """See that Python can make virtual environments, which Debian keeps in a package of its own.
+    """Install Debian's separate package for Python's virtual environments.
 
     Raises:
-        Missing: it cannot and we may not install the package.
+        Missing: the package cannot be installed.
     """
     package = f"python3.{sys.version_info.minor}-venv"
     install = installer()
@@ -105,7 +105,7 @@ def missing(libraries: dict[str, str]) -> list[str]:
 
 
 def loads(library: str) -> bool:
-    """Tell whether the dynamic loader finds ``library``."""
+    """Return whether the dynamic loader finds ``library``."""
     try:
         ctypes.CDLL(library)
     except OSError:
@@ -114,7 +114,7 @@ def loads(library: str) -> bool:
 
 
 def missing_fonts() -> list[str]:
-    """Return the packages of the preferred faces that fontconfig does not list."""
+    """Return the packages of the preferred fonts that fontconfig does not list."""
     if shutil.which("fc-list") is None:
         return list(FONTS.values())
     listed = subprocess.run(
@@ -124,7 +124,7 @@ def missing_fonts() -> list[str]:
 
 
 def installer() -> list[str] | None:
-    """Return the words that put a command in root's hands, or None where we may not install."""
+    """Return the command prefix to run as root (empty if root), or None if there is none."""
     if shutil.which("apt-get") is None:
         return None
     if os.geteuid() == 0:
@@ -138,7 +138,7 @@ def installer() -> list[str] | None:
 
 
 def apt(install: Sequence[str], packages: Sequence[str]) -> bool:
-    """Install Debian packages after a fresh look at what there is; tell whether it worked."""
+    """Update the package lists and install Debian packages; return whether it worked."""
     quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-y"]
     for words in (["update"], ["install", "--no-install-recommends", *packages]):
         done = subprocess.run(

@@ -1,7 +1,7 @@
-"""Commands, each declared once: they feed the menus, the shortcuts, the palette and the tests.
+"""Commands, each declared once: the source of menus, shortcuts, the palette and the tests.
 
 A module in this folder declares its commands when it is imported; `load` imports them all. A
-command gets a `Shell` and never a widget, so that the same command can be tried without a window.
+command gets a `Shell` and never a widget, so that it can be tested without a window.
 """
 
 import importlib
@@ -15,13 +15,13 @@ MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
 
 
 def always(_: Shell) -> bool:
-    """Hold for every command that can always be given."""
+    """Return True: the command is always enabled."""
     return True
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One line of a submenu that is made anew each time it opens."""
+    """An entry of a submenu that is filled each time it opens."""
 
     title: str
     run: Callable[[Shell], None]
@@ -33,8 +33,8 @@ class Choice:
 class Command:
     """Something the user can do.
 
-    ``menu`` is the menu and the group in it (``Run/1``). ``keys`` work everywhere, ``bare`` ones,
-    without a modifier, where the focus has no use for them. ``choices`` makes it a submenu.
+    ``menu`` is the menu and the group in it (``Run/1``). ``keys`` work everywhere; ``bare`` keys,
+    without a modifier, if the focused widget does not use them. ``choices`` makes it a submenu.
     """
 
     id: str
@@ -79,7 +79,7 @@ def command(
     when: Callable[[Shell], bool] = always,
     checked: Callable[[Shell], bool] | None = None,
 ) -> Callable[[_Action], _Action]:
-    """Declare the function under it as a command; its docstring is the tooltip."""
+    """Declare the decorated function as a command; its docstring is the tooltip."""
 
     def declare(run: _Action) -> _Action:
         tip = _tip(run.__doc__)
@@ -94,7 +94,7 @@ def _tip(docstring: str | None) -> str:
 
 
 def submenu(name: str, title: str, menu: str) -> Callable[[_Choices], _Choices]:
-    """Declare the function under it as a submenu of what it returns."""
+    """Declare the decorated function as a submenu with the choices it returns."""
 
     def declare(choices: _Choices) -> _Choices:
         tip = _tip(choices.__doc__)
@@ -108,5 +108,5 @@ def load() -> tuple[Command, ...]:
     """Return all commands, menu by menu, group by group, in the order of their declaration."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    found = sorted(_registry.commands.values(), key=lambda one: one.place[1])
-    return tuple(sorted(found, key=lambda one: MENUS.index(one.place[0])))
+    grouped = sorted(_registry.commands.values(), key=lambda command: command.place[1])
+    return tuple(sorted(grouped, key=lambda command: MENUS.index(command.place[0])))

@@ -6,5 +6,5 @@ from app.shell import Shell
 
 @command("doctor.open", "Findings", "View/6", keys=("F8",))
 def open_findings(shell: Shell) -> None:
-    """See what the doctor found, and the first line of it."""
+    """Show the doctor's findings, and go to the first one's line."""
     shell.show_findings()

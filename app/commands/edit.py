@@ -1,4 +1,4 @@
-"""Changes to the text; their undo is the editor's own."""
+"""Edit commands; undo is the editor's, or the training page's."""
 
 from app.commands import command
 from app.shell import Shell
@@ -6,7 +6,7 @@ from app.shell import Shell
 
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
 def undo(shell: Shell) -> None:
-    """Take back the last change of the text, or of the training room's set-up."""
+    """Undo the last change of the text, or of the set-up in Training."""
     if shell.room == "training":
         shell.training.undo()
     else:
@@ -15,7 +15,7 @@ def undo(shell: Shell) -> None:
 
 @command("edit.redo", "Redo", menu="Edit/1", keys=("Ctrl+Shift+Z", "Ctrl+Y"))
 def redo(shell: Shell) -> None:
-    """Make the change again that was taken back."""
+    """Repeat the last change that was undone."""
     if shell.room == "training":
         shell.training.redo()
     else:
@@ -49,17 +49,17 @@ def select_all(shell: Shell) -> None:
 
 @command("edit.comment", "Comment or uncomment", menu="Edit/3", keys=("Ctrl+/",))
 def comment(shell: Shell) -> None:
-    """Put a # before the selected lines, or take it away."""
+    """Put a # before the selected lines, or remove it."""
     shell.toggle_comment()
 
 
 @command("edit.find", "Find", menu="Edit/3", keys=("Ctrl+F",))
 def find(shell: Shell) -> None:
-    """Look for a text in the program, or in the graph if one has just clicked there."""
+    """Search for a text in the program, or in the graph if it has the focus."""
     shell.open_find()
 
 
 @command("edit.find_graph", "Find in the graph", menu="Edit/3", keys=("Ctrl+Shift+F",))
 def find_graph(shell: Shell) -> None:
-    """Look for a name, an op, a shape such as 16 × 8, a module, nan or inf in the graph."""
+    """Search the graph for a name, an op, a shape such as 16 × 8, a module, nan or inf."""
     shell.open_graph_find()

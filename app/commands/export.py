@@ -1,4 +1,4 @@
-"""Pictures, films and tapes into files, and pictures onto the clipboard."""
+"""Export pictures, films and tapes to files, and pictures to the clipboard."""
 
 from pathlib import Path
 
@@ -31,25 +31,27 @@ def export_dot(shell: Shell) -> None:
 
 @command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
 def copy_picture(shell: Shell) -> None:
-    """Put the graph as it now looks on the clipboard."""
+    """Copy the graph as it now looks to the clipboard."""
     shell.copy_picture()
 
 
 @command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
 def export_gif(shell: Shell) -> None:
-    """Write the playing tape to a film, an animated GIF, at the speed that is set."""
+    """Write the playback to an animated GIF, at the current speed."""
     _film(shell, "gif")
 
 
 @command("file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph)
 def export_mp4(shell: Shell) -> None:
-    """Write the playing tape to a film, an MP4 video, at the speed that is set."""
+    """Write the playback to an MP4 video, at the current speed."""
     _film(shell, "mp4")
 
 
-@command("file.cancel_film", "Cancel the export", menu="File/3", when=lambda one: one.is_filming)
+@command(
+    "file.cancel_film", "Cancel the export", menu="File/3", when=lambda shell: shell.is_filming
+)
 def cancel_film(shell: Shell) -> None:
-    """Give up what is being exported; no file is left behind."""
+    """Cancel the running export; no file is left behind."""
     shell.cancel_film()
 
 
@@ -71,7 +73,7 @@ def _film(shell: Shell, kind: str) -> None:
 
 
 def _asked(shell: Shell, title: str, kind: str, pattern: str) -> Path | None:
-    """Ask for a file and give its name the ending that says what is in it."""
+    """Ask for a file name and add the suffix of the format if it is missing."""
     path = shell.ask_save(title, f"{slug(shell.session.doc.title)}.{kind}", pattern)
     if path is None or path.suffix.lower() == f".{kind}":
         return path
@@ -79,6 +81,6 @@ def _asked(shell: Shell, title: str, kind: str, pattern: str) -> Path | None:
 
 
 def slug(title: str) -> str:
-    """Return a title as the name of a file, in lower case and with hyphens."""
-    kept = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)
-    return "-".join(part for part in kept.split("-") if part) or "program"
+    """Return a title as a file name, in lower case and with hyphens."""
+    name = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)
+    return "-".join(part for part in name.split("-") if part) or "program"

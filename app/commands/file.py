@@ -1,4 +1,4 @@
-"""Programs in and out of files."""
+"""Open and save programs."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from playback.text import file_name
 from widgets.code_text import objection
 
 OUTSIDE = "outside"
-"""Key of the notice about a program from elsewhere."""
+"""Key of the notice about a program from outside."""
 DATA = (".csv", ".tsv")
 PROGRAMS = "Python programs (*.py);;All files (*)"
 
@@ -20,14 +20,14 @@ PROGRAMS = "Python programs (*.py);;All files (*)"
 def open_path(shell: Shell, path: str) -> None:
     """Open the program, the training session or the set-up at ``path``.
 
-    A program comes with what was typed in it but not saved last time.
+    Unsaved changes of a program are restored from its draft.
 
     Raises:
-        Refused: it cannot be read, is no text, or is too much for the editor.
+        Refused: it cannot be read, is not text, or is too much for the editor.
     """
     file = documents.real(Path(path))
     if documents.is_there(file) and not (file.is_file() or file.is_dir()):
-        # A pipe that nobody writes to would be waited for without end.
+        # Reading a pipe without a writer would block for ever.
         raise Refused(f"{file} is no plain file")
     if file.suffix.lower() in DATA:
         raise Refused(f"{file.name} holds data: choose it in Training, under Data")
@@ -44,7 +44,7 @@ def open_path(shell: Shell, path: str) -> None:
     shell.keeping.put_away()
     draft = shell.keeping.find_draft(str(file))
     source = draft.source if draft else text
-    # What was typed in a trusted file is the user's own too.
+    # The draft of a trusted file is trusted, too.
     foreign = not shell.settings.is_trusted(str(file), draft.saved if draft else text)
     doc = Doc(
         source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
@@ -60,7 +60,7 @@ def open_path(shell: Shell, path: str) -> None:
 
 
 def offer_trust(shell: Shell) -> None:
-    """Say of a program from elsewhere that it waits to be read, and offer to run or trust it."""
+    """Notify that a program from outside waits to be read, and offer to run or trust it."""
     doc = shell.session.doc
     if doc.may_run:
         shell.notices.drop(OUTSIDE)
@@ -93,10 +93,10 @@ def trust(shell: Shell) -> None:
 
 
 def open_first(shell: Shell, path: str) -> None:
-    """Open the file named at the start, else what was left unsaved, else the first example.
+    """Open the file given at start-up, else unsaved work, else the first example.
 
     Raises:
-        Refused: the file cannot be read, or is no text.
+        Refused: the file cannot be read, or is not text.
     """
     if path:
         open_path(shell, path)
@@ -115,7 +115,7 @@ def open_first(shell: Shell, path: str) -> None:
 
 
 def open_example(shell: Shell, title: str, source: str) -> None:
-    """Start from an example; what was there before can be had back by undo."""
+    """Start from an example; undo leads back to the previous text."""
     shell.keeping.put_away()
     shell.session.load(Doc(source=source, saved=source, title=title))
     shell.show_room("program")
@@ -152,10 +152,11 @@ def recent(shell: Shell) -> list[Choice]:
 def list_examples(_: Shell) -> list[Choice]:
     """Short programs to start from."""
 
-    def choice(one: examples.Example) -> Choice:
-        return Choice(one.title, lambda at: open_example(at, one.title, one.source), one.about)
+    def choice(example: examples.Example) -> Choice:
+        title, source = example.title, example.source
+        return Choice(title, lambda at: open_example(at, title, source), example.about)
 
-    return [choice(one) for one in examples.load()]
+    return [choice(example) for example in examples.load()]
 
 
 @command("file.gallery", "Choose an example…", menu="File/1", keys=("Ctrl+E",))
@@ -184,7 +185,7 @@ def save_as(shell: Shell) -> None:
 
 
 def _save(shell: Shell, path: Path, sure: bool = False) -> None:
-    """Write the program to ``path``; ``sure`` says that whoever else writes there is outdone."""
+    """Write the program to ``path``; ``sure`` overrides the objections of the file watch."""
     path = documents.real(path)
     objection = "" if sure else shell.keeping.file.objection(path)
     if objection == "disk":

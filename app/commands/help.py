@@ -1,4 +1,4 @@
-"""Help: the command palette, the keys, and what this is."""
+"""Help: the command palette, the shortcuts, and the about card."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ from app.shell import Shell
 
 @command("help.palette", "All commands…", "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))
 def palette(shell: Shell) -> None:
-    """Find any command by typing a part of its name."""
+    """Find any command by typing part of its name."""
     shell.show_palette()
 
 
@@ -34,7 +34,7 @@ def shortcut_table() -> str:
 
 @command("help.about", "About Gradscribe", "Help/2")
 def about(shell: Shell) -> None:
-    """See what this is and what it runs with."""
+    """See the versions and the restrictions of your programs."""
     result = shell.session.result
     engine = f"torch {escape(result.torch)}" if result.torch else "the engine is still starting"
     devices = escape(", ".join(result.devices))
@@ -55,9 +55,9 @@ KEPT = {
 
 
 def confinement(kept: tuple[str, ...]) -> str:
-    """Return in a sentence what the engine keeps from programs."""
+    """Return a sentence on what the sandbox denies to programs."""
     words = [KEPT[name] for name in kept if name in KEPT]
     if not words:
-        return "Programs may do whatever you may: nothing is kept from them."
+        return "Programs run with all of your permissions."
     listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
     return f"Programs are kept from {listed}."

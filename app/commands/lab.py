@@ -1,4 +1,4 @@
-"""The shape lab: from a blank start, or with the op that is selected in the graph."""
+"""The shape lab: on its first example, or on the selected op of the graph."""
 
 from app.commands import command
 from app.shell import Shell
@@ -10,7 +10,7 @@ def _has_op(shell: Shell) -> bool:
 
 @command("lab.open", "Shape lab", "View/6", keys=("Ctrl+Shift+L",))
 def open_lab(shell: Shell) -> None:
-    """See how shapes fall out of shapes, cell by cell."""
+    """See how the shape of a result follows from its inputs, cell by cell."""
     shell.show_lab("")
 
 

@@ -11,14 +11,14 @@ from playback.lessons.parse import BadLesson
 def open_lesson(
     shell: Shell, lesson: Lesson, step: int | None = None, trusted: bool = False
 ) -> None:
-    """Open a lesson where it was left, or at a step; ``trusted``: its programs run as ours do."""
+    """Open a lesson where it was left, or at a step; ``trusted``: run its programs unrestricted."""
     known = trusted or not lesson.path or shell.settings.is_trusted(lesson.path, lesson.text)
     shell.learning.open(lesson, place_of(lesson), step, foreign=not known)
 
 
 def place_of(lesson: Lesson) -> str:
-    """Return where a lesson stands: its part, and its number among ours."""
-    names = [one.name for one in lessons.listed()]
+    """Return the lesson's part, and its number among the built-in lessons."""
+    names = [listed.name for listed in lessons.listed()]
     if lesson.path or lesson.name not in names:
         return lesson.part
     return f"{lesson.part} · {names.index(lesson.name) + 1} of {len(names)}"
@@ -34,7 +34,7 @@ def _can_go_back(shell: Shell) -> bool:
 
 @command("learn.lessons", "Lessons…", menu="Learn/1", keys=("Ctrl+Shift+T",))
 def show_lessons(shell: Shell) -> None:
-    """See all lessons and how far you are."""
+    """See all lessons and your progress."""
     shell.show_lessons()
 
 
@@ -54,7 +54,7 @@ def list_lessons(shell: Shell) -> list[Choice]:
 
 @command("learn.file", "Open a lesson file…", menu="Learn/1")
 def open_file(shell: Shell) -> None:
-    """Open a lesson that you or somebody else wrote."""
+    """Open a lesson from a file."""
     if path := shell.ask_open("Open a lesson", "Lessons (*.md);;All files (*)"):
         try:
             open_lesson(shell, lessons.read_lesson(path))
@@ -68,9 +68,9 @@ def go_on(shell: Shell) -> None:
     shell.learning.next()
 
 
-@command("learn.back", "Step before", menu="Learn/2", keys=("Ctrl+PgUp",), when=_can_go_back)
+@command("learn.back", "Previous step", menu="Learn/2", keys=("Ctrl+PgUp",), when=_can_go_back)
 def go_back(shell: Shell) -> None:
-    """Go back to the step before."""
+    """Go back to the previous step."""
     shell.learning.back()
 
 
@@ -82,12 +82,12 @@ def restore(shell: Shell) -> None:
 
 @command("learn.leave", "Leave the lesson", menu="Learn/3", when=_in_lesson)
 def leave(shell: Shell) -> None:
-    """Close the lesson and have your own program back."""
+    """Close the lesson and go back to your own program."""
     shell.learning.leave()
 
 
 @command("learn.forget", "Forget all progress", menu="Learn/3")
 def forget(shell: Shell) -> None:
-    """Begin all lessons anew."""
+    """Delete the progress in all lessons."""
     shell.learning.progress.forget()
-    shell.say("All lessons begin anew")
+    shell.say("All progress is deleted")

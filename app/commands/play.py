@@ -1,4 +1,4 @@
-"""The transport: where on the tape one stands."""
+"""Playback: play, step and seek on the tape, and train on the training page."""
 
 from app.commands import Choice, command, submenu
 from app.shell import Shell
@@ -14,7 +14,7 @@ def _has_tape(shell: Shell) -> bool:
     "play.toggle", "Play or pause", "Play/1", keys=("Ctrl+Space",), bare=("Space",), when=_has_tape
 )
 def toggle(shell: Shell) -> None:
-    """Play the tape or train on from here, or stand still."""
+    """Play the tape or train on from here, or pause."""
     if shell.room == "training":
         shell.training.toggle()
     else:
@@ -23,7 +23,7 @@ def toggle(shell: Shell) -> None:
 
 @command("play.step", "Step", "Play/1", keys=("Alt+Right",), bare=("Right",), when=_has_tape)
 def step(shell: Shell) -> None:
-    """Show the next event; in the training room make one step."""
+    """Show the next event; in Training make one step."""
     if shell.room == "training":
         shell.training.advance()
     else:
@@ -32,7 +32,7 @@ def step(shell: Shell) -> None:
 
 @command("play.back", "Step back", "Play/1", keys=("Alt+Left",), bare=("Left",), when=_has_tape)
 def back(shell: Shell) -> None:
-    """Take the last event back; in the training room the last step."""
+    """Go back by one event; in Training by one step."""
     if shell.room == "training":
         shell.training.back()
     else:
@@ -45,15 +45,15 @@ def next_line(shell: Shell) -> None:
     shell.clock.next_line()
 
 
-@command("play.line_back", "Line before", "Play/1", keys=("Ctrl+F10",), when=_has_tape)
+@command("play.line_back", "Previous line", "Play/1", keys=("Ctrl+F10",), when=_has_tape)
 def line_back(shell: Shell) -> None:
-    """Take the last line of the program back."""
+    """Go back by one line of the program."""
     shell.clock.line_back()
 
 
 @command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
 def reset(shell: Shell) -> None:
-    """Go to where nothing has happened yet."""
+    """Go to the start of the tape; in Training to step 0."""
     if shell.room == "training":
         shell.training.reset()
     else:
@@ -62,7 +62,7 @@ def reset(shell: Shell) -> None:
 
 @command("play.end", "Go to end", "Play/2", keys=("Alt+End",), bare=("End",), when=_has_tape)
 def to_end(shell: Shell) -> None:
-    """Go to where everything has happened; in the training room to the furthest step."""
+    """Go to the end of the tape; in Training to the furthest step."""
     if shell.room == "training":
         shell.training.to_furthest()
     else:
@@ -89,7 +89,7 @@ def slower(shell: Shell) -> None:
 
 @submenu("play.speed", "Speed", "Play/3")
 def speeds(shell: Shell) -> list[Choice]:
-    """How fast the tape plays."""
+    """Speed of the playback."""
 
     def choice(speed: float) -> Choice:
         here = shell.clock.speed == speed

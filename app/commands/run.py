@@ -1,13 +1,13 @@
-"""The engine: run, stop, restart, and what it runs with."""
+"""The engine: run, stop, restart, seed, device and limits."""
 
 from app.commands import Choice, command, submenu
 from app.shell import Shell
 from playback import text
 
 MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)
-"""Choices in MB."""
+"""Megabytes to choose from."""
 TIMES = (5, 10, 30, 120, 600, 3600)
-"""Choices in seconds."""
+"""Seconds to choose from."""
 
 
 def _is_busy(shell: Shell) -> bool:
@@ -28,7 +28,7 @@ def stop(shell: Shell) -> None:
 
 @command("run.restart", "Restart engine", menu="Run/1", keys=("Ctrl+Shift+F5",))
 def restart(shell: Shell) -> None:
-    """Replace the process that runs your program by a fresh one."""
+    """Replace the process that runs your program by a new one."""
     shell.session.restart()
 
 
@@ -50,7 +50,7 @@ def reseed(shell: Shell) -> None:
 
 @submenu("run.memory", "Memory for values", menu="Run/3")
 def memory(shell: Shell) -> list[Choice]:
-    """How much the recorder may keep; past it the oldest numbers become summaries."""
+    """Memory for recorded values; beyond it the oldest become summaries."""
 
     def choice(amount: int) -> Choice:
         here = shell.settings.number("memory") == amount
@@ -62,7 +62,7 @@ def memory(shell: Shell) -> list[Choice]:
 
 @submenu("run.timeout", "Time limit", menu="Run/3")
 def timeout(shell: Shell) -> list[Choice]:
-    """How long a program may run before it is stopped."""
+    """Time after which a program is stopped."""
 
     def choice(seconds: int) -> Choice:
         here = shell.settings.number("timeout") == seconds
@@ -82,7 +82,7 @@ def spoken(seconds: int) -> str:
 
 @submenu("run.device", "Device", menu="Run/2")
 def device(shell: Shell) -> list[Choice]:
-    """Where new tensors live unless the program says otherwise."""
+    """Default device of new tensors."""
 
     def choice(name: str) -> Choice:
         here = shell.session.doc.device == name
@@ -104,5 +104,5 @@ def access(shell: Shell) -> None:
     shell.say(
         "Your programs may use files, the network and other programs"
         if on
-        else "Your programs are kept from files, the network and other programs"
+        else "Your programs may not use files, the network or other programs"
     )

@@ -1,4 +1,4 @@
-"""Set-ups in and out of files: the JSON that the headless trainer reads, too."""
+"""Open and export set-ups: the JSON that headless training reads, too."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ SETUPS = f"Set-ups (*{SETUP})"
 
 
 class _Opened(NamedTuple):
-    """What is in a file; ``steps`` is None where it does not say how many."""
+    """Content of a set-up file; ``steps`` is None if it does not specify them."""
 
     path: Path
     setup: Setup
@@ -29,7 +29,7 @@ class _Opened(NamedTuple):
 
 
 def read(path: Path) -> Setup:
-    """Return the setup in a file; a table in its folder is found from anywhere.
+    """Return the setup in a file, with the path of a data file in its folder made absolute.
 
     Raises:
         Refused: it cannot be read, or is no setup.
@@ -43,17 +43,17 @@ def _read(path: Path) -> _Opened:
         setup, steps = setups.parse_text(text), setups.steps_in(text)
     except BadSetup as error:
         raise documents.Refused(f"{path.name} is no set-up for training: {error}") from None
-    beside = path.parent / files.named_in(setup)
-    if files.named_in(setup) and os.path.isfile(beside):
-        data = Part(setup.data.name, {**setup.data.options, "path": str(beside)})
+    table = path.parent / files.named_in(setup)
+    if files.named_in(setup) and os.path.isfile(table):
+        data = Part(setup.data.name, {**setup.data.options, "path": str(table)})
         setup = replace(setup, data=data)
     return _Opened(path, setup, steps)
 
 
 def open_setup(shell: Shell, path: Path) -> None:
-    """Train with the setup in ``path``, up to the step that it names, if it does.
+    """Train with the setup in ``path``, up to the number of steps that it specifies, if any.
 
-    One that brings a module waits until the user has agreed.
+    If it contains a module, ask the user first.
 
     Raises:
         Refused: it cannot be read, or is no setup.
@@ -94,20 +94,20 @@ def _begin(shell: Shell, opened: _Opened) -> None:
 
 @command("train.open_setup", "Open set-up…", "Train/2")
 def choose_setup(shell: Shell) -> None:
-    """Train with a set-up from a file, as gradscribe train does without a window."""
+    """Train with a set-up from a file, like gradscribe train."""
     if path := shell.ask_open("Open a set-up", SETUPS):
         open_setup(shell, documents.real(path))
 
 
 @command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.in_room)
 def export_setup(shell: Shell) -> None:
-    """Write what is chosen here, for gradscribe train or to open it another time."""
+    """Write the set-up to a file, for gradscribe train or to open it later."""
     path = shell.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
     if path is None:
         return
     path = path if path.suffix else path.with_suffix(SETUP)
     setup, run = shell.training.setup, shell.training.run
-    # So many steps lead to where the run stands now.
+    # The number of steps that reproduces the current state of the run.
     steps = run.step if run is not None else 0
     written = setups.plain(setup) | ({"steps": steps} if steps else {})
     text = msgspec.json.format(msgspec.json.encode(written), indent=2)

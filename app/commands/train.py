@@ -1,4 +1,4 @@
-"""The training room: train, look inside a step, go back, branch off, take away."""
+"""The training page: train, step, rewind, fork, export."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ LEAP = 100
 
 
 def in_room(shell: Shell) -> bool:
-    """Whether the training room is what is seen."""
+    """Return whether the training page is visible."""
     return shell.room == "training"
 
 
@@ -37,7 +37,7 @@ def program(shell: Shell) -> None:
 
 @command("train.room", "Training", "View/0", keys=("Ctrl+Alt+2",))
 def room(shell: Shell) -> None:
-    """Go to the training room and train a small model live."""
+    """Go to Training and train a small model live."""
     shell.show_room("training")
 
 
@@ -50,7 +50,7 @@ def room(shell: Shell) -> None:
     when=_has_run,
 )
 def line(shell: Shell) -> None:
-    """Make the next line inside the step happen and see what it changes."""
+    """Execute the next line inside the step and see what it changes."""
     shell.training.next_event()
 
 
@@ -62,7 +62,7 @@ def leap(shell: Shell) -> None:
 
 @command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
 def leap_back(shell: Shell) -> None:
-    """Go back 100 steps, everything as it was then."""
+    """Go back 100 steps, to the exact state of then."""
     run = shell.training.run
     if run is not None:
         shell.training.rewind(max(0, run.step - LEAP))
@@ -70,10 +70,10 @@ def leap_back(shell: Shell) -> None:
 
 @command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
 def train_own(shell: Shell) -> None:
-    """Take the nn.Module of the program into the training room and train it there."""
+    """Train the nn.Module of the program in Training."""
     source = shell.session.doc.source
     if (line := own_module.broken_line(source)) is not None:
-        raise documents.Refused(f"Line {line} of the program is not Python yet; mend it first")
+        raise documents.Refused(f"Line {line} of the program is not Python yet; fix it first")
     if not own_module.has_module(source):
         raise documents.Refused("The program has no class that is an nn.Module")
     if not shell.session.doc.may_run:
@@ -84,13 +84,13 @@ def train_own(shell: Shell) -> None:
 
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
 def new_weights(shell: Shell) -> None:
-    """Begin at step 0 with other weights and the same data."""
+    """Start over at step 0 with new weights and the same data."""
     shell.training.reset(weights=True)
 
 
 @command("train.new_data", "New data", "Train/2", keys=("Ctrl+Alt+D",), when=_has_run)
 def new_data(shell: Shell) -> None:
-    """Begin at step 0 with other data and the same weights."""
+    """Start over at step 0 with new data and the same weights."""
     shell.training.reset(data=True)
 
 
@@ -98,14 +98,14 @@ def new_data(shell: Shell) -> None:
 def list_starts(_: Shell) -> list[Choice]:
     """Set-ups to start from."""
 
-    def choice(one: starts.Start) -> Choice:
-        return Choice(one.title, lambda at: start_from(at, one), one.about)
+    def choice(start: starts.Start) -> Choice:
+        return Choice(start.title, lambda at: start_from(at, start), start.about)
 
-    return [choice(one) for one in starts.load()]
+    return [choice(start) for start in starts.load()]
 
 
 def start_from(shell: Shell, start: starts.Start) -> None:
-    """Train with that set-up, in the training room."""
+    """Train with that set-up, on the training page."""
     starts.begin(shell.training, start)
     shell.show_room("training")
 
@@ -118,13 +118,13 @@ def choose_start(shell: Shell) -> None:
 
 @command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
 def fork(shell: Shell) -> None:
-    """Branch off at this step: change something and compare with the run that stays."""
+    """Branch off at this step: change something and compare with the original run."""
     shell.training.fork()
 
 
-@submenu("train.runs", "Drive another run", "Train/3")
+@submenu("train.runs", "Switch to another run", "Train/3")
 def runs(shell: Shell) -> list[Choice]:
-    """Choose among the runs so far; one that is over gives its setup."""
+    """Choose one of the runs; an ended one gives its set-up."""
     if not in_room(shell):
         return []
 
@@ -160,9 +160,9 @@ def export_weights(shell: Shell) -> None:
     shell.training.export("safetensors")
 
 
-@command("train.export_picture", "Export picture of the room…", "Train/4", when=in_room)
+@command("train.export_picture", "Export picture of the page…", "Train/4", when=in_room)
 def export_picture(shell: Shell) -> None:
-    """Write what is seen of the training room to a PNG file."""
+    """Write Training as it now looks to a PNG file."""
     path = shell.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
     if path:
         path = path if path.suffix else path.with_suffix(".png")
@@ -171,20 +171,20 @@ def export_picture(shell: Shell) -> None:
 
 @command(
     "train.alone",
-    "Only what the model says",
+    "Only the model's predictions",
     "View/4",
     keys=("F9",),
     when=in_room,
     checked=lambda shell: shell.training.look.alone,
 )
 def alone(shell: Shell) -> None:
-    """Hide set-up, steps and curves of the training room, or show them again."""
+    """Hide set-up, steps and curves of Training, or show them again."""
     shell.training.leave_alone(not shell.training.look.alone)
 
 
 @submenu("train.export_view", "Export picture of", menu="Train/4")
 def export_view(shell: Shell) -> list[Choice]:
-    """One view of the training room as a PNG file."""
+    """One view of Training as a PNG file."""
 
     def write(shell: Shell, view: str) -> None:
         path = shell.ask_save(f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)")
@@ -206,7 +206,7 @@ SESSIONS = f"Training sessions (*{documents.SESSION})"
     "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=_has_runs
 )
 def save_session(shell: Shell) -> None:
-    """Write every run with its curves, its past and its weights, to go on another time."""
+    """Write every run with its curves, history and weights, to continue later."""
     path = shell.ask_save("Save the training session", f"training{documents.SESSION}", SESSIONS)
     if path is not None:
         path = _with_ending(path)
@@ -221,10 +221,10 @@ def save_session(shell: Shell) -> None:
 
 
 def _with_ending(path: Path) -> Path:
-    """Return ``path`` with the ending by which a session is told from a program.
+    """Return ``path`` with the suffix of a session.
 
     Raises:
-        Refused: the ending had to be added, and such a file is there.
+        Refused: the suffix was missing, and a file of the completed name exists.
     """
     if path.suffix == documents.SESSION:
         return path
@@ -236,15 +236,15 @@ def _with_ending(path: Path) -> Path:
 
 @command("file.open_session", "Open training session…", "File/1")
 def choose_session(shell: Shell) -> None:
-    """Go on with a training session where it was saved."""
+    """Continue a saved training session."""
     if path := shell.ask_open("Open a training session", SESSIONS):
         open_session(shell, path)
 
 
 def open_session(shell: Shell, path: Path) -> None:
-    """Go on with the training session in ``path``, which is read meanwhile where it is long.
+    """Continue the training session in ``path``; a long one is read in the background.
 
-    One that brings a program of its own waits until the user has agreed.
+    If it contains a program, ask the user first.
 
     Raises:
         Refused: it cannot be read, or is no session.
@@ -269,7 +269,7 @@ def _take(shell: Shell, path: Path, fetched: Fetched) -> None:
 
 
 def read_program(shell: Shell, path: Path, programs: str) -> None:
-    """Show what a file from outside would run, and run nothing of it. Raises `Refused`."""
+    """Show the program of a file from outside without running it. Raises `Refused`."""
     if why := objection(programs):
         raise documents.Refused(f"The program in {path.name} is not shown: {why}")
     shell.keeping.put_away()
@@ -299,7 +299,7 @@ FILES = {
 
 
 def write_export(shell: Shell, kind: str, data: bytes) -> None:
-    """Write what the engine exported where the user wants it."""
+    """Ask for a file name and write what the engine exported."""
     name, pattern = FILES[kind]
     path = shell.ask_save("Export", name, pattern)
     if path is not None:

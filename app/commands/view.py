@@ -1,4 +1,4 @@
-"""What is seen and how big."""
+"""View commands: zoom, modules, layers, panes, text size and theme."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from playback import coloring, text
 
 TEXT_STEP = 1.1
 DEEPEST = 9
-"""So many levels of modules are offered."""
+"""Most levels of modules that are offered."""
 
 
 def _layer(name: str) -> Callable[[Shell], bool]:
@@ -53,13 +53,13 @@ def zoom_out(shell: Shell) -> None:
     when=lambda shell: bool(shell.session.view.selection),
 )
 def zoom_selection(shell: Shell) -> None:
-    """Show what is selected with all it is joined to; a module with all that is in it."""
+    """Show the selection with its neighbours; a module with its whole content."""
     shell.zoom_to_selection()
 
 
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(shell: Shell) -> None:
-    """Show what is inside every module."""
+    """Show the inside of every module."""
     shell.unfold()
 
 
@@ -84,7 +84,7 @@ def sideways(shell: Shell) -> None:
 
 @submenu("view.depth", "Expand to depth", "View/2")
 def depths(shell: Shell) -> list[Choice]:
-    """Open modules so many levels deep, and fold those inside them."""
+    """Open modules down to a depth, and fold those inside them."""
 
     def choice(depth: int) -> Choice:
         def choose(at: Shell) -> None:
@@ -97,25 +97,25 @@ def depths(shell: Shell) -> list[Choice]:
 
 @command("view.values", "Values", "View/3", keys=("Ctrl+1",), checked=_layer("values"))
 def values(shell: Shell) -> None:
-    """Show the numbers that go forward."""
+    """Show the values of the forward pass."""
     _flip_layer(shell, "values")
 
 
 @command("view.gradients", "Gradients", "View/3", keys=("Ctrl+2",), checked=_layer("gradients"))
 def gradients(shell: Shell) -> None:
-    """Show the gradients that come back."""
+    """Show the gradients of the backward pass."""
     _flip_layer(shell, "gradients")
 
 
 @command("view.shapes", "Shapes", "View/3", keys=("Ctrl+3",), checked=_layer("shapes"))
 def shapes(shell: Shell) -> None:
-    """Show the shape of what runs along each wire."""
+    """Show the shape of the tensor on each wire."""
     _flip_layer(shell, "shapes")
 
 
 @submenu("view.coloring", "Colour by", "View/3")
 def colorings(shell: Shell) -> list[Choice]:
-    """Choose what the colours of the cards tell."""
+    """Choose what the colours of the cards mean."""
 
     def choice(mode: coloring.Mode, title: str) -> Choice:
         def choose(at: Shell) -> None:
@@ -177,13 +177,13 @@ def _scale_text(shell: Shell, by: float) -> None:
 
 @command("view.lecture", "Lecture mode", "View/5", keys=("F11",), checked=_flag("lecture"))
 def lecture(shell: Shell) -> None:
-    """Large type and few controls, for showing it to a room."""
+    """Large type and few controls, for presentations."""
     _flip(shell, "lecture")
 
 
 @submenu("view.theme", "Theme", "View/5")
 def themes(shell: Shell) -> list[Choice]:
-    """Light, dark, or as the system has it."""
+    """Light, dark, or the system's."""
 
     def choice(title: str, name: str) -> Choice:
         here = shell.settings.text("theme") == name

@@ -136,7 +136,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, names_of_file):
         text=True,
         check=True,
     )
-    assert done.stdout == "the disk takes no file as big as this\n"
+    assert done.stdout == "the file is too big for this disk\n"
     assert path.read_bytes() == old
     assert len(names(tmp_path)) == names_of_file
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 4096

@@ -45,7 +45,7 @@ def test_what_cannot_be_mended_says_why(here, tmp_path, capsys):
     source = "s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, tensor([0, 7]))\n"
     assert command_line.main(["doctor", script(tmp_path, source)]) == 1
     told = capsys.readouterr().out
-    assert "Not mended here. Either a class number is wrong or the last layer has too few" in told
+    assert "Not fixed here. Either a class number is wrong or the last layer has too few" in told
 
 
 def test_a_healthy_script_ends_with_0(here, tmp_path, capsys):

@@ -245,7 +245,7 @@ def test_a_disk_that_can_only_be_read_is_called_that_before_long_work(tmp_path, 
     only_read = types.SimpleNamespace(f_flag=getattr(os, "ST_RDONLY", 1))
     monkeypatch.setattr(os, "statvfs", lambda _: only_read, raising=False)
     monkeypatch.setattr(os, "ST_RDONLY", 1, raising=False)
-    with pytest.raises(Refused, match="the disk can only be read"):
+    with pytest.raises(Refused, match="the disk is read-only"):
         documents.check_writable(tmp_path / "a.gif")
 
 

@@ -140,7 +140,7 @@ def test_an_exception_without_words_is_a_fault_too():
         def __str__(self):
             raise ValueError
 
-    assert fault_of(Mute()).message == "(it has no words)"
+    assert fault_of(Mute()).message == "(no message)"
 
 
 def test_a_report_has_nothing_private_unless_one_wants_it():

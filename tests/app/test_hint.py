@@ -22,7 +22,7 @@ def test_it_says_what_one_waits_for(result, word):
 
 
 def test_a_program_from_elsewhere_wants_to_be_let_run():
-    assert "let it run" in hint(Result(engine="ready", shown_id=-1), Doc(foreign=True))
+    assert "then run it" in hint(Result(engine="ready", shown_id=-1), Doc(foreign=True))
 
 
 def test_a_lesson_that_asks_first_does_not_send_to_the_examples():

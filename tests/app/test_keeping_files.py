@@ -34,14 +34,14 @@ def test_an_autosave_that_fails_is_said_until_it_works(edited, monkeypatch, qtbo
     with monkeypatch.context() as patch:
         patch.setattr("app.atomic._fill", refuse)
         type_in(window, "# more\n")
-        qtbot.waitUntil(lambda: "not being kept: the disk is full" in said(window))
+        qtbot.waitUntil(lambda: "Autosave does not work: the disk is full" in said(window))
     qtbot.waitUntil(lambda: said(window) == "")
 
 
 def test_a_folder_that_takes_nothing_is_said_at_the_start(open_window, tmp_path):
     (tmp_path / "blocked").write_text("")
     window = open_window(home="blocked")
-    assert "not being kept" in said(window)
+    assert "Autosave does not work" in said(window)
 
 
 def test_a_window_with_text_that_cannot_be_kept_stays_once(edited, tmp_path, monkeypatch):
@@ -50,7 +50,7 @@ def test_a_window_with_text_that_cannot_be_kept_stays_once(edited, tmp_path, mon
     monkeypatch.setattr("app.atomic._fill", refuse)
     type_in(window, "# more\n")
     assert not window.close()
-    assert "close once more" in said(window)
+    assert "close again" in said(window)
     with pytest.raises(Refused, match="cannot be kept"):
         file.new(window)
     assert window.editor.source().startswith("# mine\n# more\n")

@@ -276,7 +276,7 @@ def test_a_program_without_the_answer_says_so_and_can_be_put_back(room):
     room.window.session.nudge("q = param(5.0)\n")
     room.run()
     room.pane.answered.emit("10")
-    assert "does not tell" in room.page.verdict
+    assert "cannot decide" in room.page.verdict
     assert room.page.asks
     room.pane.restore_pressed.emit()
     room.run()
