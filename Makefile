@@ -16,7 +16,7 @@ help:
 	@echo 'make run          set up what is missing and open the window (FILE=script.py opens it)'
 	@echo 'make test         set up what is missing and run the tests, without a screen'
 	@echo 'make check        format, lint, types and import contracts'
-	@echo 'make format       let ruff format the source and mend what it can'
+	@echo 'make format       let ruff format the source and fix what it can'
 	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
 	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch'
 	@echo 'make bench        how long starting, recording, laying out and training take'
@@ -41,7 +41,7 @@ check: setup
 	@"$(BIN)/ruff" format --check .
 	@"$(BIN)/ruff" check .
 	@"$(BIN)/mypy"
-	@"$(BIN)/lint-imports" --no-cache --no-logo
+	@PYTHONPATH=.links "$(BIN)/lint-imports" --no-cache --no-logo
 
 format: setup
 	@"$(BIN)/ruff" format .
@@ -54,13 +54,13 @@ conformance: setup
 	@"$(BIN)/python" -m pytest -q -n 2 -m conformance --timeout=1800 -o faulthandler_timeout=0 $(ARGS)
 
 bench: setup
-	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench.py
-	@"$(BIN)/python" tools/bench_layout.py
-	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench_frames.py
-	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench_turns.py
-	@"$(BIN)/python" tools/bench_record.py
-	@"$(BIN)/python" tools/bench_train.py
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.startup
+	@"$(BIN)/python" -m tests.bench.layout
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.frames
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.turns
+	@"$(BIN)/python" -m tests.bench.record
+	@"$(BIN)/python" -m tests.bench.train
 
 clean:
-	rm -rf .venv *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf .venv .links *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""The engine process: ``python -m engine`` speaks `engine.wire` on its standard streams."""
+"""The engine process: ``python -m gradscribe.engine`` speaks `protocol.frames` on its streams."""
 
 import gc
 import os
@@ -8,17 +8,18 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from engine import process, wire
-from engine.confine import box, limits
-from engine.leftovers import Baseline
-from engine.server import Engine, Server, complain
+from gradscribe.engine.process import system
+from gradscribe.engine.process.server import EngineHandlers, Server, log_error
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.run.cleanup import Baseline
+from gradscribe.engine.sandbox.confine import box, limits
 
 
 def _import_torch() -> None:
     import torch  # noqa: F401
 
 
-def _warm() -> Engine:
+def _warm() -> EngineHandlers:
     """Import torch and run a first program, so that the user's first program runs at full speed.
 
     One thread: toy models are slower with more, and results do not depend on the machine's cores.
@@ -26,11 +27,14 @@ def _warm() -> Engine:
     import torch
 
     # `run` notes torch's default number of threads when it is imported.
-    from engine import check, gradcheck, lab, peek, run
+    from gradscribe.engine.inspect import check, gradcheck, lab, peek
+    from gradscribe.engine.run import run
 
     torch.set_num_threads(1)
-    run.execute(wire.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
-    return Engine(run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe, run.tidy)
+    run.execute(messages.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
+    return EngineHandlers(
+        run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe, run.free_last_program
+    )
 
 
 def _warm_optimizers() -> None:
@@ -45,15 +49,15 @@ def _warm_optimizers() -> None:
     gc.freeze()
 
 
-def _ready(is_open: bool) -> wire.Ready:
+def _ready(is_open: bool) -> messages.Ready:
     import torch
 
     devices = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
     if torch.backends.mps.is_available():
         devices.append("mps")
-    kept = () if is_open else box.available(device=_has_device())
+    kept = () if is_open else box.available_protections(device=_has_device())
     version = str(torch.__version__)
-    return wire.Ready(version, platform.python_version(), tuple(devices), os.getpid(), kept)
+    return messages.Ready(version, platform.python_version(), tuple(devices), os.getpid(), kept)
 
 
 def _has_device() -> bool:
@@ -68,13 +72,13 @@ def main(words: Sequence[str] = ()) -> None:
     With ``--spare`` among ``words`` it warms up at low priority; with ``--alone`` there is no
     window to yield the processor to; with ``--open`` its programs are not confined.
     """
-    process.die_with_parent()
-    process.stand_apart()
-    process.open_no_browser()
-    incoming, outgoing = process.take_pipes()
-    if process.is_left(incoming):
+    system.die_with_parent()
+    system.start_session()
+    system.disable_webbrowser()
+    incoming, outgoing = system.claim_pipes()
+    if system.is_abandoned(incoming):
         return
-    limits.close_others(incoming, outgoing)
+    limits.close_inherited(incoming, outgoing)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import faulthandler
 
@@ -82,25 +86,25 @@ def main(words: Sequence[str] = ()) -> None:
     server = Server(incoming, outgoing)
     try:
         if "--spare" in words:
-            process.give_way(process.LOW_PRIORITY)
-            process.at_low_priority(_import_torch)
+            system.yield_to_window(system.LOW_PRIORITY)
+            system.run_at_low_priority(_import_torch)
         engine = _warm()
         if "--spare" in words:
-            process.at_low_priority(_warm_optimizers)
-        process.cap_memory()
-        process.deepen_stack()
+            system.run_at_low_priority(_warm_optimizers)
+        system.cap_memory()
+        system.raise_stack_limit()
         server.send(_ready("--open" in words))
         _settle(server, words, (incoming, outgoing))
-        server.tell_of_ends()
+        server.report_process_ends()
         server.serve(engine._replace(before=Baseline()))
     except BaseException:  # noqa: BLE001 - a program's threads must not keep the process alive
-        complain(_last_words())
+        log_error(_last_words())
         os._exit(1)
 
 
 def _last_words() -> str:
     """Return the report of the exception that ends this process."""
-    asynchronous = sys.modules.get("engine.asynchronous")
+    asynchronous = sys.modules.get("gradscribe.engine.run.async_devices")
     failure = asynchronous.lost() if asynchronous is not None else ""
     return f"The device failed: {failure}" if failure else traceback.format_exc()
 
@@ -115,21 +119,21 @@ def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) ->
         _warm_optimizers()
         return
     threads = limits.threads_in_use()
-    folder = server.first_folder((lambda: None) if "--spare" in words else _warm_optimizers)
+    folder = server.await_first_request((lambda: None) if "--spare" in words else _warm_optimizers)
     if server.trains and "torch._dynamo" not in sys.modules:
         # Else the first optimizer would import them, at a low priority on a busy machine.
         _warm_optimizers()
     if "--alone" not in words:
-        process.give_way(process.BEHIND_WINDOW)
+        system.yield_to_window(system.BEHIND_WINDOW)
 
     def confine() -> None:
         if "--open" not in words:
-            box.enter(folder, device=_has_device(), threads=threads)
+            box.confine(folder, device=_has_device(), threads=threads)
 
     if server.trains:
-        from engine.train import easel
+        from gradscribe.engine.train.serve import view_process
 
-        server.painter = easel.begin(confine, wire_ends)
+        server.view_process = view_process.fork_process(confine, wire_ends)
     confine()
     server.read_in_thread()
 

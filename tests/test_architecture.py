@@ -26,18 +26,18 @@ MAX_FILE, MAX_FUNCTION = 400, 50
 TESTS_PER_SOURCE = 0.6
 
 COVERED_BY = {
-    "engine/zoo/": "tests/engine/train/test_export.py",
-    "engine/train/": "tests/engine/train/test_run.py",
-    "widgets/paint/": "tests/widgets/test_graph_view.py",
+    "engine/zoo/": "tests/engine/train/runs/test_export.py",
+    "engine/train/": "tests/engine/train/runs/test_run.py",
+    "widgets/paint/": "tests/widgets/graph/test_view.py",
     "engine/confine/": "tests/hostile/test_confinement.py",
-    "engine/policy/": "tests/engine/policy/test_program.py",
-    "engine/record/": "tests/engine/record/test_forward.py",
+    "engine/policy/": "tests/engine/sandbox/policy/test_program.py",
+    "engine/record/": "tests/engine/record/forward/test_function_mode.py",
     "engine/doctor/": "tests/engine/doctor/test_findings.py",
-    "playback/layout": "tests/playback/test_layout.py",
+    "playback/layout": "tests/playback/layout/test_place.py",
     "playback/lab/": "tests/playback/lab/test_explain.py",
     "widgets/lab/": "tests/widgets/lab/test_page.py",
-    "app/commands/lab.py": "tests/app/test_shape_lab.py",
-    "playback/picture.py": "tests/playback/test_graph.py",
+    "app/commands/lab.py": "tests/app/ui/test_shape_lab.py",
+    "playback/graph/picture.py": "tests/playback/graph/test_build.py",
 }
 """Files no test imports, because they are tested through another room; by how their name begins."""
 
@@ -117,7 +117,7 @@ def test_nothing_in_the_window_process_brings_torch_along(package):
 
 
 def test_the_command_line_is_parsed_without_torch():
-    assert "torch" not in modules_after("import app.__main__")
+    assert "torch" not in modules_after("import gradscribe.app.cli.main")
 
 
 def test_the_engine_never_heard_of_qt():
@@ -126,7 +126,7 @@ def test_the_engine_never_heard_of_qt():
         for path in SOURCES
         if path.is_relative_to(ROOT / "engine") and path.name != "__main__.py"
     ]
-    loaded = modules_after(f"import {', '.join(modules)}, engine.__main__")
+    loaded = modules_after(f"import {', '.join(modules)}, gradscribe.engine.__main__")
     assert not loaded & {"PySide6", "shiboken6", "app", "widgets", "playback"}
 
 
@@ -136,7 +136,9 @@ def test_the_playback_needs_neither_qt_nor_torch():
 
 
 def test_the_wire_and_the_tape_are_plain_data():
-    loaded = modules_after("import engine.wire, engine.tape")
+    loaded = modules_after(
+        "import gradscribe.engine.protocol.frames, gradscribe.engine.protocol.tape"
+    )
     assert not loaded & {"PySide6", "torch", "app", "widgets", "playback"}
 
 
@@ -193,7 +195,7 @@ def test_every_function_is_annotated(path):
 
 @functools.cache
 def imported_by_tests() -> set[str]:
-    """Dotted names that test modules import: ``engine.run`` and ``engine.run.record`` alike."""
+    """Dotted names that test modules import: a module and a name in it alike."""
     names = set()
     for path in TESTS:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

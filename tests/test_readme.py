@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app import __main__ as command_line
-from engine import export, run
-from engine.tape import EventKind, Status
+from gradscribe.app.cli import main as command_line
+from gradscribe.engine.inspect import export
+from gradscribe.engine.protocol.tape import EventKind, Status
+from gradscribe.engine.run import run
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def test_every_kind_of_event_and_every_status_is_named(kind):
 @pytest.mark.parametrize("words", [[], ["record"], ["doctor"]], ids=["window", "record", "doctor"])
 def test_every_option_is_explained(words):
     told = subprocess.run(
-        [sys.executable, "-m", "app", *words, "--help"],
+        [sys.executable, "-m", "gradscribe", *words, "--help"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -75,7 +76,7 @@ def test_the_names_without_import_are_those_a_script_gets():
     table = README.partition("## What you can type")[2].partition("```")[0]
     listed = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE))))
     listed |= {"param"}
-    names = {name for name in run.namespace(run.Run(0, "")) if not name.startswith("__")}
+    names = {name for name in run.initial_names(run.Run(0, "")) if not name.startswith("__")}
     assert listed == names
 
 

@@ -14,7 +14,7 @@ import system
 
 def command(python: str, environ: Mapping[str, str], screen: bool) -> list[str]:
     """Return the command line that starts the program."""
-    words = [python, "-m", "app"]
+    words = [python, "-m", "gradscribe"]
     if not screen:
         words.append("--headless")
     if environ.get("FILE"):

@@ -8,6 +8,7 @@ Environment: ``VENV`` (default ``.venv``), ``TORCH=skip`` (keep the PyTorch that
 line that says what to do.
 """
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -19,8 +20,10 @@ from pathlib import Path
 import system
 
 ROOT = Path(__file__).resolve().parent.parent
-RECIPES = ("pyproject.toml", "constraints.txt")
+RECIPES = ("pyproject.toml", "setup.py", "constraints.txt")
 STAMP = "gradscribe.stamp"
+FOLDERS = ("engine", "playback", "widgets", "app", "assets")
+"""Folders that are installed as subpackages of `gradscribe`."""
 KEPT = " torch kept"
 """Suffix of a stamp if the environment's own torch was not replaced."""
 
@@ -34,6 +37,7 @@ def main() -> int:
         if os.environ.get("SYSTEM") != "skip":
             system.provide(system.needed())
         prepare(place, keep_torch)
+        link(ROOT)
     except system.Missing as problem:
         sys.stderr.write(f"{problem}\n")
         return 1
@@ -62,6 +66,25 @@ def prepare(place: Path, keep_torch: bool) -> None:
     system.say(f"Installing the pinned packages into {place.name} (once; some minutes)")
     install(python, keep_torch)
     stamp.write_text(wanted)
+
+
+def link(root: Path) -> None:
+    """Make ``.links/gradscribe`` under ``root``: the package as one folder, for static checkers.
+
+    They do not see through the finder of an editable install. A system without symbolic links goes
+    without; nothing that runs needs them.
+    """
+    folder = root / ".links" / "gradscribe"
+    wanted = {path.name: path for path in (root / "api").glob("*.py")}
+    wanted |= {name: root / name for name in FOLDERS}
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        for old in folder.iterdir():
+            if old.name not in wanted:
+                old.unlink()
+        for name, path in wanted.items():
+            if not (folder / name).is_symlink():
+                (folder / name).symlink_to(os.path.relpath(path, folder))
 
 
 def fingerprint() -> str:

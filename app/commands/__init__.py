@@ -9,7 +9,7 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.shell import Shell
+from gradscribe.app.commands.context import Shell
 
 MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
 
@@ -20,7 +20,7 @@ def always(_: Shell) -> bool:
 
 
 @dataclass(frozen=True)
-class Choice:
+class MenuChoice:
     """An entry of a submenu that is filled each time it opens."""
 
     title: str
@@ -46,7 +46,7 @@ class Command:
     bare: tuple[str, ...] = ()
     when: Callable[[Shell], bool] = always
     checked: Callable[[Shell], bool] | None = None
-    choices: Callable[[Shell], Sequence[Choice]] | None = None
+    choices: Callable[[Shell], Sequence[MenuChoice]] | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -67,7 +67,7 @@ class _Registry:
 
 _registry = _Registry()
 _Action = Callable[[Shell], None]
-_Choices = Callable[[Shell], Sequence[Choice]]
+_Choices = Callable[[Shell], Sequence[MenuChoice]]
 
 
 def command(

@@ -1,7 +1,7 @@
 """Two runs side by side."""
 
-from app.commands import command
-from app.shell import Shell
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import Shell
 
 
 def _has_tape(shell: Shell) -> bool:
@@ -23,4 +23,4 @@ def keep(shell: Shell) -> None:
 def show(shell: Shell) -> None:
     """See the kept run and this one side by side, with the differences marked."""
     title = f"{shell.session.doc.title}, now"
-    shell.comparing.with_kept(shell.session.result.tape, title)
+    shell.comparing.compare_with_kept(shell.session.result.tape, title)

@@ -1,7 +1,7 @@
 """The doctor's findings."""
 
-from app.commands import command
-from app.shell import Shell
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import Shell
 
 
 @command("doctor.open", "Findings", "View/6", keys=("F8",))

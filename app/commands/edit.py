@@ -1,13 +1,13 @@
 """Edit commands; undo is the editor's, or the training page's."""
 
-from app.commands import command
-from app.shell import Shell
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import Shell
 
 
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
 def undo(shell: Shell) -> None:
     """Undo the last change of the text, or of the set-up in Training."""
-    if shell.room == "training":
+    if shell.workspace == "training":
         shell.training.undo()
     else:
         shell.editor.undo()
@@ -16,7 +16,7 @@ def undo(shell: Shell) -> None:
 @command("edit.redo", "Redo", menu="Edit/1", keys=("Ctrl+Shift+Z", "Ctrl+Y"))
 def redo(shell: Shell) -> None:
     """Repeat the last change that was undone."""
-    if shell.room == "training":
+    if shell.workspace == "training":
         shell.training.redo()
     else:
         shell.editor.redo()

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.commands import command
-from app.shell import Shell
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import Shell
 
 
 def _has_graph(shell: Shell) -> bool:
@@ -48,11 +48,11 @@ def export_mp4(shell: Shell) -> None:
 
 
 @command(
-    "file.cancel_film", "Cancel the export", menu="File/3", when=lambda shell: shell.is_filming
+    "file.cancel_film", "Cancel the export", menu="File/3", when=lambda shell: shell.is_exporting
 )
 def cancel_film(shell: Shell) -> None:
     """Cancel the running export; no file is left behind."""
-    shell.cancel_film()
+    shell.cancel_export()
 
 
 @command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from app import documents, examples
-from app.commands import Choice, command, setup, submenu, train
-from app.commands.export import slug
-from app.documents import Refused
-from app.shell import Notice, Shell
-from app.state import Doc
-from playback.text import file_name
-from widgets.code_text import objection
+from gradscribe.app.commands import MenuChoice, command, setup, submenu, train
+from gradscribe.app.commands.context import Notice, Shell
+from gradscribe.app.commands.export import slug
+from gradscribe.app.document import examples
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files import documents
+from gradscribe.app.files.documents import Refused
+from gradscribe.playback.text.formatting import file_name
+from gradscribe.widgets.editor.source_text import length_problem
 
 OUTSIDE = "outside"
 """Key of the notice about a program from outside."""
@@ -25,24 +26,24 @@ def open_path(shell: Shell, path: str) -> None:
     Raises:
         Refused: it cannot be read, is not text, or is too much for the editor.
     """
-    file = documents.real(Path(path))
-    if documents.is_there(file) and not (file.is_file() or file.is_dir()):
+    file = documents.resolve(Path(path))
+    if documents.exists(file) and not (file.is_file() or file.is_dir()):
         # Reading a pipe without a writer would block for ever.
         raise Refused(f"{file} is no plain file")
     if file.suffix.lower() in DATA:
         raise Refused(f"{file.name} holds data: choose it in Training, under Data")
-    if file.suffix == documents.SESSION:
+    if file.suffix == documents.SESSION_SUFFIX:
         train.open_session(shell, file)
         return
     if file.suffix.lower() == setup.SETUP:
         setup.open_setup(shell, file)
         return
-    shell.keeping.file.finish()
+    shell.recovery.file.finish()
     text = documents.read(file)
-    if why := objection(text):
+    if why := length_problem(text):
         raise Refused(f"{file.name} is not opened: {why}")
-    shell.keeping.put_away()
-    draft = shell.keeping.find_draft(str(file))
+    shell.recovery.stash()
+    draft = shell.recovery.find_draft(str(file))
     source = draft.source if draft else text
     # The draft of a trusted file is trusted, too.
     foreign = not shell.settings.is_trusted(str(file), draft.saved if draft else text)
@@ -50,13 +51,13 @@ def open_path(shell: Shell, path: str) -> None:
         source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
     )
     shell.session.load(doc)
-    shell.show_room("program")
+    shell.show_workspace("program")
     shell.settings.add_recent(str(file))
     shell.say(f"Opened {doc.title}" + (" with changes that are not saved yet" if draft else ""))
     if draft:
-        shell.keeping.take_over(str(file))
+        shell.recovery.adopt_draft(str(file))
         if draft.saved != text:
-            shell.keeping.file.tell_changed()
+            shell.recovery.file.notify_changed()
 
 
 def offer_trust(shell: Shell) -> None:
@@ -76,7 +77,7 @@ def offer_trust(shell: Shell) -> None:
     actions = (shell.session.run_now, lambda: trust(shell))
     choices = tuple(zip(labels, actions, strict=True))
     more = "Until you trust it, it runs without files, the network and other programs"
-    shell.notices.tell_first(Notice(OUTSIDE, text, choices, more))
+    shell.notices.show_now(Notice(OUTSIDE, text, choices, more))
 
 
 @command("run.trust", "Trust this file", menu="Run/1", when=lambda shell: shell.session.doc.foreign)
@@ -100,14 +101,14 @@ def open_first(shell: Shell, path: str) -> None:
     """
     if path:
         open_path(shell, path)
-    if shell.keeping.recover(shell.session.doc.path) or path:
+    if shell.recovery.recover(shell.session.doc.path) or path:
         return
-    draft = shell.keeping.find_draft("")
+    draft = shell.recovery.find_draft("")
     if draft:
         title = draft.title or "Untitled"
         doc = Doc(source=draft.source, saved=draft.saved, title=title, foreign=draft.foreign)
         shell.session.load(doc)
-        shell.keeping.take_over("")
+        shell.recovery.adopt_draft("")
         shell.say("Here is what you were typing last time")
     else:
         first = examples.load()[0]
@@ -116,18 +117,18 @@ def open_first(shell: Shell, path: str) -> None:
 
 def open_example(shell: Shell, title: str, source: str) -> None:
     """Start from an example; undo leads back to the previous text."""
-    shell.keeping.put_away()
+    shell.recovery.stash()
     shell.session.load(Doc(source=source, saved=source, title=title))
-    shell.show_room("program")
+    shell.show_workspace("program")
     shell.say(f"Opened the example {title}")
 
 
 @command("file.new", "New", menu="File/1", keys=("Ctrl+N",))
 def new(shell: Shell) -> None:
     """Start with an empty program."""
-    shell.keeping.put_away()
+    shell.recovery.stash()
     shell.session.load(Doc())
-    shell.show_room("program")
+    shell.show_workspace("program")
     shell.editor.setFocus()
 
 
@@ -139,22 +140,22 @@ def open_file(shell: Shell) -> None:
 
 
 @submenu("file.recent", "Open recent", menu="File/1")
-def recent(shell: Shell) -> list[Choice]:
+def recent(shell: Shell) -> list[MenuChoice]:
     """Programs you opened or saved last."""
 
-    def choice(path: str) -> Choice:
-        return Choice(Path(path).name, lambda at: open_path(at, path), tip=path)
+    def choice(path: str) -> MenuChoice:
+        return MenuChoice(Path(path).name, lambda at: open_path(at, path), tip=path)
 
     return [choice(path) for path in shell.settings.recent()]
 
 
 @submenu("file.examples", "Examples", menu="File/1")
-def list_examples(_: Shell) -> list[Choice]:
+def list_examples(_: Shell) -> list[MenuChoice]:
     """Short programs to start from."""
 
-    def choice(example: examples.Example) -> Choice:
+    def choice(example: examples.Example) -> MenuChoice:
         title, source = example.title, example.source
-        return Choice(title, lambda at: open_example(at, title, source), example.about)
+        return MenuChoice(title, lambda at: open_example(at, title, source), example.about)
 
     return [choice(example) for example in examples.load()]
 
@@ -186,10 +187,10 @@ def save_as(shell: Shell) -> None:
 
 def _save(shell: Shell, path: Path, sure: bool = False) -> None:
     """Write the program to ``path``; ``sure`` overrides the objections of the file watch."""
-    path = documents.real(path)
-    objection = "" if sure else shell.keeping.file.objection(path)
+    path = documents.resolve(path)
+    objection = "" if sure else shell.recovery.file.write_conflict(path)
     if objection == "disk":
-        shell.keeping.file.tell_changed()
+        shell.recovery.file.notify_changed()
         return
     if objection == "twice":
         text = f"{path.name} is open in another window too"
@@ -197,7 +198,7 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
             ("Save as…", lambda: save_as(shell)),
             ("Save anyway", lambda: _save(shell, path, sure=True)),
         )
-        shell.notices.tell_first(Notice("save", text, choices, str(path)))
+        shell.notices.show_now(Notice("save", text, choices, str(path)))
         return
     doc = shell.session.doc
 
@@ -206,7 +207,7 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
         shell.session.mark_saved(str(path), file_name(path.name), doc.source)
         if not doc.foreign:
             shell.settings.trust(str(path), doc.source)
-        shell.keeping.file.saved()
+        shell.recovery.file.saved()
         shell.settings.add_recent(str(path))
         shell.say(f"Saved {path.name}")
 
@@ -215,10 +216,10 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
             ("Save as…", lambda: save_as(shell)),
             ("Try again", lambda: _save(shell, path, sure)),
         )
-        shell.notices.tell_first(Notice("save", str(refusal), choices))
+        shell.notices.show_now(Notice("save", str(refusal), choices))
         shell.say(str(refusal))
 
-    shell.keeping.file.write(path, doc, saved, refused)
+    shell.recovery.file.write(path, doc, saved, refused)
 
 
 @command("file.quit", "Quit", menu="File/4", keys=("Ctrl+Q",))

@@ -2,9 +2,9 @@
 
 from html import escape
 
-from app import commands
-from app.commands import command
-from app.shell import Shell
+from gradscribe.app import commands
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import Shell
 
 
 @command("help.palette", "All commands…", "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))
@@ -41,12 +41,12 @@ def about(shell: Shell) -> None:
     shell.show_card(
         "Gradscribe",
         "<p>Type PyTorch and see it run forward and backward.</p>"
-        f"<p>Running {engine} on {devices}.</p><p>{confinement(result.kept)}</p>"
+        f"<p>Running {engine} on {devices}.</p><p>{sandbox_text(result.kept)}</p>"
         "<p>MIT licence.</p>",
     )
 
 
-KEPT = {
+DENIED = {
     "files": "writing files and reading those of others",
     "network": "the network",
     "processes": "other programs",
@@ -54,9 +54,9 @@ KEPT = {
 }
 
 
-def confinement(kept: tuple[str, ...]) -> str:
+def sandbox_text(kept: tuple[str, ...]) -> str:
     """Return a sentence on what the sandbox denies to programs."""
-    words = [KEPT[name] for name in kept if name in KEPT]
+    words = [DENIED[name] for name in kept if name in DENIED]
     if not words:
         return "Programs run with all of your permissions."
     listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]

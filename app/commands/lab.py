@@ -1,7 +1,7 @@
 """The shape lab: on its first example, or on the selected op of the graph."""
 
-from app.commands import command
-from app.shell import Shell
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import Shell
 
 
 def _has_op(shell: Shell) -> bool:

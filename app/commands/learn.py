@@ -1,11 +1,11 @@
 """Lessons: open one, go through it, leave it."""
 
-from app import lessons
-from app.commands import Choice, command, submenu
-from app.documents import Refused
-from app.shell import Shell
-from playback.lessons.lesson import Lesson, Listed
-from playback.lessons.parse import BadLesson
+from gradscribe.app.commands import MenuChoice, command, submenu
+from gradscribe.app.commands.context import Shell
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.lessons import catalogue
+from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
+from gradscribe.playback.lessons.parse import BadLesson
 
 
 def open_lesson(
@@ -13,12 +13,12 @@ def open_lesson(
 ) -> None:
     """Open a lesson where it was left, or at a step; ``trusted``: run its programs unrestricted."""
     known = trusted or not lesson.path or shell.settings.is_trusted(lesson.path, lesson.text)
-    shell.learning.open(lesson, place_of(lesson), step, foreign=not known)
+    shell.learning.open(lesson, position_text(lesson), step, foreign=not known)
 
 
-def place_of(lesson: Lesson) -> str:
+def position_text(lesson: Lesson) -> str:
     """Return the lesson's part, and its number among the built-in lessons."""
-    names = [listed.name for listed in lessons.listed()]
+    names = [listed.name for listed in catalogue.summaries()]
     if lesson.path or lesson.name not in names:
         return lesson.part
     return f"{lesson.part} · {names.index(lesson.name) + 1} of {len(names)}"
@@ -39,17 +39,17 @@ def show_lessons(shell: Shell) -> None:
 
 
 @submenu("learn.open", "Open lesson", menu="Learn/1")
-def list_lessons(shell: Shell) -> list[Choice]:
+def list_lessons(shell: Shell) -> list[MenuChoice]:
     """All lessons, the first one first."""
 
-    def choice(number: int, one: Listed) -> Choice:
+    def choice(number: int, one: LessonSummary) -> MenuChoice:
         done = shell.learning.progress.of(one.name).done
         title = f"{number}. {one.title}"
-        return Choice(
-            title, lambda at: open_lesson(at, lessons.ours(one.file)), one.about, checked=done
+        return MenuChoice(
+            title, lambda at: open_lesson(at, catalogue.builtin(one.file)), one.about, checked=done
         )
 
-    return [choice(number, one) for number, one in enumerate(lessons.listed(), 1)]
+    return [choice(number, one) for number, one in enumerate(catalogue.summaries(), 1)]
 
 
 @command("learn.file", "Open a lesson file…", menu="Learn/1")
@@ -57,7 +57,7 @@ def open_file(shell: Shell) -> None:
     """Open a lesson from a file."""
     if path := shell.ask_open("Open a lesson", "Lessons (*.md);;All files (*)"):
         try:
-            open_lesson(shell, lessons.read_lesson(path))
+            open_lesson(shell, catalogue.read_lesson(path))
         except BadLesson as error:
             raise Refused(str(error)) from error
 

@@ -1,8 +1,8 @@
 """The engine: run, stop, restart, seed, device and limits."""
 
-from app.commands import Choice, command, submenu
-from app.shell import Shell
-from playback import text
+from gradscribe.app.commands import MenuChoice, command, submenu
+from gradscribe.app.commands.context import Shell
+from gradscribe.playback.text import formatting
 
 MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)
 """Megabytes to choose from."""
@@ -49,44 +49,48 @@ def reseed(shell: Shell) -> None:
 
 
 @submenu("run.memory", "Memory for values", menu="Run/3")
-def memory(shell: Shell) -> list[Choice]:
+def memory(shell: Shell) -> list[MenuChoice]:
     """Memory for recorded values; beyond it the oldest become summaries."""
 
-    def choice(amount: int) -> Choice:
+    def choice(amount: int) -> MenuChoice:
         here = shell.settings.number("memory") == amount
         title = f"{amount} MB" if amount < 1024 else f"{amount // 1024} GB"
-        return Choice(title, lambda at: at.settings.put("memory", float(amount)), checked=here)
+        return MenuChoice(title, lambda at: at.settings.put("memory", float(amount)), checked=here)
 
     return [choice(amount) for amount in MEMORIES]
 
 
 @submenu("run.timeout", "Time limit", menu="Run/3")
-def timeout(shell: Shell) -> list[Choice]:
+def timeout(shell: Shell) -> list[MenuChoice]:
     """Time after which a program is stopped."""
 
-    def choice(seconds: int) -> Choice:
+    def choice(seconds: int) -> MenuChoice:
         here = shell.settings.number("timeout") == seconds
-        return Choice(
-            spoken(seconds), lambda at: at.settings.put("timeout", float(seconds)), checked=here
+        return MenuChoice(
+            duration_text(seconds),
+            lambda at: at.settings.put("timeout", float(seconds)),
+            checked=here,
         )
 
     return [choice(seconds) for seconds in TIMES]
 
 
-def spoken(seconds: int) -> str:
+def duration_text(seconds: int) -> str:
     """Return ``10 seconds``, ``2 minutes``, ``1 hour``."""
     if seconds < 60:
-        return text.count(seconds, "second")
-    return text.count(seconds // 60, "minute") if seconds < 3600 else text.count(1, "hour")
+        return formatting.count(seconds, "second")
+    return (
+        formatting.count(seconds // 60, "minute") if seconds < 3600 else formatting.count(1, "hour")
+    )
 
 
 @submenu("run.device", "Device", menu="Run/2")
-def device(shell: Shell) -> list[Choice]:
+def device(shell: Shell) -> list[MenuChoice]:
     """Default device of new tensors."""
 
-    def choice(name: str) -> Choice:
+    def choice(name: str) -> MenuChoice:
         here = shell.session.doc.device == name
-        return Choice(name, lambda at: at.session.set_device(name), checked=here)
+        return MenuChoice(name, lambda at: at.session.set_device(name), checked=here)
 
     return [choice(name) for name in shell.session.result.devices]
 

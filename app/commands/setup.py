@@ -7,14 +7,14 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from app import documents
-from app.commands import command, train
-from app.shell import Notice, Shell
-from app.training import files, own_module, starts
-from engine import setup as setups
-from engine.setup import BadSetup, Part, Setup
-from engine.training import Until
-from playback.text import file_name
+from gradscribe.app.commands import command, train
+from gradscribe.app.commands.context import Notice, Shell
+from gradscribe.app.files import documents
+from gradscribe.app.training.setup import files, presets, user_module
+from gradscribe.engine.protocol import setup as setups
+from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.protocol.training import StopCondition
+from gradscribe.playback.text.formatting import file_name
 
 SETUP = ".json"
 SETUPS = f"Set-ups (*{SETUP})"
@@ -40,11 +40,11 @@ def read(path: Path) -> Setup:
 def _read(path: Path) -> _Opened:
     text = documents.read(path)
     try:
-        setup, steps = setups.parse_text(text), setups.steps_in(text)
-    except BadSetup as error:
+        setup, steps = setups.parse_text(text), setups.requested_steps(text)
+    except SetupError as error:
         raise documents.Refused(f"{path.name} is no set-up for training: {error}") from None
-    table = path.parent / files.named_in(setup)
-    if files.named_in(setup) and os.path.isfile(table):
+    table = path.parent / files.data_path(setup)
+    if files.data_path(setup) and os.path.isfile(table):
         data = Part(setup.data.name, {**setup.data.options, "path": str(table)})
         setup = replace(setup, data=data)
     return _Opened(path, setup, steps)
@@ -62,7 +62,7 @@ def open_setup(shell: Shell, path: Path) -> None:
     setup = opened.setup
     source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
     if source and not shell.settings.is_trusted(str(path), source):
-        held = opened._replace(setup=own_module.held(setup))
+        held = opened._replace(setup=user_module.with_policy(setup))
         text = (
             f"{file_name(path.name)} came from outside and brings a program. Read it, then open it."
         )
@@ -71,7 +71,7 @@ def open_setup(shell: Shell, path: Path) -> None:
             ("Open and run it", lambda: _begin(shell, held)),
             ("Trust and run it", lambda: _trust(shell, opened, source)),
         )
-        shell.notices.tell_first(Notice(train.OUTSIDE, text, choices))
+        shell.notices.show_now(Notice(train.OUTSIDE, text, choices))
         return
     _begin(shell, opened)
 
@@ -84,9 +84,11 @@ def _trust(shell: Shell, opened: _Opened, source: str) -> None:
 def _begin(shell: Shell, opened: _Opened) -> None:
     path, steps = opened.path, opened.steps
     shell.notices.drop(train.OUTSIDE)
-    until = () if steps is None else (Until("step", steps),)
-    starts.begin(shell.training, starts.Start(path.stem, path.stem, "", opened.setup), until)
-    shell.show_room("training")
+    until = () if steps is None else (StopCondition("step", steps),)
+    presets.train_preset(
+        shell.training, presets.Preset(path.stem, path.stem, "", opened.setup), until
+    )
+    shell.show_workspace("training")
     shell.settings.add_recent(str(path))
     end = "" if steps is None else f"; it pauses at step {steps:,}"
     shell.say(f"Opened {path.name}{end}")
@@ -96,10 +98,10 @@ def _begin(shell: Shell, opened: _Opened) -> None:
 def choose_setup(shell: Shell) -> None:
     """Train with a set-up from a file, like gradscribe train."""
     if path := shell.ask_open("Open a set-up", SETUPS):
-        open_setup(shell, documents.real(path))
+        open_setup(shell, documents.resolve(path))
 
 
-@command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.in_room)
+@command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.on_training_page)
 def export_setup(shell: Shell) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
     path = shell.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
@@ -109,6 +111,6 @@ def export_setup(shell: Shell) -> None:
     setup, run = shell.training.setup, shell.training.run
     # The number of steps that reproduces the current state of the run.
     steps = run.step if run is not None else 0
-    written = setups.plain(setup) | ({"steps": steps} if steps else {})
+    written = setups.to_dict(setup) | ({"steps": steps} if steps else {})
     text = msgspec.json.format(msgspec.json.encode(written), indent=2)
     shell.writing.write(path, lambda: [text, b"\n"], lambda: shell.say(f"Wrote {path.name}"))

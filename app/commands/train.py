@@ -2,43 +2,43 @@
 
 from pathlib import Path
 
-from app import documents
-from app.commands import Choice, command, submenu
-from app.commands.export import slug
-from app.shell import Notice, Shell
-from app.state import Doc
-from app.training import own_module, starts
-from app.training.fetching import Fetched
-from playback.text import file_name
-from widgets.code_text import objection
+from gradscribe.app.commands import MenuChoice, command, submenu
+from gradscribe.app.commands.context import Notice, Shell
+from gradscribe.app.commands.export import slug
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files import documents
+from gradscribe.app.training.saving.session_reader import LoadedSession
+from gradscribe.app.training.setup import presets, user_module
+from gradscribe.playback.text.formatting import file_name
+from gradscribe.widgets.editor.source_text import length_problem
 
-LEAP = 100
+LEAP_STEPS = 100
 
 
-def in_room(shell: Shell) -> bool:
+def on_training_page(shell: Shell) -> bool:
     """Return whether the training page is visible."""
-    return shell.room == "training"
+    return shell.workspace == "training"
 
 
 def _has_run(shell: Shell) -> bool:
     run = shell.training.run
-    return in_room(shell) and run is not None and run.alive
+    return on_training_page(shell) and run is not None and run.alive
 
 
 def _has_runs(shell: Shell) -> bool:
-    return in_room(shell) and shell.training.run is not None
+    return on_training_page(shell) and shell.training.run is not None
 
 
 @command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
 def program(shell: Shell) -> None:
     """Go to the program and its graph."""
-    shell.show_room("program")
+    shell.show_workspace("program")
 
 
 @command("train.room", "Training", "View/0", keys=("Ctrl+Alt+2",))
-def room(shell: Shell) -> None:
+def training(shell: Shell) -> None:
     """Go to Training and train a small model live."""
-    shell.show_room("training")
+    shell.show_workspace("training")
 
 
 @command(
@@ -57,7 +57,7 @@ def line(shell: Shell) -> None:
 @command("train.leap", "Leap on 100 steps", "Train/1", keys=("Alt+PgDown",), when=_has_run)
 def leap(shell: Shell) -> None:
     """Make 100 steps and pause."""
-    shell.training.advance(LEAP)
+    shell.training.advance(LEAP_STEPS)
 
 
 @command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
@@ -65,21 +65,23 @@ def leap_back(shell: Shell) -> None:
     """Go back 100 steps, to the exact state of then."""
     run = shell.training.run
     if run is not None:
-        shell.training.rewind(max(0, run.step - LEAP))
+        shell.training.rewind(max(0, run.step - LEAP_STEPS))
 
 
 @command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
 def train_own(shell: Shell) -> None:
     """Train the nn.Module of the program in Training."""
     source = shell.session.doc.source
-    if (line := own_module.broken_line(source)) is not None:
+    if (line := user_module.syntax_error_line(source)) is not None:
         raise documents.Refused(f"Line {line} of the program is not Python yet; fix it first")
-    if not own_module.has_module(source):
+    if not user_module.has_module(source):
         raise documents.Refused("The program has no class that is an nn.Module")
     if not shell.session.doc.may_run:
         raise documents.Refused("The program came from outside; read it and run it first")
-    shell.training.change(own_module.taken(shell.training.setup, source, shell.session.doc.foreign))
-    shell.show_room("training")
+    shell.training.change(
+        user_module.with_program_module(shell.training.setup, source, shell.session.doc.foreign)
+    )
+    shell.show_workspace("training")
 
 
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
@@ -95,19 +97,19 @@ def new_data(shell: Shell) -> None:
 
 
 @submenu("train.starts", "Start from", menu="Train/2")
-def list_starts(_: Shell) -> list[Choice]:
+def list_starts(_: Shell) -> list[MenuChoice]:
     """Set-ups to start from."""
 
-    def choice(start: starts.Start) -> Choice:
-        return Choice(start.title, lambda at: start_from(at, start), start.about)
+    def choice(start: presets.Preset) -> MenuChoice:
+        return MenuChoice(start.title, lambda at: start_from(at, start), start.about)
 
-    return [choice(start) for start in starts.load()]
+    return [choice(start) for start in presets.load()]
 
 
-def start_from(shell: Shell, start: starts.Start) -> None:
+def start_from(shell: Shell, start: presets.Preset) -> None:
     """Train with that set-up, on the training page."""
-    starts.begin(shell.training, start)
-    shell.show_room("training")
+    presets.train_preset(shell.training, start)
+    shell.show_workspace("training")
 
 
 @command("train.start_from", "Choose a set-up…", "Train/2", keys=("Ctrl+Alt+E",))
@@ -123,14 +125,14 @@ def fork(shell: Shell) -> None:
 
 
 @submenu("train.runs", "Switch to another run", "Train/3")
-def runs(shell: Shell) -> list[Choice]:
+def runs(shell: Shell) -> list[MenuChoice]:
     """Choose one of the runs; an ended one gives its set-up."""
-    if not in_room(shell):
+    if not on_training_page(shell):
         return []
 
-    def choice(run_id: int, name: str) -> Choice:
+    def choice(run_id: int, name: str) -> MenuChoice:
         here = run_id == shell.training.look.run_id
-        return Choice(name, lambda at: at.training.select(run_id), checked=here)
+        return MenuChoice(name, lambda at: at.training.select(run_id), checked=here)
 
     return [choice(run.run_id, run.name) for run in shell.training.runs]
 
@@ -160,13 +162,13 @@ def export_weights(shell: Shell) -> None:
     shell.training.export("safetensors")
 
 
-@command("train.export_picture", "Export picture of the page…", "Train/4", when=in_room)
+@command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
 def export_picture(shell: Shell) -> None:
     """Write Training as it now looks to a PNG file."""
     path = shell.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
     if path:
         path = path if path.suffix else path.with_suffix(".png")
-        shell.export_room(path)
+        shell.export_training(path)
 
 
 @command(
@@ -174,32 +176,32 @@ def export_picture(shell: Shell) -> None:
     "Only the model's predictions",
     "View/4",
     keys=("F9",),
-    when=in_room,
+    when=on_training_page,
     checked=lambda shell: shell.training.look.alone,
 )
 def alone(shell: Shell) -> None:
     """Hide set-up, steps and curves of Training, or show them again."""
-    shell.training.leave_alone(not shell.training.look.alone)
+    shell.training.set_alone(not shell.training.look.alone)
 
 
 @submenu("train.export_view", "Export picture of", menu="Train/4")
-def export_view(shell: Shell) -> list[Choice]:
+def export_view(shell: Shell) -> list[MenuChoice]:
     """One view of Training as a PNG file."""
 
     def write(shell: Shell, view: str) -> None:
         path = shell.ask_save(f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)")
         if path:
-            shell.export_room(path if path.suffix else path.with_suffix(".png"), view)
+            shell.export_training(path if path.suffix else path.with_suffix(".png"), view)
 
-    def choice(view: str) -> Choice:
-        return Choice(view, lambda at: write(at, view))
+    def choice(view: str) -> MenuChoice:
+        return MenuChoice(view, lambda at: write(at, view))
 
-    return [choice(view) for view in shell.room_views()]
+    return [choice(view) for view in shell.training_views()]
 
 
 OUTSIDE = "session"
 """Key of the notice about a session that brings a program."""
-SESSIONS = f"Training sessions (*{documents.SESSION})"
+SESSIONS = f"Training sessions (*{documents.SESSION_SUFFIX})"
 
 
 @command(
@@ -207,10 +209,12 @@ SESSIONS = f"Training sessions (*{documents.SESSION})"
 )
 def save_session(shell: Shell) -> None:
     """Write every run with its curves, history and weights, to continue later."""
-    path = shell.ask_save("Save the training session", f"training{documents.SESSION}", SESSIONS)
+    path = shell.ask_save(
+        "Save the training session", f"training{documents.SESSION_SUFFIX}", SESSIONS
+    )
     if path is not None:
         path = _with_ending(path)
-        path = documents.real(path)
+        path = documents.resolve(path)
 
         def then(programs: str) -> None:
             if programs:
@@ -226,10 +230,10 @@ def _with_ending(path: Path) -> Path:
     Raises:
         Refused: the suffix was missing, and a file of the completed name exists.
     """
-    if path.suffix == documents.SESSION:
+    if path.suffix == documents.SESSION_SUFFIX:
         return path
-    path = path.with_name(path.name + documents.SESSION)
-    if documents.is_there(path):
+    path = path.with_name(path.name + documents.SESSION_SUFFIX)
+    if documents.exists(path):
         raise documents.Refused(f"{path.name} is there already: choose it to replace it")
     return path
 
@@ -249,11 +253,11 @@ def open_session(shell: Shell, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no session.
     """
-    path = documents.real(path)
+    path = documents.resolve(path)
     shell.saving.fetch(path, lambda fetched: _take(shell, path, fetched))
 
 
-def _take(shell: Shell, path: Path, fetched: Fetched) -> None:
+def _take(shell: Shell, path: Path, fetched: LoadedSession) -> None:
     programs = fetched.programs
     if programs and not shell.settings.is_trusted(str(path), programs):
         name = file_name(path.name)
@@ -263,30 +267,30 @@ def _take(shell: Shell, path: Path, fetched: Fetched) -> None:
             ("Open and run it", lambda: _open_room(shell, path, fetched, foreign=True)),
             ("Trust and run it", lambda: _open_room(shell, path, fetched, programs)),
         )
-        shell.notices.tell_first(Notice(OUTSIDE, text, choices))
+        shell.notices.show_now(Notice(OUTSIDE, text, choices))
         return
     _open_room(shell, path, fetched)
 
 
 def read_program(shell: Shell, path: Path, programs: str) -> None:
     """Show the program of a file from outside without running it. Raises `Refused`."""
-    if why := objection(programs):
+    if why := length_problem(programs):
         raise documents.Refused(f"The program in {path.name} is not shown: {why}")
-    shell.keeping.put_away()
+    shell.recovery.stash()
     shell.session.load(Doc(source=programs, title=path.stem, foreign=True))
-    shell.show_room("program")
+    shell.show_workspace("program")
     shell.settings.add_recent(str(path))
     shell.say(f"This program is in {path.name}; open that again to train with it")
 
 
 def _open_room(
-    shell: Shell, path: Path, fetched: Fetched, programs: str = "", foreign: bool = False
+    shell: Shell, path: Path, fetched: LoadedSession, programs: str = "", foreign: bool = False
 ) -> None:
     if programs:
         shell.settings.trust(str(path), programs)
     shell.notices.drop(OUTSIDE)
     shell.saving.open(fetched, foreign)
-    shell.show_room("training")
+    shell.show_workspace("training")
     shell.settings.add_recent(str(path))
     shell.say(f"Opened {path.name} where it was saved")
 

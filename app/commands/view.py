@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from app.commands import Choice, command, submenu
-from app.shell import Shell
-from playback import coloring, text
+from gradscribe.app.commands import MenuChoice, command, submenu
+from gradscribe.app.commands.context import Shell
+from gradscribe.playback.graph import coloring
+from gradscribe.playback.text import formatting
 
 TEXT_STEP = 1.1
-DEEPEST = 9
+MAX_DEPTH = 9
 """Most levels of modules that are offered."""
 
 
@@ -60,7 +61,7 @@ def zoom_selection(shell: Shell) -> None:
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(shell: Shell) -> None:
     """Show the inside of every module."""
-    shell.unfold()
+    shell.expand_modules()
 
 
 @command(
@@ -78,21 +79,21 @@ def _sideways(shell: Shell) -> bool:
 @command("view.sideways", "Left to right", "View/2", keys=("Ctrl+Alt+R",), checked=_sideways)
 def sideways(shell: Shell) -> None:
     """Let values run from left to right instead of from top to bottom."""
-    shell.session.flow_to("down" if _sideways(shell) else "right")
+    shell.session.set_flow("down" if _sideways(shell) else "right")
     shell.settings.put("sideways", _sideways(shell))
 
 
 @submenu("view.depth", "Expand to depth", "View/2")
-def depths(shell: Shell) -> list[Choice]:
+def depths(shell: Shell) -> list[MenuChoice]:
     """Open modules down to a depth, and fold those inside them."""
 
-    def choice(depth: int) -> Choice:
+    def choice(depth: int) -> MenuChoice:
         def choose(at: Shell) -> None:
-            at.unfold(depth)
+            at.expand_modules(depth)
 
-        return Choice(text.count(depth, "level"), choose)
+        return MenuChoice(formatting.count(depth, "level"), choose)
 
-    return [choice(depth) for depth in range(1, min(shell.levels, DEEPEST) + 1)]
+    return [choice(depth) for depth in range(1, min(shell.levels, MAX_DEPTH) + 1)]
 
 
 @command("view.values", "Values", "View/3", keys=("Ctrl+1",), checked=_layer("values"))
@@ -114,15 +115,15 @@ def shapes(shell: Shell) -> None:
 
 
 @submenu("view.coloring", "Colour by", "View/3")
-def colorings(shell: Shell) -> list[Choice]:
+def colorings(shell: Shell) -> list[MenuChoice]:
     """Choose what the colours of the cards mean."""
 
-    def choice(mode: coloring.Mode, title: str) -> Choice:
+    def choice(mode: coloring.Mode, title: str) -> MenuChoice:
         def choose(at: Shell) -> None:
-            at.session.color_by(mode)
+            at.session.set_coloring(mode)
             at.settings.put("coloring", mode)
 
-        return Choice(title, choose, checked=shell.session.view.coloring == mode)
+        return MenuChoice(title, choose, checked=shell.session.view.coloring == mode)
 
     return [choice(mode, title) for mode, title in coloring.MODES.items()]
 
@@ -182,11 +183,11 @@ def lecture(shell: Shell) -> None:
 
 
 @submenu("view.theme", "Theme", "View/5")
-def themes(shell: Shell) -> list[Choice]:
+def themes(shell: Shell) -> list[MenuChoice]:
     """Light, dark, or the system's."""
 
-    def choice(title: str, name: str) -> Choice:
+    def choice(title: str, name: str) -> MenuChoice:
         here = shell.settings.text("theme") == name
-        return Choice(title, lambda at: at.settings.put("theme", name), checked=here)
+        return MenuChoice(title, lambda at: at.settings.put("theme", name), checked=here)
 
     return [choice("As the system", "system"), choice("Light", "light"), choice("Dark", "dark")]

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from engine.doctor.errors import failing
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import callers, given
-from engine.doctor.program import Program, called, receiver
-from engine.tape import Op, Value
+from gradscribe.engine.doctor.errors import matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.doctor.scopes import arguments_for, callers
+from gradscribe.engine.protocol.tape import Op, Value
 
 Kind = Literal["detach", "data", "no_grad", "nondifferentiable", "other"]
 
@@ -24,23 +24,23 @@ class Cut(NamedTuple):
     leaves: tuple[Value, ...]
 
 
-def wanted(evidence: Evidence) -> list[Value]:
+def leaves_without_gradient(evidence: Evidence) -> list[Value]:
     """Return the leaves that got no gradient although an optimizer or the program needs it."""
-    hopeless = failing(evidence, NO_GRADIENT) is not None
+    hopeless = matching_error(evidence, NO_GRADIENT) is not None
     return [
         leaf
         for tensor, leaf in evidence.leaves.items()
         if tensor not in evidence.received
-        and (hopeless or tensor in evidence.held or evidence.program.reads_grad(leaf.name))
+        and (hopeless or tensor in evidence.optimized or evidence.program.reads_grad(leaf.name))
     ]
 
 
-def cuts(evidence: Evidence) -> list[Cut]:
+def find_cuts(evidence: Evidence) -> list[Cut]:
     """Return the ops that cut wanted leaves off, the first on each leaf's path to a root."""
     found: dict[int, tuple[Op, list[Value]]] = {}
     if not evidence.tape.passes:
         return []
-    for leaf in wanted(evidence):
+    for leaf in leaves_without_gradient(evidence):
         op = _first(evidence, leaf)
         if op is not None:
             found.setdefault(op.place.line, (op, []))[1].append(leaf)
@@ -48,7 +48,7 @@ def cuts(evidence: Evidence) -> list[Cut]:
 
 
 def _first(evidence: Evidence, leaf: Value) -> Op | None:
-    inside, seen = evidence.used_for_training, set[int]()
+    inside, seen = evidence.root_dependencies, set[int]()
     queue = [v.id for v in evidence.versions[leaf.tensor] if v.id in inside]
     while queue:
         value = queue.pop(0)
@@ -77,7 +77,7 @@ def _kind(evidence: Evidence, op: Op) -> Kind:
     return "other" if made.startswith(("float", "bfloat", "complex")) else "nondifferentiable"
 
 
-def told(leaves: tuple[Value, ...]) -> str:
+def leaf_names(leaves: tuple[Value, ...]) -> str:
     """Return the leaves' names as text: at most three, and how many more."""
     called_so = dict.fromkeys(leaf.name for leaf in leaves if leaf.name)
     names = list(called_so) or ["a leaf"]
@@ -85,18 +85,18 @@ def told(leaves: tuple[Value, ...]) -> str:
     return ", ".join(names[:3]) + more
 
 
-def found(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
+def cuts_of_kind(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
     """Yield the cuts of a kind with the common part of their message."""
-    for cut in cuts(evidence):
+    for cut in find_cuts(evidence):
         if cut.kind == kind:
             number = len(evidence.tape.passes) - 1
             line = evidence.tape.passes[number].line
             get = "gets" if len({leaf.name for leaf in cut.leaves}) == 1 else "get"
-            message = f"{told(cut.leaves)} {get} no gradient from backward on line {line}"
+            message = f"{leaf_names(cut.leaves)} {get} no gradient from backward on line {line}"
             yield cut, message
 
 
-def block_without_grad(program: Program, line: int) -> ast.With | None:
+def block_without_grad(program: ProgramTree, line: int) -> ast.With | None:
     """Return the with statement around a line that disables gradient recording."""
     statement = program.statement(line)
     for node in [statement, *program.above(statement)] if statement is not None else ():
@@ -110,7 +110,7 @@ def block_without_grad(program: Program, line: int) -> ast.With | None:
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)")
 
 
-class Taken(NamedTuple):
+class Extraction(NamedTuple):
     """Extraction of a tensor's data from torch: ``y.item()``, ``y.numpy()``, ``math.exp(y)``."""
 
     call: ast.Call
@@ -119,7 +119,7 @@ class Taken(NamedTuple):
     leaves: tuple[Value, ...]
 
 
-class Words(NamedTuple):
+class ExtractionNames(NamedTuple):
     """Names of methods, functions, and modules of functions that extract a tensor's data."""
 
     methods: frozenset[str]
@@ -127,19 +127,21 @@ class Words(NamedTuple):
     modules: frozenset[str]
 
 
-def taken_out(evidence: Evidence, words: Words) -> list[Taken]:
+def extractions(evidence: Evidence, words: ExtractionNames) -> list[Extraction]:
     """Return the extractions of data that depends on a wanted leaf, on its path to a root."""
-    return taken_at(evidence, _extractions(evidence.program, words))
+    return extractions_of_calls(evidence, _extractions(evidence.program, words))
 
 
-def taken_at(evidence: Evidence, calls: Iterable[tuple[ast.Call, ast.expr]]) -> list[Taken]:
-    """Return the same as `taken_out`, given the calls and the expressions they read."""
+def extractions_of_calls(
+    evidence: Evidence, calls: Iterable[tuple[ast.Call, ast.expr]]
+) -> list[Extraction]:
+    """Return the same as `extractions`, given the calls and the expressions they read."""
     error = evidence.tape.error
     floating = error is not None and "has no attribute 'backward'" in error.message
     if floating:
         leaves = list(evidence.leaves.values())
     else:
-        leaves = wanted(evidence) if evidence.tape.passes else []
+        leaves = leaves_without_gradient(evidence) if evidence.tape.passes else []
     tensors = {leaf.tensor: leaf for leaf in leaves}
     if not tensors:
         return []
@@ -147,15 +149,17 @@ def taken_at(evidence: Evidence, calls: Iterable[tuple[ast.Call, ast.expr]]) -> 
     for call, owner in calls:
         value, behind = _depends(evidence, owner, tensors)
         if value is not None and behind and (floating or _goes_on(evidence, call)):
-            result.append(Taken(call, owner, value, behind))
+            result.append(Extraction(call, owner, value, behind))
     return result
 
 
-def _extractions(program: Program, words: Words) -> Iterator[tuple[ast.Call, ast.expr]]:
+def _extractions(
+    program: ProgramTree, words: ExtractionNames
+) -> Iterator[tuple[ast.Call, ast.expr]]:
     for node in program.nodes:
         if not isinstance(node, ast.Call):
             continue
-        owner, name = receiver(node), called(node)
+        owner, name = receiver(node), called_name(node)
         if owner is None:
             if name in words.functions and len(node.args) == 1:
                 yield node, node.args[0]
@@ -170,13 +174,13 @@ def _depends(
 ) -> tuple[Value | None, tuple[Value, ...]]:
     """Return an expression's value and the leaves it depends on, looking through detach."""
     places = {evidence.program.place(owner)}
-    while isinstance(owner, ast.Call) and called(owner) in ("detach", "cpu", "clone"):
+    while isinstance(owner, ast.Call) and called_name(owner) in ("detach", "cpu", "clone"):
         inner = receiver(owner)
         if inner is None:
             break
         owner = inner
         places.add(evidence.program.place(owner))
-    texts = {ast.unparse(owner), *map(ast.unparse, given(evidence.program, owner))}
+    texts = {ast.unparse(owner), *map(ast.unparse, arguments_for(evidence.program, owner))}
     candidates = [v for v in evidence.tape.values if v.name in texts]
     if isinstance(owner, ast.Attribute) and ast.unparse(owner.value) == "self":
         fields = (v for v in evidence.leaves.values() if v.name.endswith(f".{owner.attr}"))
@@ -187,7 +191,7 @@ def _depends(
         if op.place in places and op.outputs
     ]
     for value in candidates[:50]:
-        before = {evidence.values[v].tensor for v in evidence.led_to([value.id])}
+        before = {evidence.values[v].tensor for v in evidence.dependencies([value.id])}
         behind = tuple(leaf for tensor, leaf in tensors.items() if tensor in before)
         if behind and value.role != "constant":
             return value, behind
@@ -201,7 +205,7 @@ _DEPTH = 5
 def _goes_on(evidence: Evidence, call: ast.Call, depth: int = 0) -> bool:
     """Return whether the result of a call becomes part of the root of a pass."""
     program = evidence.program
-    lines = {evidence.place_of(v).line for v in evidence.used_for_training}
+    lines = {evidence.place_of(v).line for v in evidence.root_dependencies}
     statement = program.statement_of(call)
     if statement is None or isinstance(statement, ast.Expr):
         return False
@@ -210,7 +214,8 @@ def _goes_on(evidence: Evidence, call: ast.Call, depth: int = 0) -> bool:
         if any(_goes_on(evidence, outer_call, depth + 1) for outer_call in outer):
             return True
     if any(
-        isinstance(n, ast.Call) and called(n) in ("print", "append") for n in program.above(call)
+        isinstance(n, ast.Call) and called_name(n) in ("print", "append")
+        for n in program.above(call)
     ):
         return False
     if any(line in lines for line in range(statement.lineno, (statement.end_lineno or 0) + 1)):

@@ -3,13 +3,13 @@
 import ast
 import re
 
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import entry
-from engine.doctor.program import called, receiver
-from engine.tape import Node, Problem, Value
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.program_tree import called_name, receiver
+from gradscribe.engine.doctor.scopes import dict_entry
+from gradscribe.engine.protocol.tape import Node, Problem, Value
 
 
-def failing(evidence: Evidence, *patterns: str) -> Problem | None:
+def matching_error(evidence: Evidence, *patterns: str) -> Problem | None:
     """Return the program's error if its message matches any of ``patterns``."""
     error = evidence.tape.error
     if error is None or not any(re.search(p, error.message) for p in patterns):
@@ -17,7 +17,7 @@ def failing(evidence: Evidence, *patterns: str) -> Problem | None:
     return error
 
 
-def named(evidence: Evidence, node: ast.expr) -> Value | None:
+def value_of_expression(evidence: Evidence, node: ast.expr) -> Value | None:
     """Return the last value of a variable, or of the op at the place of an expression."""
     found = evidence.latest(ast.unparse(node))
     if found is not None:
@@ -43,9 +43,9 @@ def tensors_at(evidence: Evidence, line: int) -> list[tuple[ast.expr, Value]]:
             if value is not None:
                 found.setdefault(ast.unparse(node), (node, value))
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            table = evidence.program.bound(ast.unparse(node.value), node.lineno)
-            item = entry(table, node.slice.value)
-            value = named(evidence, item) if item is not None else None
+            table = evidence.program.last_binding(ast.unparse(node.value), node.lineno)
+            item = dict_entry(table, node.slice.value)
+            value = value_of_expression(evidence, item) if item is not None else None
             if value is not None:
                 found.setdefault(ast.unparse(node), (node, value))
     return list(found.values())
@@ -62,8 +62,8 @@ def modules_at(evidence: Evidence, line: int) -> list[tuple[ast.Call, list[Value
     statement = evidence.program.statement(line)
     found = []
     for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, ast.Call) and not called(node).startswith("_"):
-            owner = receiver(node) if called(node) == "forward" else node.func
+        if isinstance(node, ast.Call) and not called_name(node).startswith("_"):
+            owner = receiver(node) if called_name(node) == "forward" else node.func
             parameters = parameters_of(evidence, ast.unparse(owner)) if owner is not None else []
             if parameters:
                 found.append((node, parameters))

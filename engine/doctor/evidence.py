@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from engine.doctor.program import Program
-from engine.tape import Call, Op, Place, Snapshot, Step, Tape, Value
+from gradscribe.engine.doctor.program_tree import ProgramTree
+from gradscribe.engine.protocol.tape import Call, Op, Place, Snapshot, Step, Tape, Value
 
 PASSES_ON = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous clone to float double half bfloat16 T mT "
@@ -16,7 +16,7 @@ PASSES_ON = frozenset(
 """Ops that do not change the meaning of their input."""
 
 
-class Moment(NamedTuple):
+class LeafEvent(NamedTuple):
     """An event of a leaf: an accumulation, an update or a reset.
 
     ``ref`` is an index in accumulations, steps or resets; a manual update has -1 and its ``op``.
@@ -33,7 +33,7 @@ class Evidence:
 
     def __init__(self, tape: Tape, source: str) -> None:
         self.tape = tape
-        self.program = Program(source)
+        self.program = ProgramTree(source)
 
     @cached_property
     def values(self) -> dict[int, Value]:
@@ -90,7 +90,7 @@ class Evidence:
         index = bisect_right(ids, number)
         return positions[index - 1] if index else 0
 
-    def op_of(self, value: int) -> Op | None:
+    def creator(self, value: int) -> Op | None:
         """Return the op that created a value."""
         made = self.values[value].op if value in self.values else None
         return self.tape.ops[made] if made is not None else None
@@ -102,7 +102,7 @@ class Evidence:
 
     # Dependencies
 
-    def led_to(self, values: Iterable[int | None]) -> set[int]:
+    def dependencies(self, values: Iterable[int | None]) -> set[int]:
         """Return ``values`` and all values they depend on, also through detach and the like."""
         seen, stack = set[int](), [v for v in values if v is not None]
         while stack:
@@ -110,7 +110,7 @@ class Evidence:
             if value in seen or value not in self.values:
                 continue
             seen.add(value)
-            op = self.op_of(value)
+            op = self.creator(value)
             if op is not None:
                 stack.extend(op.inputs)
         return seen
@@ -122,14 +122,14 @@ class Evidence:
         return list(dict.fromkeys(found))
 
     @cached_property
-    def used_for_training(self) -> set[int]:
+    def root_dependencies(self) -> set[int]:
         """All values that the root of a pass depends on."""
-        return self.led_to(self.roots)
+        return self.dependencies(self.roots)
 
-    def unwrapped(self, value: int) -> int:
+    def before_pass_through(self, value: int) -> int:
         """Return the value before ops of `PASSES_ON`: reshaping, casting, dropout."""
         for _ in range(50):
-            op = self.op_of(value)
+            op = self.creator(value)
             if op is None or op.op not in PASSES_ON or not op.inputs:
                 return value
             value = op.inputs[0]
@@ -147,7 +147,7 @@ class Evidence:
         return found
 
     @cached_property
-    def held(self) -> set[int]:
+    def optimized(self) -> set[int]:
         """The parameters of the optimizers that stepped, as tensor numbers."""
         numbers = {step.held for step in self.tape.steps if step.held >= 0}
         return {tensor for n in numbers for tensor in self.tape.held[n]}
@@ -168,36 +168,36 @@ class Evidence:
     def updated(self) -> set[int]:
         """The tensors that were changed after they had been sent a gradient."""
         found = set()
-        for tensor, moments in self.moments.items():
+        for tensor, moments in self.leaf_events.items():
             kinds = [m.kind for m in moments]
             if "add" in kinds and "update" in kinds[kinds.index("add") :]:
                 found.add(tensor)
         return found
 
     @cached_property
-    def moments(self) -> dict[int, list[Moment]]:
+    def leaf_events(self) -> dict[int, list[LeafEvent]]:
         """The history of each leaf that was sent a gradient, in order."""
-        found: dict[int, list[Moment]] = defaultdict(list)
+        found: dict[int, list[LeafEvent]] = defaultdict(list)
         for at, event in enumerate(self.tape.events):
             if event.kind == "accumulate":
                 leaf = self.values.get(self.tape.accumulations[event.ref].leaf)
                 if leaf is not None:
-                    found[leaf.tensor].append(Moment(at, "add", event.ref))
+                    found[leaf.tensor].append(LeafEvent(at, "add", event.ref))
             elif event.kind == "step":
                 for change in self.tape.steps[event.ref].changes:
                     tensor = self.values[change.before].tensor
-                    found[tensor].append(Moment(at, "update", event.ref))
+                    found[tensor].append(LeafEvent(at, "update", event.ref))
             elif event.kind == "zero_grad":
                 for value in self.tape.resets[event.ref].leaves:
                     tensor = self.values[value].tensor
-                    found[tensor].append(Moment(at, "reset", event.ref))
+                    found[tensor].append(LeafEvent(at, "reset", event.ref))
         for tensor, moment in self._by_hand():
             found[tensor].append(moment)
         for moments in found.values():
             moments.sort(key=lambda m: m.position)
         return found
 
-    def _by_hand(self) -> Iterable[tuple[int, Moment]]:
+    def _by_hand(self) -> Iterable[tuple[int, LeafEvent]]:
         """Yield manual updates: in-place ops on a leaf's memory, and ``.data =``."""
         memory = {v.storage: tensor for tensor, v in self.leaves.items() if v.storage >= 0}
         for index, at in self.op_at.items():
@@ -205,12 +205,12 @@ class Evidence:
             if op.inplace and op.outputs:
                 tensor = memory.get(self.values[op.outputs[-1]].storage)
                 if tensor is not None:
-                    yield tensor, Moment(at, "update", -1, index)
+                    yield tensor, LeafEvent(at, "update", -1, index)
         by_steps = {c.after for step in self.tape.steps for c in step.changes}
         for tensor in self.leaves:
             for value in self.versions[tensor][1:]:
                 if value.op is None and value.id not in by_steps:
-                    yield tensor, Moment(self.position(value.id), "update", -1, None)
+                    yield tensor, LeafEvent(self.position(value.id), "update", -1, None)
 
     # Places and names
 
@@ -224,7 +224,7 @@ class Evidence:
 
     def place_of(self, value: int) -> Place:
         """Return the place where a value was created: its op's, or its own."""
-        op = self.op_of(value)
+        op = self.creator(value)
         return op.place if op is not None and op.place.line else self.values[value].place
 
     def name(self, value: int, otherwise: str = "this tensor") -> str:
@@ -234,14 +234,14 @@ class Evidence:
             return otherwise
         if known.name:
             return known.name
-        op = self.op_of(value)
+        op = self.creator(value)
         return f"the result of {op.op}" if op is not None else otherwise
 
-    def top_call(self, op: Op) -> Call | None:
+    def outermost_call_of(self, op: Op) -> Call | None:
         """Return the outermost module call around an op."""
-        return self.outermost(op.call)
+        return self.outermost_call(op.call)
 
-    def outermost(self, number: int | None) -> Call | None:
+    def outermost_call(self, number: int | None) -> Call | None:
         """Return the outermost call around a module call."""
         call = self.tape.calls[number] if number is not None else None
         while call is not None and call.parent is not None:

@@ -5,18 +5,18 @@ import importlib
 import pkgutil
 from functools import cache
 
-from engine.doctor import findings
-from engine.doctor.entry import Entry
-from engine.doctor.evidence import Evidence
-from engine.tape import Finding, Tape
+from gradscribe.engine.doctor import findings
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind
+from gradscribe.engine.protocol.tape import Finding, Tape
 
-UNMENDED = "No edit of these lines alone fixes it: only you know what they should do instead"
-MOST = 3
+NO_FIX = "No edit of these lines alone fixes it: only you know what they should do instead"
+MOST_CASES = 3
 """Maximum number of cases of a finding that are reported."""
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def finding_kinds() -> tuple[FindingKind, ...]:
     """Return all kinds of findings, by file name."""
     names = sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
     modules = [importlib.import_module(f"{findings.__name__}.{name}") for name in names]
@@ -26,7 +26,7 @@ def entries() -> tuple[Entry, ...]:
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Return the findings on a tape: sure ones before hints, then by line."""
     evidence = Evidence(tape, source)
-    found = [finding for entry in entries() for finding in cases(entry, evidence)]
+    found = [finding for entry in finding_kinds() for finding in run_detector(entry, evidence)]
     found.sort(key=lambda f: (f.severity == "hint", f.place.line, f.id))
     return tuple(found)
 
@@ -38,9 +38,9 @@ def examine_safely(tape: Tape, source: str) -> tuple[Finding, ...]:
     except Exception:  # noqa: BLE001 - a program of any kind may break a detector
         evidence = Evidence(tape, source)
         found: list[Finding] = []
-        for entry in entries():
+        for entry in finding_kinds():
             try:
-                found += cases(entry, evidence)
+                found += run_detector(entry, evidence)
             except Exception:  # noqa: BLE001
                 continue
         return tuple(found)
@@ -54,7 +54,7 @@ def _parses(source: str) -> bool:
     return True
 
 
-def cases(entry: Entry, evidence: Evidence) -> list[Finding]:
+def run_detector(entry: FindingKind, evidence: Evidence) -> list[Finding]:
     """Return the findings of a detector, at most one per place."""
     found: dict[object, Finding] = {}
     for case in entry.detect(evidence):
@@ -68,9 +68,9 @@ def cases(entry: Entry, evidence: Evidence) -> list[Finding]:
             related=tuple(p for p in dict.fromkeys(case.related) if p.line and p != case.place),
             fix=fix,
             severity=entry.severity,
-            unmended="" if fix else case.unmended or UNMENDED,
+            unmended="" if fix else case.why_no_fix or NO_FIX,
         )
         found.setdefault(case.place, finding)
-        if len(found) == MOST:
+        if len(found) == MOST_CASES:
             break
     return list(found.values())

@@ -3,13 +3,13 @@
 import ast
 from typing import Literal, NamedTuple
 
-from engine.doctor.errors import modules_at, tensors_at
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import shape
-from engine.tape import Place
+from gradscribe.engine.doctor.errors import modules_at, tensors_at
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.snapshot_stats import shape
+from gradscribe.engine.protocol.tape import Place
 
 
-class Party(NamedTuple):
+class Operand(NamedTuple):
     """A tensor or a module on the failing line; ``kind`` is its dtype or its device."""
 
     name: str
@@ -20,7 +20,9 @@ class Party(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def parties(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list[Party]:
+def operands_on_line(
+    evidence: Evidence, line: int, what: Literal["dtype", "device"]
+) -> list[Operand]:
     """Return what is read on the failing line, or on the line of the outermost module call."""
     found = _on(evidence, line, what)
     if len({p.kind for p in found}) < 2:
@@ -31,9 +33,9 @@ def parties(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> 
     return found
 
 
-def _on(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list[Party]:
+def _on(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list[Operand]:
     found = [
-        Party(
+        Operand(
             evidence.program.source(call.func),
             getattr(parameters[0], what),
             parameters[0].place,
@@ -47,7 +49,7 @@ def _on(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list
         if evidence.program.source(node) in modules:
             continue
         found.append(
-            Party(
+            Operand(
                 evidence.program.source(node),
                 getattr(value, what),
                 evidence.place_of(value.id),
@@ -67,7 +69,7 @@ def _calling(evidence: Evidence) -> list[int]:
     return []
 
 
-def told(parties_there: list[Party]) -> str:
+def describe_operands(parties_there: list[Operand]) -> str:
     """Return a message with the dtype or device of each; empty if all are the same."""
     if len({p.kind for p in parties_there}) < 2:
         return ""

@@ -2,14 +2,14 @@
 
 import ast
 
-from engine.doctor.evidence import Evidence
-from engine.tape import Call
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.protocol.tape import Call
 
 _NORMS = ("BatchNorm", "SyncBatchNorm", "LazyBatchNorm")
 _DROPS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "FeatureDropout")
 
 
-def is_moody(call: Call) -> bool:
+def is_mode_dependent(call: Call) -> bool:
     """Return whether a module behaves differently in training and in evaluation."""
     if call.kind.startswith(_NORMS):
         return True
@@ -25,7 +25,7 @@ def inside(evidence: Evidence) -> dict[int, list[Call]]:
     """Return for each outermost call the calls within it, itself included."""
     found: dict[int, list[Call]] = {}
     for call in evidence.tape.calls:
-        outer = evidence.outermost(call.id)
+        outer = evidence.outermost_call(call.id)
         if outer is not None:
             found.setdefault(outer.id, []).append(call)
     return found
@@ -35,7 +35,7 @@ def results(evidence: Evidence) -> dict[int, list[int]]:
     """Return for each outermost call the values created inside it, in order."""
     found: dict[int, list[int]] = {}
     for op in evidence.tape.ops:
-        outer = evidence.top_call(op) if op.phase == "forward" else None
+        outer = evidence.outermost_call_of(op) if op.phase == "forward" else None
         if outer is not None:
             found.setdefault(outer.id, []).extend(op.outputs)
     return found
@@ -54,7 +54,7 @@ def mode_lines(evidence: Evidence, mode: str) -> list[int]:
     ]
 
 
-def owner_of(evidence: Evidence, call: Call) -> str:
+def module_expression(evidence: Evidence, call: Call) -> str:
     """Return the program's expression for a call's module: ``self.net``; empty if unknown."""
     statement = evidence.program.statement(call_line(evidence, call))
     last = call.name.rpartition(".")[2]

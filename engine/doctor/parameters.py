@@ -2,12 +2,12 @@
 
 import ast
 
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_calls
-from engine.tape import Value
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.fixes import optimizer_calls
+from gradscribe.engine.protocol.tape import Value
 
 
-def is_of_module(leaf: Value) -> bool:
+def is_module_parameter(leaf: Value) -> bool:
     """Return whether a leaf is a parameter of a module, going by its name."""
     return "." in leaf.name
 
@@ -15,7 +15,7 @@ def is_of_module(leaf: Value) -> bool:
 def is_data(evidence: Evidence, tensor: int) -> bool:
     """Return whether a leaf is data: the input of a layer or module, or named like data."""
     leaf = evidence.leaves[tensor]
-    if is_of_module(leaf):
+    if is_module_parameter(leaf):
         return False
     for value in evidence.versions[tensor]:
         for index in evidence.users.get(value.id, ()):
@@ -41,13 +41,13 @@ def untrained(evidence: Evidence) -> dict[int, Value]:
     last = max(evidence.step_at.values())
     found = {}
     for tensor, leaf in evidence.leaves.items():
-        moments = evidence.moments.get(tensor, [])
+        moments = evidence.leaf_events.get(tensor, [])
         adds = [m for m in moments if m.kind == "add" and m.position < last]
         is_root = any(v.id in evidence.roots for v in evidence.versions[tensor])
         if (
             adds
             and not is_root
-            and tensor not in evidence.held
+            and tensor not in evidence.optimized
             and not any(m.kind == "update" for m in moments)
         ):
             found[tensor] = leaf
@@ -61,7 +61,7 @@ def _stopped_early(evidence: Evidence) -> bool:
     return evidence.tape.error is not None and len(stepped) < len(made)
 
 
-def rebuilt_line(evidence: Evidence, leaf: Value) -> tuple[int, int]:
+def rebuild_lines(evidence: Evidence, leaf: Value) -> tuple[int, int]:
     """Return the lines that created an optimizer and later replaced its model; else 0, 0."""
     program = evidence.program
     for made, call in optimizer_calls(program).values():

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import norm, real, rms
-from engine.tape import Op
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.snapshot_stats import norm, real, rms
+from gradscribe.engine.protocol.tape import Op
 
 _LAYERS = frozenset(
     "linear conv1d conv2d conv3d matmul mm addmm bmm mul lstm gru rnn_tanh_cell rnn_relu_cell "
@@ -16,7 +16,7 @@ _LAYERS = frozenset(
 )
 
 
-class Series(NamedTuple):
+class LossCurve(NamedTuple):
     """Loss curve of a line that calls backward, with parameter updates in between."""
 
     line: int
@@ -24,21 +24,21 @@ class Series(NamedTuple):
     losses: tuple[float, ...]
 
 
-def series(evidence: Evidence) -> list[Series]:
+def loss_curves(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that train: three passes or more, with updates between."""
     trains = bool(evidence.updated)
     found = [
-        Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
+        LossCurve(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
         for line, rows in evidence.losses.items()
         if len(rows) >= 3 and trains
     ]
     return found or _asked(evidence)
 
 
-def _asked(evidence: Evidence) -> list[Series]:
+def _asked(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that call `autograd.grad` for manual updates."""
     tape, found = evidence.tape, dict[int, list[tuple[int, float]]]()
-    by_hand = {t for t, ms in evidence.moments.items() if any(m.kind == "update" for m in ms)}
+    by_hand = {t for t, ms in evidence.leaf_events.items() if any(m.kind == "update" for m in ms)}
     for number, current in enumerate(tape.passes):
         if current.kind != "grad" or current.create_graph or len(current.roots) != 1:
             continue
@@ -50,13 +50,13 @@ def _asked(evidence: Evidence) -> list[Series]:
         if isinstance(item, int | float):
             found.setdefault(current.line, []).append((number, float(item)))
     return [
-        Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
+        LossCurve(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
         for line, rows in found.items()
         if len(rows) >= 3
     ]
 
 
-def diverged(curve: Series) -> bool:
+def diverged(curve: LossCurve) -> bool:
     """Return whether a loss diverged: non-finite, or ten times its start and still rising."""
     losses = curve.losses
     if not math.isfinite(losses[0]):
@@ -72,7 +72,7 @@ def blew_up(evidence: Evidence) -> bool:
 
     Infinities or dead units after that are consequences and not findings of their own.
     """
-    for curve in series(evidence):
+    for curve in loss_curves(evidence):
         finite = [*takewhile(math.isfinite, curve.losses)]
         if len(finite) > 2 and abs(finite[-1]) > 1e3 * max(abs(finite[0]), 1e-12):
             return True
@@ -97,14 +97,14 @@ def update_ratios(evidence: Evidence) -> list[tuple[int, float]]:
     return found
 
 
-class Layer(NamedTuple):
+class LayerGradient(NamedTuple):
     """A layer's op in a pass, and the root mean square of its result's gradient."""
 
     op: Op
     gradient: float
 
 
-def layers(evidence: Evidence, number: int) -> list[Layer]:
+def layers(evidence: Evidence, number: int) -> list[LayerGradient]:
     """Return the ops with parameters that a pass went through, in forward order."""
     tape = evidence.tape
     received = {e.node: e for e in tape.executions if e.run == number}
@@ -116,7 +116,7 @@ def layers(evidence: Evidence, number: int) -> list[Layer]:
             continue
         index = received[op.node].received[:1]
         if index and index[0] is not None:
-            found.append(Layer(op, rms(tape.snapshots[index[0]])))
+            found.append(LayerGradient(op, rms(tape.snapshots[index[0]])))
     return found
 
 
@@ -129,7 +129,7 @@ def gradient_norms(evidence: Evidence, number: int) -> list[tuple[str, float]]:
     ]
 
 
-class Scale(NamedTuple):
+class DataScale(NamedTuple):
     """Root mean squares of the largest and smallest column of a data tensor."""
 
     value: int
@@ -137,13 +137,13 @@ class Scale(NamedTuple):
     smallest: float
 
 
-def data_scales(evidence: Evidence) -> list[Scale]:
+def data_scales(evidence: Evidence) -> list[DataScale]:
     """Return the scales of the data that trained layers multiply, per column if 2-D."""
-    found: dict[int, Scale] = {}
+    found: dict[int, DataScale] = {}
     for op in evidence.tape.ops:
         if op.phase != "forward" or op.op not in _LAYERS or not op.outputs:
             continue
-        if op.outputs[0] not in evidence.used_for_training:
+        if op.outputs[0] not in evidence.root_dependencies:
             continue
         if not any(evidence.values[i].tensor in evidence.updated for i in op.inputs):
             continue
@@ -156,17 +156,17 @@ def data_scales(evidence: Evidence) -> list[Scale]:
     return list(found.values())
 
 
-def _scale(evidence: Evidence, value: int) -> Scale | None:
+def _scale(evidence: Evidence, value: int) -> DataScale | None:
     snapshot = evidence.snapshot(value)
     if snapshot is None or not evidence.values[value].shape:
         return None
     array = real(snapshot)
     if array is None:
         size = rms(snapshot)
-        return Scale(value, size, size)
+        return DataScale(value, size, size)
     if not array.size or not np.isfinite(array).all():
         return None
     columns = array.reshape(-1, array.shape[-1]) if array.ndim == 2 else array.reshape(-1, 1)
     sizes = np.sqrt(np.square(columns).mean(0))
     sizes = sizes[sizes > 0]
-    return Scale(value, float(sizes.max()), float(sizes.min())) if sizes.size else None
+    return DataScale(value, float(sizes.max()), float(sizes.min())) if sizes.size else None

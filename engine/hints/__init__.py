@@ -6,18 +6,18 @@ The first row that matches wins, so specific rows precede general ones in each t
 import re
 from collections.abc import Mapping
 
-from engine.hints import autograd, layers, operands, parts, python, tensors
-from engine.hints.advice import Case, Row
-from engine.tape import Place
+from gradscribe.engine.hints import autograd, layers, models, operands, python, tensors
+from gradscribe.engine.hints.advice import HintContext, HintRow
+from gradscribe.engine.protocol.tape import Place
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[HintRow, ...] = (
     *python.ROWS,
     *autograd.ROWS,
-    *parts.ROWS,
+    *models.ROWS,
     *layers.ROWS,
     *tensors.ROWS,
 )
-_OF_TENSORS = frozenset((*parts.ROWS, *layers.ROWS, *tensors.ROWS))
+_OF_TENSORS = frozenset((*models.ROWS, *layers.ROWS, *tensors.ROWS))
 """Rows whose hint is followed by the operands' shapes."""
 
 
@@ -32,18 +32,18 @@ def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, obje
     """
     try:
         text = str(exc.msg if isinstance(exc, SyntaxError) else exc)
-        case = Case(exc, _code(source, place), scope or {}, source)
+        case = HintContext(exc, _code(source, place), scope or {}, source)
         for row in ROWS:
             match = re.search(row.pattern, text) if isinstance(exc, row.kind) else None
             if match is not None:
-                about = operands.told(case) if row in _OF_TENSORS else ""
+                about = operands.described(case) if row in _OF_TENSORS else ""
                 return f"{answer(row, match, case)} {about}".strip()
     except BaseException:  # noqa: BLE001 - the exception is the user's and may raise on every touch
         return ""
     return ""
 
 
-def answer(row: Row, match: re.Match[str], case: Case) -> str:
+def answer(row: HintRow, match: re.Match[str], case: HintContext) -> str:
     """Return the hint of ``row`` with the groups of ``match`` filled in."""
     if isinstance(row.answer, str):
         return row.answer.format("", *match.groups()) if match.groups() else row.answer

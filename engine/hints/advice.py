@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 
-class Case(NamedTuple):
+class HintContext(NamedTuple):
     """Context of a hint: the exception, the failing code, the visible names."""
 
     exc: BaseException
@@ -17,10 +17,10 @@ class Case(NamedTuple):
     """The whole program."""
 
 
-Answer = str | Callable[[re.Match[str], Case], str]
+Answer = str | Callable[[re.Match[str], HintContext], str]
 
 
-class Row(NamedTuple):
+class HintRow(NamedTuple):
     """An error and its hint.
 
     ``pattern`` is searched in the message of a ``kind``. ``answer`` is a text, in which ``{1}``
@@ -66,7 +66,7 @@ def near(word: str, names: Iterable[str]) -> str:
     return matches[0] if matches else ""
 
 
-def name(match: re.Match[str], case: Case) -> str:
+def undefined_name(match: re.Match[str], case: HintContext) -> str:
     """Hint for a NameError: an import, a name in torch, or a similar name."""
     word = match[1]
     if word in IMPORTS:
@@ -84,7 +84,7 @@ def name(match: re.Match[str], case: Case) -> str:
     return f"Give {word} a value on a line above this one."
 
 
-def out_of_bounds(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def out_of_bounds(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for an index past a dimension's end."""
     size = int(match[1])
     if size == 0:
@@ -92,7 +92,7 @@ def out_of_bounds(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     return f"Indices go from 0 to {size - 1} here, or from -{size} to -1."
 
 
-def view(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def invalid_view(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a shape that does not fit a tensor's number of elements."""
     sizes = [int(text) for text in match[1].split(",") if text.strip()]
     product = 1
@@ -103,7 +103,7 @@ def view(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     return f"These sizes hold {product} elements, but the tensor has {match[2]}."
 
 
-def memory(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def too_large(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a tensor that is too large, with its size."""
     size = float(match[1])
     for unit in ("bytes", "kB", "MB", "GB"):
@@ -113,7 +113,7 @@ def memory(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     return f"That takes {size:,.4g} TB, more than there is. Make a size smaller."
 
 
-def module(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def missing_module(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a module that is not installed."""
     top = match[1].split(".")[0]
     close = near(top, ("torch", "numpy", "math", "random", "typing", "itertools", "functools"))
@@ -122,7 +122,7 @@ def module(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     return f"{top} is not installed beside Gradscribe. Check the spelling, or do without it."
 
 
-def state_key(match: re.Match[str], case: Case) -> str:
+def state_key(match: re.Match[str], case: HintContext) -> str:
     """Hint for a missing key that looks like a parameter's name in a state dict."""
     known = _keys(case)
     close = near(match[1], known)
@@ -131,7 +131,7 @@ def state_key(match: re.Match[str], case: Case) -> str:
     return "Parameters are named by the path of their layers: print(model.state_dict().keys())."
 
 
-def key(match: re.Match[str], case: Case) -> str:
+def missing_key(match: re.Match[str], case: HintContext) -> str:
     """Hint for a missing key of a dict."""
     close = near(match[1].strip("'\""), _keys(case))
     if close:
@@ -139,7 +139,7 @@ def key(match: re.Match[str], case: Case) -> str:
     return f"The dict has no key {match[1][:60]}: print its .keys(), or use .get(...)."
 
 
-def _keys(case: Case) -> list[str]:
+def _keys(case: HintContext) -> list[str]:
     """Return the keys of the dict that the failing code indexes by a plain name."""
     owner = case.scope.get(case.code.split("[")[0].strip())
     return [word for word in owner if isinstance(word, str)] if isinstance(owner, dict) else []

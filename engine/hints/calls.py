@@ -8,8 +8,8 @@ import types
 import torch
 from torch import nn
 
-from engine.hints import operands
-from engine.hints.advice import NO_GRAD, Case, near
+from gradscribe.engine.hints import operands
+from gradscribe.engine.hints.advice import NO_GRAD, HintContext, near
 
 _PLACES = (
     ("torch", torch),
@@ -23,7 +23,7 @@ _PLACES = (
 """Modules of torch to search for a name that was looked up in another of them."""
 
 
-def too_many(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def too_many(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a call with too many arguments."""
     classes = _classes(case)
     message = str(case.exc)
@@ -41,7 +41,7 @@ def too_many(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
             slip = _init_slip(cls) if f"{cls.name}.__init__()" in message else ""
             if slip:
                 return slip
-        tree = operands.parsed(case.code)
+        tree = operands.parse_expression(case.code)
         called = tree.func if isinstance(tree, ast.Call) else None
         owner = case.scope.get(called.id) if isinstance(called, ast.Name) else None
         if isinstance(called, ast.Name) and isinstance(owner, type) and called.id != owner.__name__:
@@ -52,7 +52,7 @@ def too_many(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     return "It takes fewer arguments than it is given here; sizes may need brackets around them."
 
 
-def attribute(match: re.Match[str], case: Case) -> str:
+def missing_attribute(match: re.Match[str], case: HintContext) -> str:
     """Hint for an AttributeError: a name in torch, or a similar attribute of the object."""
     word = match[1]
     owner = getattr(case.exc, "obj", None)
@@ -84,21 +84,21 @@ def attribute(match: re.Match[str], case: Case) -> str:
     )
 
 
-def none_operand(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def none_operand(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for arithmetic on None, which is usually a ``.grad``."""
     if "grad" in case.code:
         return _uncalled_backward(case) or NO_GRAD
     return "One side is None. Does a function forget its return, or is a .grad not there yet?"
 
 
-def none_attribute(match: re.Match[str], case: Case) -> str:
+def none_attribute(match: re.Match[str], case: HintContext) -> str:
     """Hint for an attribute of None, which is usually a ``.grad``."""
     if "grad" in case.code or match[1] in ("zero_", "norm", "data", "clone", "item"):
         return _uncalled_backward(case) or NO_GRAD
     return "What stands before the dot is None. Does a function forget its return?"
 
 
-def _missing_field(case: Case, owner: object) -> str:
+def _missing_field(case: HintContext, owner: object) -> str:
     """Return why a module lacks an attribute of its ``__init__``; empty if unknown."""
     classes = (cls for cls in _classes(case) if cls.name == type(owner).__name__)
     return next((slip for cls in classes if (slip := _init_slip(cls))), "")
@@ -121,7 +121,7 @@ def _elsewhere(owner: object, word: str) -> str:
     return ""
 
 
-def not_iterable(match: re.Match[str], case: Case) -> str:
+def not_iterable(match: re.Match[str], case: HintContext) -> str:
     """Hint for an object that is not iterable, usually a model passed to an optimizer."""
     method = re.search(r"(\w+(?:\.\w+)*\.(?:named_)?parameters)\b(?!\()", case.code)
     if match[1] == "method" and method is not None:
@@ -129,14 +129,14 @@ def not_iterable(match: re.Match[str], case: Case) -> str:
     return "If this is a model, give its parameters: model.parameters()."
 
 
-def one_element(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def one_element(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a conversion of several elements to a number, usually in a list of tensors."""
     if re.match(r"\s*(torch\.)?tensor\(", case.code):
         return "torch.tensor takes numbers: put tensors together with torch.stack or torch.cat."
     return "Only one element becomes a number: use .sum(), .mean(), or pick one."
 
 
-def no_form(match: re.Match[str], case: Case) -> str:
+def no_overload(match: re.Match[str], case: HintContext) -> str:
     """Hint for arguments that match no overload of a function: a misspelt keyword."""
     message = str(case.exc)
     given = re.search(r"got \((.*?)\), but", message, re.DOTALL)
@@ -149,7 +149,7 @@ def no_form(match: re.Match[str], case: Case) -> str:
     return f"{match[1]} cannot be called with these arguments: compare with the forms listed."
 
 
-def unpacked(match: re.Match[str], case: Case) -> str:
+def wrong_unpacking(match: re.Match[str], case: HintContext) -> str:
     """Hint for unpacking into too many or too few names."""
     few = match[1] == "not enough"
     code = case.code.strip()
@@ -162,7 +162,7 @@ def unpacked(match: re.Match[str], case: Case) -> str:
     return "Left and right of = need equally many: count the names and the elements."
 
 
-def _uncalled_backward(case: Case) -> str:
+def _uncalled_backward(case: HintContext) -> str:
     """Return the hint for a ``loss.backward`` without parentheses; empty if there is none."""
     try:
         tree = ast.parse(case.source)
@@ -178,7 +178,7 @@ def _uncalled_backward(case: Case) -> str:
     return ""
 
 
-def _classes(case: Case) -> list[ast.ClassDef]:
+def _classes(case: HintContext) -> list[ast.ClassDef]:
     try:
         return [n for n in ast.walk(ast.parse(case.source)) if isinstance(n, ast.ClassDef)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):

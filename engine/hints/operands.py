@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import nn
 
-from engine.hints.advice import Case
+from gradscribe.engine.hints.advice import HintContext
 
 MOST = 3
 """Maximum number of operands to list."""
@@ -16,7 +16,7 @@ _DTYPE = re.compile(r"dtype|scalar type|Long|Float|Double|Half|Int\b", re.IGNORE
 _DEVICE = re.compile(r"device|cuda|meta", re.IGNORECASE)
 
 
-def told(case: Case) -> str:
+def described(case: HintContext) -> str:
     """Return ``Here x is (4, 5), self.fc is Linear(3 → 2).``; empty if nothing is known."""
     message = str(case.exc)
     parts = [
@@ -28,7 +28,7 @@ def told(case: Case) -> str:
     return f"Here {_joined(parts)}." if parts else ""
 
 
-def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
+def operands(case: HintContext) -> list[tuple[str, torch.Tensor | nn.Module]]:
     """Return the variables and fields of the failing code that are tensors or modules."""
     result: dict[str, torch.Tensor | nn.Module] = {}
     changed = _changed(case.code)
@@ -41,9 +41,9 @@ def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
     return list(result.items())
 
 
-def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
+def binary_operands(case: HintContext) -> list[tuple[str, torch.Tensor]]:
     """Return the operands of a product or a sum, as written, that are known tensors."""
-    tree = parsed(case.code)
+    tree = parse_expression(case.code)
     pair: list[ast.expr] = []
     changed = _changed(case.code)
     if changed is not None and tree is not None:
@@ -78,7 +78,7 @@ def value(node: ast.AST, scope: Mapping[str, object]) -> object:
 _KINDS = ("modules", "parameters", "buffers")
 
 
-def fitting(name: str, shape_now: torch.Size, other: torch.Size) -> str:
+def broadcast_fix(name: str, shape_now: torch.Size, other: torch.Size) -> str:
     """Return an expression of ``name`` that makes it broadcast with shape ``other``; else empty."""
     tries: list[tuple[str, tuple[int, ...]]] = []
     if len(shape_now) == 1:
@@ -100,7 +100,7 @@ def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 def _reads(code: str) -> Iterator[ast.expr]:
     """Yield names and fields in source order, a field before its owner."""
-    tree = parsed(code)
+    tree = parse_expression(code)
     stack: list[ast.AST] = [tree] if tree is not None else []
     while stack:
         node = stack.pop(0)
@@ -112,7 +112,7 @@ def _reads(code: str) -> Iterator[ast.expr]:
             stack[:0] = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
 
 
-def parsed(code: str) -> ast.expr | None:
+def parse_expression(code: str) -> ast.expr | None:
     """Return the expression that a statement is or assigns; None if it has none."""
     try:
         body = ast.parse(code.strip()).body

@@ -4,9 +4,9 @@ import bdb
 import re
 import traceback
 
-from engine.confine import box
-from engine.hints import advice, calls
-from engine.hints.advice import Row
+from gradscribe.engine.hints import advice, calls
+from gradscribe.engine.hints.advice import HintRow
+from gradscribe.engine.sandbox.confine import box
 
 _COMMA = "Something is missing or too much here: an operator, a comma, a bracket or a quote."
 
@@ -14,8 +14,8 @@ _COMMA = "Something is missing or too much here: an operator, a comma, a bracket
 _PROCESSES = re.compile(r"system|subprocess|popen|fork|spawn|Process|Pool|Manager|exec[lv]")
 
 
-def _closed(_: re.Match[str], case: advice.Case) -> str:
-    if not box.is_active():
+def _closed(_: re.Match[str], case: advice.HintContext) -> str:
+    if not box.is_confined():
         return "The system does not let you: check who owns it."
     if "num_workers" in case.code or "DataLoader" in _inside(case.exc):
         return "Programs here cannot start processes: use num_workers=0."
@@ -35,8 +35,8 @@ def _inside(exc: BaseException) -> str:
     return str([(at.filename, at.name) for at in traceback.extract_tb(exc.__traceback__)])
 
 
-def _offline(_: re.Match[str], __: advice.Case) -> str:
-    if not box.is_active():
+def _offline(_: re.Match[str], __: advice.HintContext) -> str:
+    if not box.is_confined():
         return "Is there a network, and is the name right?"
     return (
         "Programs here are kept from the network. Run > Let my programs use files opens that too."
@@ -44,242 +44,251 @@ def _offline(_: re.Match[str], __: advice.Case) -> str:
 
 
 ROWS = (
-    Row(PermissionError, "", _closed, "[Errno 1] Operation not permitted: 'out.txt'"),
-    Row(
+    HintRow(PermissionError, "", _closed, "[Errno 1] Operation not permitted: 'out.txt'"),
+    HintRow(
         RuntimeError,
         r"(?i)(open file failed|shared memory|failed to bind).*(not permitted|ermission denied)",
         _closed,
         "[enforce fail at inline_container.cc:747] . open file failed with strerror: Operation "
         "not permitted",
     ),
-    Row(
+    HintRow(
         OSError,
         "name resolution|Name or service not known|nodename nor servname|etwork is unreachable",
         _offline,
         "<urlopen error [Errno -3] Temporary failure in name resolution>",
     ),
-    Row(
+    HintRow(
         bdb.BdbQuit,
         "",
         "There is no keyboard for a debugger here: step through the run with the buttons below.",
         "",
     ),
-    Row(TabError, "", "Indent with spaces only.", "inconsistent use of tabs and spaces"),
-    Row(
+    HintRow(TabError, "", "Indent with spaces only.", "inconsistent use of tabs and spaces"),
+    HintRow(
         IndentationError,
         "expected an indented block after (.+) on line",
         "Indent the lines that belong to the {1} by four spaces.",
         "expected an indented block after 'for' statement on line 1",
     ),
-    Row(
+    HintRow(
         IndentationError,
         "unexpected indent",
         "This line starts further right than the one above: remove the spaces before it.",
         "unexpected indent",
     ),
-    Row(
+    HintRow(
         IndentationError,
         "unindent does not match",
         "Begin this line in the same column as the lines it belongs with.",
         "unindent does not match any outer indentation level",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "null bytes",
         "An invisible character that no program may hold stands here: delete it.",
         "source code string cannot contain null bytes",
     ),
-    Row(SyntaxError, r"'(.)' was never closed", "Close it with a bracket.", "'(' was never closed"),
-    Row(SyntaxError, r"unmatched '(.)'", "Nothing opens this {1}: remove it.", "unmatched ')'"),
-    Row(
+    HintRow(
+        SyntaxError, r"'(.)' was never closed", "Close it with a bracket.", "'(' was never closed"
+    ),
+    HintRow(SyntaxError, r"unmatched '(.)'", "Nothing opens this {1}: remove it.", "unmatched ')'"),
+    HintRow(
         SyntaxError,
         r"closing parenthesis '(.)' does not match opening parenthesis '(.)'",
         "{2} is open here, so close it before {1}.",
         "closing parenthesis ']' does not match opening parenthesis '('",
     ),
-    Row(SyntaxError, r"expected '(.+)'", "Put {1} here.", "expected ':'"),
-    Row(
+    HintRow(SyntaxError, r"expected '(.+)'", "Put {1} here.", "expected ':'"),
+    HintRow(
         SyntaxError,
         "unterminated (triple-quoted )?(f-)?string",
         "End the text with the quote it began with.",
         "unterminated string literal (detected at line 1)",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         r"invalid character '(.)'|invalid non-printable character",
         "Python does not know this character: type it anew on the keyboard.",
         "invalid character '“' (U+201C)",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "Maybe you meant '==' or ':=' instead of '='|Maybe you meant '==' instead of '='",
         "= gives a name a value; == compares.",
         "cannot assign to literal here. Maybe you meant '==' instead of '='?",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "cannot assign to|cannot delete",
         "Left of = stands a name, an element x[0] or a field x.data.",
         "cannot assign to function call",
     ),
-    Row(SyntaxError, "Missing parentheses", "Write print(...).", "Missing parentheses in call"),
-    Row(
+    HintRow(SyntaxError, "Missing parentheses", "Write print(...).", "Missing parentheses in call"),
+    HintRow(
         SyntaxError,
         "positional argument follows keyword",
         "Put the arguments without a name first.",
         "positional argument follows keyword argument",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "'(return|yield|await)' outside",
         "{1} belongs inside a function (def).",
         "'return' outside function",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "'(break|continue)' (outside|not properly in) loop",
         "{1} belongs inside a for or while loop.",
         "'break' outside loop",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "invalid decimal literal",
         "A name cannot begin with a digit.",
         "invalid decimal literal",
     ),
-    Row(
+    HintRow(
         SyntaxError,
         "forgot a comma",
         "Put a comma or an operator between the two.",
         "invalid syntax. Perhaps you forgot a comma?",
     ),
-    Row(SyntaxError, "invalid syntax|unexpected EOF", _COMMA, "invalid syntax"),
-    Row(
+    HintRow(SyntaxError, "invalid syntax|unexpected EOF", _COMMA, "invalid syntax"),
+    HintRow(
         UnboundLocalError,
         "local variable '(.+)'",
         "The function gives {1} a value of its own, but only later: pass it in as an argument.",
         "cannot access local variable 'x' where it is not associated with a value",
     ),
-    Row(NameError, r"name '(\w+)' is not defined", advice.name, "name 'x' is not defined"),
-    Row(ModuleNotFoundError, r"No module named '([\w.]+)'", advice.module, "No module named 'foo'"),
-    Row(
+    HintRow(
+        NameError, r"name '(\w+)' is not defined", advice.undefined_name, "name 'x' is not defined"
+    ),
+    HintRow(
+        ModuleNotFoundError,
+        r"No module named '([\w.]+)'",
+        advice.missing_module,
+        "No module named 'foo'",
+    ),
+    HintRow(
         ImportError,
         r"cannot import name '(\w+)' from '([\w.]+)'",
         "{2} has no {1}: check the spelling.",
         "cannot import name 'foo' from 'torch' (unknown location)",
     ),
-    Row(
+    HintRow(
         AttributeError,
         r"'NoneType' object has no attribute '(\w+)'",
         calls.none_attribute,
         "'NoneType' object has no attribute 'zero_'",
     ),
-    Row(
+    HintRow(
         AttributeError,
         r"cannot assign (module|parameter)s? before (Module.__init__)",
         "Begin __init__ with super().__init__().",
         "cannot assign module before Module.__init__() call",
     ),
-    Row(
+    HintRow(
         AttributeError,
         r"has no attribute '(\w+)'",
-        calls.attribute,
+        calls.missing_attribute,
         "'Tensor' object has no attribute 'sume'",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"unsupported operand type\(s\) for .+'NoneType'",
         calls.none_operand,
         "unsupported operand type(s) for *: 'float' and 'NoneType'",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"unsupported operand type\(s\) for (.+): '(\w+)' and '(\w+)'",
         "{1} does not work between {2} and {3}: convert one of them.",
         "unsupported operand type(s) for +: 'Tensor' and 'str'",
     ),
-    Row(
+    HintRow(
         TypeError,
         "'NoneType' object is not",
         "This is None. Does a function forget its return, or is a .grad not there yet?",
         "'NoneType' object is not subscriptable",
     ),
-    Row(
+    HintRow(
         TypeError,
         "'(Tensor|float|int)' object is not callable",
         "Parentheses call a function; a product needs *, an element needs [ ].",
         "'Tensor' object is not callable",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"missing (\d+) required positional arguments?: (.+)",
         "Also give it {2}.",
         "Linear.__init__() missing 1 required positional argument: 'out_features'",
     ),
-    Row(
+    HintRow(
         TypeError,
         "unexpected keyword argument '(.+?)'",
         "It takes no argument named {1}: check the spelling.",
         "f() got an unexpected keyword argument 'lrr'",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"takes (from )?\d+ .*positional arguments? .*but \d+ (was|were) given",
         calls.too_many,
         "tensor() takes 1 positional argument but 2 were given",
     ),
-    Row(
+    HintRow(
         ValueError,
         r"invalid literal for int\(\).*: (.+)|could not convert string to float: (.+)",
         "This text is no number Python can read.",
         "invalid literal for int() with base 10: 'a'",
     ),
-    Row(
+    HintRow(
         ValueError,
         "(too many|not enough) values to unpack",
-        calls.unpacked,
+        calls.wrong_unpacking,
         "too many values to unpack (expected 2)",
     ),
-    Row(ZeroDivisionError, "", "The divisor is 0 here.", "division by zero"),
-    Row(
+    HintRow(ZeroDivisionError, "", "The divisor is 0 here.", "division by zero"),
+    HintRow(
         IndexError,
         "(list|tuple|string|range) (object )?(assignment )?index out of range",
         "Indices go from 0 to the length minus 1.",
         "list index out of range",
     ),
-    Row(KeyError, r"^'(.*\.(weight|bias))'$", advice.state_key, "'fc.weight'"),
-    Row(KeyError, r"^(.+)$", advice.key, "'a'"),
-    Row(
+    HintRow(KeyError, r"^'(.*\.(weight|bias))'$", advice.state_key, "'fc.weight'"),
+    HintRow(KeyError, r"^(.+)$", advice.missing_key, "'a'"),
+    HintRow(
         RecursionError,
         "during compilation",
         "An expression is nested too deeply: split it into several lines.",
         "maximum recursion depth exceeded during compilation",
     ),
-    Row(
+    HintRow(
         RecursionError,
         "cannot set the recursion limit",
         "Choose a bigger number.",
         "cannot set the recursion limit to 1 at the recursion depth 13: the limit is too low",
     ),
-    Row(
+    HintRow(
         RecursionError,
         "",
         "A function calls itself without end: give it a case in which it stops.",
         "maximum recursion depth exceeded",
     ),
-    Row(MemoryError, "", "More memory than there is. Make a size smaller.", ""),
-    Row(
+    HintRow(MemoryError, "", "More memory than there is. Make a size smaller.", ""),
+    HintRow(
         FileNotFoundError,
         "",
         "There is no such file where the program runs: check the name and the folder.",
         "[Errno 2] No such file or directory: 'data.pt'",
     ),
-    Row(
+    HintRow(
         EOFError,
         "",
         "Nothing can be typed into a running program here: write the value into the code.",
         "EOF when reading a line",
     ),
-    Row(AssertionError, "^$", "What the assert states is not true here.", ""),
-    Row(KeyboardInterrupt, "", "The program was interrupted.", ""),
+    HintRow(AssertionError, "^$", "What the assert states is not true here.", ""),
+    HintRow(KeyboardInterrupt, "", "The program was interrupted.", ""),
 )

@@ -3,18 +3,18 @@
 import math
 import re
 
-from engine.hints import operands
-from engine.hints.advice import Case
+from gradscribe.engine.hints import operands
+from gradscribe.engine.hints.advice import HintContext
 
 
-def matmul(match: re.Match[str], case: Case) -> str:
+def matmul(match: re.Match[str], case: HintContext) -> str:
     """Hint for the inner sizes of a matrix product."""
     rows, inner, other, columns = match.groups()
     text = f"(n × k) @ (k × m): the inner sizes {inner} and {other} must be equal."
     if not re.search(r"@|\bmm\(|matmul\(", case.code):
         flat = _flattened(case, int(other))
         return f"{text} {flat or f'A Linear layer needs in_features={inner} for this input.'}"
-    names = [name for name, _ in operands.sides(case)]
+    names = [name for name, _ in operands.binary_operands(case)]
     first, second = names if len(names) == 2 else ("", "")
     if inner == columns:
         return f"{text} {_transposed(second, 'second')} would fit."
@@ -23,7 +23,7 @@ def matmul(match: re.Match[str], case: Case) -> str:
     return text
 
 
-def _flattened(case: Case, features: int) -> str:
+def _flattened(case: HintContext, features: int) -> str:
     """Return how to flatten a batch of images to rows of ``features``; empty if impossible."""
     for name, thing in operands.operands(case):
         sizes = getattr(thing, "shape", ())
@@ -39,34 +39,34 @@ def _transposed(name: str, which: str) -> str:
     return f"{name.removesuffix('.T')}" if name.endswith(".T") else f"{name}.T"
 
 
-def matvec(match: re.Match[str], case: Case) -> str:
+def matvec(match: re.Match[str], case: HintContext) -> str:
     """Hint for a product of a matrix and a vector."""
     _, rows, columns, size = match.groups()
     text = f"The matrix has {columns} columns, so the vector needs {columns} elements, not {size}."
-    names = [name for name, _ in operands.sides(case)]
+    names = [name for name, _ in operands.binary_operands(case)]
     if rows == size and len(names) == 2:
         return f"{text} {_transposed(names[0], 'first')} would fit."
     return text
 
 
-def size_mismatch(match: re.Match[str], case: Case) -> str:
+def size_mismatch(match: re.Match[str], case: HintContext) -> str:
     """Hint for shapes that do not broadcast."""
     text = (
         f"Sizes {match[1]} and {match[2]} differ in dimension {match[3]}: "
         "they broadcast only where they are equal or one of them is 1."
     )
-    pair = operands.sides(case)
+    pair = operands.binary_operands(case)
     if len(pair) == 2:
         (first, a), (second, b) = pair
-        fits = operands.fitting(second, b.shape, a.shape)
-        other = operands.fitting(first, a.shape, b.shape)
+        fits = operands.broadcast_fix(second, b.shape, a.shape)
+        other = operands.broadcast_fix(first, a.shape, b.shape)
         fits = other if not fits or "unsqueeze" in other else fits
         if fits:
             return f"{text} {fits} would fit."
     return text
 
 
-def channels(match: re.Match[str], case: Case) -> str:  # noqa: ARG001 - as every answer
+def channels(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001 - as every answer
     """Hint for an image with the wrong number of channels, or with channels last."""
     given, wanted, there = match[1].split(", "), match[2], match[3]
     text = f"The layer takes {wanted} channels and is given {there} "
@@ -76,13 +76,13 @@ def channels(match: re.Match[str], case: Case) -> str:  # noqa: ARG001 - as ever
     return text
 
 
-def written(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def wrong_assignment(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for assigning a tensor of the wrong shape to a part of another."""
     place = f"({match[2]})" if match[2] else "a single number"
     return f"The place that is written to holds {place}, the value has the shape ({match[1]})."
 
 
-def joined(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+def wrong_concatenation(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for concatenated or stacked tensors whose sizes do not match."""
     if str(case.exc).startswith("stack expects") and not re.search(r"stack\(|cat\(", case.code):
         return (

@@ -1,7 +1,7 @@
 """Hints for errors of shapes, dtypes, devices, indices, layers and losses."""
 
-from engine.hints import advice, calls, shapes
-from engine.hints.advice import Row
+from gradscribe.engine.hints import advice, calls, shapes
+from gradscribe.engine.hints.advice import HintRow
 
 _TARGETS = "Class targets are whole numbers: make them with dtype=torch.long, or add .long()."
 _DTYPES = "Both need the same dtype: convert one, for example with .float()."
@@ -11,111 +11,111 @@ _NO_DEVICE = "This engine has no such device. Choose cpu, or one that the device
 _SAME_SHAPE = "Prediction and target need one shape: .view(-1), .unsqueeze(1) or .squeeze(1) helps."
 
 ROWS = (
-    Row(
+    HintRow(
         RuntimeError,
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
         shapes.matmul,
         "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x2)",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton "
         r"dimension (\d+)",
         shapes.size_mismatch,
         "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
         "Only a size of 1 stretches; here {2} would have to become {1}.",
         "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
         "dimension 1.",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"shape '\[(.*)\]' is invalid for input of size (\d+)",
-        advice.view,
+        advice.invalid_view,
         "shape '[4, -1]' is invalid for input of size 6",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "view size is not compatible",
         "The tensor is not contiguous: use .reshape(...), or .contiguous() first.",
         "view size is not compatible with input tensor's size and stride",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"size mismatch, got input \((\d+)\), mat \((\d+)x(\d+)\), vec \((\d+)\)",
         shapes.matvec,
         "size mismatch, got input (2), mat (2x3), vec (2)",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "inconsistent tensor size",
         "Both vectors need equally many elements.",
         "inconsistent tensor size, expected tensor [2] and src [3] to have the same number",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "must be a 3D tensor|must be 3D",
         "bmm takes batches of matrices (batch × n × k); @ works for matrices.",
         "batch1 must be a 3D tensor",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "Sizes of tensors must match except in dimension|stack expects each tensor to be equal",
-        shapes.joined,
+        shapes.wrong_concatenation,
         "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 2",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"expected input\[(.*)\] to have (\d+) channels, but got (\d+) channels",
         shapes.channels,
         "expected input[1, 1, 8, 8] to have 3 channels, but got 1 channels instead",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"Kernel size can't be greater than actual input",
         "The picture is smaller than the kernel by now: use padding, or fewer layers.",
         "Kernel size can't be greater than actual input size",
     ),
-    Row(
+    HintRow(
         Exception,
         r"Expected (2D|3D|4D|5D|\dD).*got|expected input to be \dD",
         "The input has the wrong number of dimensions; unsqueeze(0) adds a batch of one.",
         "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3, 3]",
     ),
-    Row(
+    HintRow(
         ValueError,
         "target size .* different to the input size",
         _SAME_SHAPE,
         "Using a target size (torch.Size([2])) that is different to the input size",
     ),
-    Row(
+    HintRow(
         ValueError,
         r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
         "{1} predictions and {2} targets: one target each is needed.",
         "Expected input batch_size (2) to match target batch_size (3).",
     ),
-    Row(
+    HintRow(
         ValueError,
         "Expected more than 1 value per channel",
         "Batch normalisation needs two samples or more in training; call .eval() for one.",
         "Expected more than 1 value per channel when training, got input size [1, 3]",
     ),
-    Row(
+    HintRow(
         ValueError,
         "expected sequence of length",
         "The rows of a tensor need equally many elements.",
         "expected sequence of length 2 at dim 1 (got 1)",
     ),
-    Row(
+    HintRow(
         Exception,
         r"elements? cannot be converted to Scalar|only one element tensors can be converted",
         _ONE_ELEMENT,
         "a Tensor with 2 elements cannot be converted to Scalar",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "Boolean value of Tensor with more than one value",
         "A condition needs one True or False: add .any() or .all(). A loss is made first, then "
@@ -123,177 +123,177 @@ ROWS = (
         "Boolean value of Tensor with more than one value is ambiguous",
     ),
     # Indices
-    Row(
+    HintRow(
         IndexError,
         r"Target (-?\d+) is out of bounds",
         "There is no class {1}: with n outputs, targets go from 0 to n − 1.",
         "Target 7 is out of bounds.",
     ),
-    Row(
+    HintRow(
         IndexError,
         r"index -?\d+ is out of bounds for dimension \d+ with size (\d+)",
         advice.out_of_bounds,
         "index 5 is out of bounds for dimension 0 with size 3",
     ),
-    Row(
+    HintRow(
         IndexError,
         r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\]",
         "This tensor's dimensions are {1} to {2}.",
         "Dimension out of range (expected to be in range of [-2, 1], but got 5)",
     ),
-    Row(
+    HintRow(
         IndexError,
         r"too many indices for tensor of dimension (\d+)",
         "The tensor has {1} dimensions: give at most as many indices.",
         "too many indices for tensor of dimension 1",
     ),
-    Row(
+    HintRow(
         IndexError,
         "shape of the mask",
         "A mask needs the shape of what it picks from.",
         "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor [2]",
     ),
-    Row(
+    HintRow(
         IndexError,
         "used as indices must be|are valid indices",
         "Indices are whole numbers (.long()) or a mask of True and False.",
         "tensors used as indices must be long, int, byte or bool tensors",
     ),
     # Dtypes and devices
-    Row(
+    HintRow(
         RuntimeError,
         "expected target dtype to be Long|expected scalar type Long",
         _TARGETS,
         "expected target dtype to be Long or Byte, but got Float",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "Expected tensor for argument #1 'indices'",
         "Indices are whole numbers: add .long().",
         "Expected tensor for argument #1 'indices' to have one of the following scalar types",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"same dtype, but (?:got|found) \w+(?:,| and) |expected scalar type \w+ but found \w+",
         _DTYPES,
         "mat1 and mat2 must have the same dtype, but got Double and Float",
     ),
-    Row(
+    HintRow(
         Exception,
         r"could not infer output dtype|not implemented for '(Long|Int|Short|Byte|Char|Bool)'",
         "This works on real numbers only: add .float(), or write 2.0 instead of 2.",
         "mean(): could not infer output dtype.",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"new\(\): invalid data type '(\w+)'",
         "Tensors hold numbers, not {1}.",
         "new(): invalid data type 'str'",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "Expected all tensors to be on the same device|is not on the expected device",
         _DEVICES,
         "Expected all tensors to be on the same device, but found at least two devices",
     ),
-    Row(
+    HintRow(
         Exception,
         "Torch not compiled with CUDA|No CUDA GPUs|Found no NVIDIA|Invalid device string|"
         "at start of device string|from the '(MPS|CUDA|XPU)' backend|CUDA error: invalid device",
         _NO_DEVICE,
         "Torch not compiled with CUDA enabled",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "CUDA error: device-side assert",
         "An index, a class or a probability is out of bounds. On the CPU torch says which it is.",
         "CUDA error: device-side assert triggered",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "CUDA error: (an illegal|misaligned|unspecified|uncorrectable|an illegal instruction)",
         "Compiled code read or wrote where it may not, on this line or on one before it.",
         "CUDA error: an illegal memory access was encountered",
     ),
     # Memory
-    Row(
+    HintRow(
         RuntimeError,
         r"allocate memory: you tried to allocate (\d+) bytes",
-        advice.memory,
+        advice.too_large,
         "DefaultCPUAllocator: can't allocate memory: you tried to allocate 40000000000000 bytes.",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "out of memory|Storage size calculation overflowed|invalid for a tensor.*too large",
         "More memory than there is. Make a size smaller.",
         "CUDA out of memory. Tried to allocate 2.00 GiB",
     ),
     # Layers, losses, optimizers
-    Row(
+    HintRow(
         RuntimeError,
         "all elements of (input|target) should be between 0 and 1",
         "Put a sigmoid before it, or use binary_cross_entropy_with_logits.",
         "all elements of input should be between 0 and 1",
     ),
-    Row(
+    HintRow(
         TypeError,
         "'(.+)' object is not iterable",
         calls.not_iterable,
         "'Linear' object is not iterable",
     ),
-    Row(
+    HintRow(
         ValueError,
         "empty parameter list",
         "The model has no parameters: assign its layers to self in __init__.",
         "optimizer got an empty parameter list",
     ),
-    Row(
+    HintRow(
         ValueError,
         "can't optimize a non-leaf",
         "An optimizer takes leaves: a parameter as it was made, not something computed from it.",
         "can't optimize a non-leaf Tensor",
     ),
-    Row(
+    HintRow(
         ValueError,
         "Invalid learning rate",
         "The rate must be 0 or more.",
         "Invalid learning rate: -1",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         "singular|not positive-definite",
         "This matrix has no inverse or factor: adding a little to its diagonal may help.",
         "linalg.inv: the inversion could not be completed because the input matrix is singular.",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"argument 'input' .*must be Tensor, not tuple",
         "It is given a tuple: recurrent layers and attention return their output and a state, so "
         "take them apart: output, state = rnn(x).",
         "linear(): argument 'input' (position 1) must be Tensor, not tuple",
     ),
-    Row(
+    HintRow(
         RuntimeError,
         r"expand\(.*\{\[([\d, ]*)\]\}, size=\[([\d, ]*)\]\): the number of sizes",
-        shapes.written,
+        shapes.wrong_assignment,
         "expand(torch.FloatTensor{[2]}, size=[]): the number of sizes provided (0) must be greater",
     ),
-    Row(
+    HintRow(
         AssertionError,
         "Size mismatch between tensors",
         "All tensors of a TensorDataset need the same length: one row for each example.",
         "Size mismatch between tensors",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"(\w+)\(\): argument '(\w+)' .*must be (.+), not (.+)",
         "{2} must be {3}; here it is {4}.",
         "linear(): argument 'input' (position 1) must be Tensor, not int",
     ),
-    Row(
+    HintRow(
         TypeError,
         r"(\w+)\(\) received an invalid combination of arguments",
-        calls.no_form,
+        calls.no_overload,
         "add() received an invalid combination of arguments - got (Tensor)",
     ),
 )

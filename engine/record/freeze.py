@@ -7,14 +7,7 @@ from math import prod
 import torch
 from torch import nn
 
-from engine.errors import LONGEST_NAME
-from engine.record.arguments import told_args
-from engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, PassRow, ValueRow
-from engine.record.naming import name_values
-from engine.record.recorder import Recorder
-from engine.record.source import Source, Span
-from engine.record.tensors import is_leaf, version
-from engine.tape import (
+from gradscribe.engine.protocol.tape import (
     Arg,
     Call,
     Change,
@@ -31,7 +24,14 @@ from engine.tape import (
     Tape,
     Value,
 )
-from engine.values import dtype_name, sizes, snapshots
+from gradscribe.engine.record.forward.arguments import tape_arguments
+from gradscribe.engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, PassRow, ValueRow
+from gradscribe.engine.record.naming import name_values
+from gradscribe.engine.record.recorder import Recorder
+from gradscribe.engine.record.source import Source, Span
+from gradscribe.engine.record.values.snapshots import concrete_sizes, dtype_name, snapshots
+from gradscribe.engine.record.values.tensors import is_leaf, version
+from gradscribe.engine.run.errors import MAX_NAME_CHARS
 
 _SWAPPED = {"mul", "add", "eq", "ne", "logical_and", "logical_or"}
 """Ops that arrive as ``tensor.op(number)`` even where the source has the number first."""
@@ -53,12 +53,12 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             except RecursionError:
                 continue  # A class that recurses without end would do so again.
             except Exception as error:  # noqa: BLE001 - a class of the program's may raise anything
-                recorder.log.give_up(error)
+                recorder.log.stop_on_error(error)
                 continue
             if leaf is not None:
                 found.append(leaf)
                 written.append((t, None))
-        recorder.writes.changed(changes, None)
+        recorder.writes.record_changes(changes, None)
         recorder.writes.gradients(written, None)
     return found
 
@@ -78,7 +78,7 @@ def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change])
     known.name = known.name or name
     if not is_leaf(t):
         return None
-    return Leaf(name[:LONGEST_NAME], known.id, _gradient(recorder, t))
+    return Leaf(name[:MAX_NAME_CHARS], known.id, _gradient(recorder, t))
 
 
 def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:
@@ -88,7 +88,7 @@ def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:
     if grad is None or kept is not None or grad.is_nested:
         return kept
     numbered = recorder.log.snapshots
-    numbered.append(Snapshot(sizes(grad.shape), dtype_name(grad.dtype)))
+    numbered.append(Snapshot(concrete_sizes(grad.shape), dtype_name(grad.dtype)))
     return len(numbered) - 1
 
 
@@ -113,9 +113,9 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
 
 def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     """Return what was recorded as a tape without status, output and versions."""
-    log, source, failed = recorder.log, recorder.source, recorder.failed
+    log, source, failed = recorder.log, recorder.source, recorder.failure
     with torch._C.DisableTorchFunction():
-        recorder.passes.settle()
+        recorder.passes.process_notes()
     name_values(recorder)
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
@@ -146,8 +146,8 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         ),
         leaves=tuple(found),
         dropped=log.dropped,
-        truncated=log.lacking(),
-        held=tuple(log.held),
+        truncated=log.describe_omissions(),
+        held=tuple(log.optimized_tensors),
         times=tuple(o.took for o in log.ops),
         fault=None if failed.op is None else _op(failed.op, log, source, called),
         stuck=failed.node,
@@ -162,12 +162,12 @@ def _pass(p: PassRow, source: Source) -> Pass:
 def _steps(log: Log, source: Source) -> tuple[Step, ...]:
     return tuple(
         Step(
-            s.optimizer[:LONGEST_NAME],
+            s.optimizer[:MAX_NAME_CHARS],
             _line(source.span(s.where)),
             tuple(s.changes),
             s.lr,
-            s.held,
-            tuple((value, name[:LONGEST_NAME], kept) for value, name, kept in s.memory),
+            s.optimized_set,
+            tuple((value, name[:MAX_NAME_CHARS], kept) for value, name, kept in s.memory),
         )
         for s in log.steps
     )
@@ -185,13 +185,15 @@ def _node(n: NodeRow, log: Log) -> Node:
     values = (*op.inputs, *op.outputs) if op is not None else ()
     kept = []
     for name, shape, dtype, storage in n.kept:
-        plain = sizes(shape)
-        same = (v.id for v in values if v.storage == storage >= 0 and sizes(v.shape) == plain)
+        plain = concrete_sizes(shape)
+        same = (
+            v.id for v in values if v.storage == storage >= 0 and concrete_sizes(v.shape) == plain
+        )
         size = prod(plain) * dtype.itemsize
         kept.append(Saved(name, next(same, None), plain, dtype_name(dtype), size, storage))
     return Node(
         n.id,
-        n.kind.name[:LONGEST_NAME],
+        n.kind.name[:MAX_NAME_CHARS],
         n.op,
         tuple(n.next or ()),
         n.kind.saved,
@@ -206,15 +208,19 @@ def _line(span: Span | None) -> int:
 
 
 def _value(row: ValueRow, source: Source) -> Value:
-    span, shape, stride = source.span(row.where), sizes(row.shape), sizes(row.stride)
+    span, shape, stride = (
+        source.span(row.where),
+        concrete_sizes(row.shape),
+        concrete_sizes(row.stride),
+    )
     if row.op is None and row.is_leaf:
         # A leaf that was first seen as an argument belongs where it was bound.
-        bound = source.words.bound_at.get(row.name)
-        if bound is not None and (span is None or span not in source.words.targets):
+        bound = source.syntax.bound_at.get(row.name)
+        if bound is not None and (span is None or span not in source.syntax.targets):
             span = bound
     return Value(
         id=row.id,
-        name=row.name[:LONGEST_NAME],
+        name=row.name[:MAX_NAME_CHARS],
         shape=shape,
         dtype=dtype_name(row.dtype),
         device=str(row.device),
@@ -252,18 +258,18 @@ def _is_contiguous(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
 
 def _op(row: OpRow, log: Log, source: Source, called: dict[int, str]) -> Op:
     span = source.span(row.where)
-    args = told_args(row.args)
-    expression = source.words.expressions.get(span) if span is not None else None
+    args = tape_arguments(row.args)
+    expression = source.syntax.expressions.get(span) if span is not None else None
     if isinstance(expression, ast.BinOp):
         args = _named_operands(row, args, expression, called)
     return Op(
         id=row.id,
-        op=row.op[:LONGEST_NAME],
+        op=row.op[:MAX_NAME_CHARS],
         inputs=tuple(v.id for v in row.inputs),
         outputs=tuple(v.id for v in row.outputs),
         args=tuple(args),
         place=source.place(span) if span is not None else Place(),
-        scope=log.calls[row.call].name[:LONGEST_NAME] if row.call is not None else "",
+        scope=log.calls[row.call].name[:MAX_NAME_CHARS] if row.call is not None else "",
         call=row.call,
         node=row.node,
         nodes=tuple(row.nodes),
@@ -291,7 +297,7 @@ def _named_operands(
     )
     side = left if first else right
     if isinstance(side, ast.Name):
-        name = side.id[:LONGEST_NAME]
+        name = side.id[:MAX_NAME_CHARS]
         number = Arg(None, number.text, number.number, name, number.keyword)
     return [number, tensor] if first else [tensor, number]
 
@@ -305,11 +311,11 @@ def _is_number(node: ast.expr) -> bool:
 def _call(index: int, row: CallRow) -> Call:
     return Call(
         id=index,
-        name=row.name[:LONGEST_NAME],
-        kind=row.kind[:LONGEST_NAME],
+        name=row.name[:MAX_NAME_CHARS],
+        kind=row.kind[:MAX_NAME_CHARS],
         parent=row.parent,
         module=row.module,
         training=row.training,
         parameters=row.parameters,
-        about=row.about[:LONGEST_NAME],
+        about=row.about[:MAX_NAME_CHARS],
     )

@@ -11,10 +11,8 @@ from typing import Literal
 import torch
 from msgspec import Struct
 
-from engine.errors import name_of
-from engine.figures import Figure
-from engine.record.source import Where
-from engine.tape import (
+from gradscribe.engine.protocol.figures import Figure
+from gradscribe.engine.protocol.tape import (
     Accumulation,
     Change,
     Edge,
@@ -26,9 +24,11 @@ from engine.tape import (
     Role,
     Snapshot,
 )
-from engine.untouched import keep_builtins
+from gradscribe.engine.record.source import CodeLocation
+from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.sandbox.builtins import use_original_builtins
 
-keep_builtins(globals())
+use_original_builtins(globals())
 
 
 class ValueRow(Struct, gc=False, eq=False):
@@ -50,7 +50,7 @@ class ValueRow(Struct, gc=False, eq=False):
     base: int | None
     op: int | None
     maker: str
-    where: Where
+    where: CodeLocation
     node: int | None = None
     output_nr: int = 0
     name: str = ""
@@ -78,7 +78,7 @@ class OpRow(Struct, gc=False, eq=False):
     args: list[object]
     """Tensors as their rows, literals as they are or as (keyword, literal), all else as
     `tape.Arg`."""
-    where: Where
+    where: CodeLocation
     call: int | None
     grad_mode: bool
     phase: Phase
@@ -104,7 +104,7 @@ class CallRow(Struct, gc=False, eq=False):
     training: bool
     parameters: int
     about: str
-    where: Where
+    where: CodeLocation
     result: int | None = None
 
 
@@ -128,7 +128,7 @@ class NodeRow(Struct, gc=False, eq=False):
     """Torch's sequence number: ascending per thread in the order of creation."""
     op: int | None = None
     next: list[tuple[int, int] | None] | None = None
-    reached: int = -1
+    last_pass: int = -1
     """The last pass that went through it."""
     kept: Sequence[SavedRow] = ()
     freed: int | None = None
@@ -146,24 +146,24 @@ class ExecutionRow(Struct, gc=False, eq=False):
     hooked: bool = False
 
 
-class Ran(Struct, gc=False, eq=False):
+class NodeRanNote(Struct, gc=False, eq=False):
     """A hook's note that a backward node ran; `passes` makes an `ExecutionRow` of it."""
 
     node: NodeRow
     run: int
     received: list[int | None]
     sent: list[int | None]
-    """A snapshot index per next function; `NOTHING` if no gradient was sent there."""
+    """A snapshot index per next function; `NO_GRADIENT` if no gradient was sent there."""
 
 
-NOTHING = -1
+NO_GRADIENT = -1
 
 
 class PassRow(Struct, gc=False, eq=False):
     """A backward pass; see `tape.Pass`."""
 
     kind: Literal["backward", "grad"]
-    where: Where
+    where: CodeLocation
     roots: list[int | None]
     seeds: list[int | None]
     retain_graph: bool
@@ -176,10 +176,10 @@ class StepRow(Struct, gc=False, eq=False):
     """An optimizer's step; see `tape.Step`."""
 
     optimizer: str
-    where: Where
+    where: CodeLocation
     changes: list[Change]
     lr: float | None
-    held: int = -1
+    optimized_set: int = -1
     memory: list[Memory] = []
 
 
@@ -188,10 +188,10 @@ class EventRow(Struct, gc=False, eq=False):
 
     kind: EventKind
     ref: int
-    where: Where
+    where: CodeLocation
 
 
-PRINTS = 0.25
+PRINT_SHARE = 0.25
 """Limit of printed lines as a share of the event limit: prints displace no graph events."""
 
 
@@ -203,7 +203,7 @@ class Log:
         self.event_limit = event_limit
         self._full = event_limit
         """Number of events at which the log is full; printed lines raise it."""
-        self.print_limit = max(1, int(PRINTS * event_limit))
+        self.print_limit = max(1, int(PRINT_SHARE * event_limit))
         self.snapshots: list[torch.Tensor | Snapshot] = []
         self.values: list[ValueRow] = []
         self.ops: list[OpRow] = []
@@ -214,55 +214,55 @@ class Log:
         self.accumulations: list[Accumulation] = []
         self.passes: list[PassRow] = []
         self.steps: list[StepRow] = []
-        self.held: dict[tuple[int, ...], int] = {}
+        self.optimized_tensors: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
         self.rewrites: list[Rewrite] = []
         self.writes: list[tuple[Change, ...]] = []
         self.prints: list[str] = []
-        self.unprinted = 0
+        self.omitted_prints = 0
         """Number of printed lines past `print_limit`: they are in the output only."""
         self.figures: list[Figure] = []
-        self.events: list[EventRow | Ran] = []
+        self.events: list[EventRow | NodeRanNote] = []
         self.truncated = ""
         self.dropped = 0
         self.open = True
         """False once the program has ended: later events are no part of the run."""
-        self.writing = False
+        self.is_recording = False
         """True while events are recorded: the program runs and the log is not full."""
 
-    def tell(self, kind: EventKind, ref: int, where: Where) -> None:
+    def add_event(self, kind: EventKind, ref: int, where: CodeLocation) -> None:
         """Append an event."""
         self.write(EventRow(kind, ref, where))
 
-    def write(self, event: "EventRow | Ran") -> None:
+    def write(self, event: "EventRow | NodeRanNote") -> None:
         """Append an event; at the limit, stop recording."""
         events = self.events
         events.append(event)
         if len(events) >= self._full and not self.truncated:
-            self.writing = False
+            self.is_recording = False
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
             )
 
-    def give_up(self, error: Exception) -> None:
+    def stop_on_error(self, error: Exception) -> None:
         """Stop recording because the recorder itself failed; the program runs on.
 
         Raises errors that the program would have got, too: RecursionError and MemoryError.
         """
         if isinstance(error, RecursionError | MemoryError):
             raise error
-        self.writing = False
+        self.is_recording = False
         self.truncated = self.truncated or (
-            f"Recording stopped where torch did what could not be read ({name_of(type(error))}); "
+            f"Recording stopped where torch did what could not be read ({type_name(type(error))}); "
             "the program ran on."
         )
 
-    def is_over(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether no event may follow: the log is full, or ends in an error."""
         last = self.events[-1] if self.events else None
         return bool(self.truncated) or (type(last) is EventRow and last.kind == "error")
 
-    def take_back(self, op: int) -> None:
+    def undo_op(self, op: int) -> None:
         """Remove the last op; values and nodes that it already created have no op then."""
         del self.ops[op:]
         for rows in (self.values, self.nodes):
@@ -270,19 +270,19 @@ class Log:
                 if row.op == op:
                     row.op = None
 
-    def print(self, line: str, where: Where) -> None:
+    def print(self, line: str, where: CodeLocation) -> None:
         """Append a printed line and its event, which do not count against the event limit."""
         self.prints.append(line)
         self._full += 1
-        self.tell("print", len(self.prints) - 1, where)
+        self.add_event("print", len(self.prints) - 1, where)
 
-    def lacking(self) -> str:
+    def describe_omissions(self) -> str:
         """Return a message on what is missing from the tape; empty if nothing is."""
         left = ""
-        if self.unprinted:
-            lines = "line" if self.unprinted == 1 else "lines"
+        if self.omitted_prints:
+            lines = "line" if self.omitted_prints == 1 else "lines"
             left = (
-                f"{self.unprinted:,} printed {lines} only in the output; the tape steps through"
-                f" the first {len(self.prints):,}."
+                f"{self.omitted_prints:,} printed {lines} only in the output; the tape steps "
+                f"through the first {len(self.prints):,}."
             )
         return " ".join(filter(None, (self.truncated, left)))

@@ -2,10 +2,10 @@
 
 import ast
 
-from engine.record.arguments import told_args
-from engine.record.log import Log, OpRow, ValueRow
-from engine.record.recorder import Recorder
-from engine.record.source import Source, Span, Where
+from gradscribe.engine.record.forward.arguments import tape_arguments
+from gradscribe.engine.record.log import Log, OpRow, ValueRow
+from gradscribe.engine.record.recorder import Recorder
+from gradscribe.engine.record.source import CodeLocation, Source, Span
 
 
 def name_values(recorder: Recorder) -> None:
@@ -23,7 +23,7 @@ def name_values(recorder: Recorder) -> None:
     for row in log.values:
         if row.op is None and not row.name and source.span(row.where) not in called:
             _name(source, row.where, [row])
-    for op in [*log.ops, *([recorder.failed.op] if recorder.failed.op else [])]:
+    for op in [*log.ops, *([recorder.failure.op] if recorder.failure.op else [])]:
         _name_arguments(recorder, op, values)
     _name_results(log, source, values)
     # A name that a leaf got at the end also holds for its values before optimizer steps.
@@ -55,9 +55,9 @@ def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None
         _name(source, call.where, [values[call.result]])
 
 
-def _is_forward(source: Source, where: Where) -> bool:
+def _is_forward(source: Source, where: CodeLocation) -> bool:
     span = source.span(where)
-    expression = source.words.expressions.get(span) if span is not None else None
+    expression = source.syntax.expressions.get(span) if span is not None else None
     if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
         return False
     return expression.func.attr == "forward"
@@ -65,7 +65,7 @@ def _is_forward(source: Source, where: Where) -> bool:
 
 def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
     span = source.span(where)  # type: ignore[arg-type]
-    names = source.words.targets.get(span) if span is not None else None
+    names = source.syntax.targets.get(span) if span is not None else None
     if names is None:
         return
     if len(names) == 1:
@@ -79,10 +79,10 @@ def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
 def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) -> None:
     """Name values that no assignment named, as a loop's batches, after the variables passed."""
     source, log = recorder.source, recorder.log
-    args = told_args(op.args)
+    args = tape_arguments(op.args)
     nameless = [a.value for a in args if a.value and _is_nameless(values[a.value], op)]
     span = source.span(op.where) if nameless else None
-    expression = source.words.expressions.get(span) if span is not None else None
+    expression = source.syntax.expressions.get(span) if span is not None else None
     given = [a.value for a in args if not a.keyword]
     written: list[ast.expr] = []
     if isinstance(expression, ast.BinOp):
@@ -96,7 +96,7 @@ def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) 
             written = [callee.value, *written]
     if len(written) == len(given):
         for node, value in zip(written, given, strict=True):
-            if isinstance(node, ast.Name) and node.id not in source.words.imported and value:
+            if isinstance(node, ast.Name) and node.id not in source.syntax.imported and value:
                 row = values[value]
                 # In ``dt * f(z)`` the result of f is the first operand, though dt is written first.
                 if _is_nameless(row, op) and not _lies_in(source.span(row.where), span):

@@ -14,30 +14,30 @@ import torch
 from msgspec.structs import replace
 from torch import autograd
 
-from engine.errors import name_of
-from engine.figures import MOST_FIGURES, Figure
-from engine.record.backward import Backward, Engine
-from engine.record.compiled import Compiled
-from engine.record.copies import BUDGET, Copies
-from engine.record.failed import Failed
-from engine.record.forward import record_custom
-from engine.record.lanes import Lanes
-from engine.record.log import Log
-from engine.record.modules import Modules
-from engine.record.nodes import Nodes
-from engine.record.optimizers import Optimizers
-from engine.record.passes import Passes
-from engine.record.scripted import Scripted
-from engine.record.source import Source, Where
-from engine.record.tensors import Tensors
-from engine.record.tracebacks import Tracebacks
-from engine.record.warned import Warned
-from engine.record.writes import Writes
-from engine.tape import Reset, Snapshot
-from engine.untouched import keep_builtins
-from engine.values import dtype_name, sizes
+from gradscribe.engine.protocol.figures import MAX_FIGURES, Figure
+from gradscribe.engine.protocol.tape import Reset, Snapshot
+from gradscribe.engine.record.backward.backward_pass import Backward, EngineEntry
+from gradscribe.engine.record.backward.nodes import Nodes
+from gradscribe.engine.record.backward.passes import PassReader
+from gradscribe.engine.record.forward.compiled import CompileStub
+from gradscribe.engine.record.forward.failure import FailurePoint
+from gradscribe.engine.record.forward.function_mode import record_opaque_call
+from gradscribe.engine.record.forward.modules import Modules
+from gradscribe.engine.record.forward.optimizers import Optimizers
+from gradscribe.engine.record.forward.scripted import ScriptedCalls
+from gradscribe.engine.record.log import Log
+from gradscribe.engine.record.source import CodeLocation, Source
+from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.tracebacks import TracebackFilter
+from gradscribe.engine.record.values.copies import BUDGET, SnapshotStore
+from gradscribe.engine.record.values.snapshots import concrete_sizes, dtype_name
+from gradscribe.engine.record.values.tensors import Tensors
+from gradscribe.engine.record.values.writes import Writes
+from gradscribe.engine.record.warning_frames import WarningFrames
+from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.sandbox.builtins import use_original_builtins
 
-keep_builtins(globals())
+use_original_builtins(globals())
 
 _has_torch_function = torch.overrides.has_torch_function
 
@@ -50,30 +50,30 @@ class Recorder:
     ) -> None:
         self.log = Log(event_limit)
         self.source = Source(text, filename)
-        self.copies = Copies(self.log, memory)
+        self.copies = SnapshotStore(self.log, memory)
         self.tensors = Tensors(self.log, self.copies)
         self.nodes = Nodes(self.log, self.tensors)
         self.tensors.nodes = self.nodes
-        self.lanes = Lanes(self)
+        self.threads = RecordedThreads(self)
         self.backward = Backward(self)
         self.nodes.hooks = self.backward.hooks
         self.writes = Writes(self)
-        self.passes = Passes(self.log)
-        self.copies.about_to_drop = self.passes.settle
+        self.passes = PassReader(self.log)
+        self.copies.on_drop = self.passes.process_notes
         self.modules = Modules(self)
-        self.scripted = Scripted(self)
+        self.scripted = ScriptedCalls(self)
         self.optimizers = Optimizers(self)
-        self.failed = Failed(self)
-        self.compiled = Compiled()
-        self.tracebacks = Tracebacks()
-        self.warned = Warned()
-        self.until_pass: int | None = None
+        self.failure = FailurePoint(self)
+        self.compiled = CompileStub()
+        self.tracebacks = TracebackFilter()
+        self.warning_frames = WarningFrames()
+        self.stop_at_pass: int | None = None
         """Stop the program, by raising `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
-        self.at_function: tuple[int, Callable[..., None]] | None = None
+        self.stop_at_function: tuple[int, Callable[..., None]] | None = None
         """(index of an op, callback that gets a custom Function and its arguments): the program is
         stopped, by raising `PassReached`, in place of that op."""
-        self._engine: Engine = autograd.graph._engine_run_backward
+        self._engine: EngineEntry = autograd.graph._engine_run_backward
         self._apply: object = None
 
     def __enter__(self) -> Self:
@@ -88,9 +88,9 @@ class Recorder:
         self.optimizers.start()
         self.backward.hooks.start()
         self.tracebacks.start()
-        self.warned.start()
-        self.lanes.start()
-        self.log.writing = True
+        self.warning_frames.start()
+        self.threads.start()
+        self.log.is_recording = True
         return self
 
     def __exit__(
@@ -99,9 +99,9 @@ class Recorder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.lanes.stop()
-        self.log.writing = self.log.open = False
-        self.warned.stop()
+        self.threads.stop()
+        self.log.is_recording = self.log.open = False
+        self.warning_frames.stop()
         self.tracebacks.stop()
         self.backward.hooks.stop()
         self.optimizers.stop()
@@ -118,43 +118,43 @@ class Recorder:
         """Free all copies now: the recorder is in a reference cycle, which waits for the GC."""
         self.copies.release()
 
-    def forget_devices(self) -> None:
+    def drop_lost_copies(self) -> None:
         """Replace copies on a lost device, which cannot be read, by their shape and dtype."""
         kept = self.log.snapshots
         for index, copy in enumerate(kept):
-            if isinstance(copy, torch.Tensor) and not is_near(copy):
-                kept[index] = Snapshot(sizes(copy.shape), dtype_name(copy.dtype))
+            if isinstance(copy, torch.Tensor) and not is_in_host_memory(copy):
+                kept[index] = Snapshot(concrete_sizes(copy.shape), dtype_name(copy.dtype))
 
     def reset(
-        self, reset: Reset, where: Where, zeroed: "Iterable[torch.Tensor | None]" = ()
+        self, reset: Reset, where: CodeLocation, zeroed: "Iterable[torch.Tensor | None]" = ()
     ) -> None:
         """Record that gradients were cleared; those of ``zeroed`` contain zeros from now on."""
-        with self.lanes.lock:
+        with self.threads.lock:
             for t in zeroed:
                 if t is not None:
-                    self.backward.hooks.rewritten(t)
+                    self.backward.hooks.changed_gradient(t)
             self.log.resets.append(reset)
-            self.log.tell("zero_grad", len(self.log.resets) - 1, where)
+            self.log.add_event("zero_grad", len(self.log.resets) - 1, where)
 
-    def printed(self, line: str) -> None:
+    def record_print(self, line: str) -> None:
         """Record a printed line."""
-        if not self.log.writing:
+        if not self.log.is_recording:
             return
         if len(self.log.prints) >= self.log.print_limit:
-            self.log.unprinted += 1
+            self.log.omitted_prints += 1
             return
-        where, _ = self.source.here(self.source.user_frame())
-        with self.lanes.lock:
+        where, _ = self.source.locate(self.source.user_frame())
+        with self.threads.lock:
             self.log.print(line, where)
 
-    def plotted(self, figure: Figure) -> None:
+    def record_figure(self, figure: Figure) -> None:
         """Record a figure that the program shows."""
-        if self.log.writing and len(self.log.figures) < MOST_FIGURES:
-            span = self.source.span(self.source.here(self.source.user_frame())[0])
+        if self.log.is_recording and len(self.log.figures) < MAX_FIGURES:
+            span = self.source.span(self.source.locate(self.source.user_frame())[0])
             self.log.figures.append(replace(figure, line=span[0] if span is not None else 0))
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
-        lane = self.lanes.here()
+        lane = self.threads.current()
         if lane is None:
             return self._engine(outputs, *args, **kwargs)
         return self.backward.run(lane, self._engine, outputs, args, kwargs)
@@ -165,16 +165,16 @@ class Recorder:
         original = autograd.Function.__dict__["apply"].__func__
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
-            lane = self.lanes.here()
-            if lane is None or lane.is_inside():
+            lane = self.threads.current()
+            if lane is None or lane.is_inside_torch_function():
                 return original(cls, *args, **kwargs)
             bound = functools.partial(original, cls)
-            return record_custom(self, lane, name_of(cls), bound, args, kwargs)
+            return record_opaque_call(self, lane, type_name(cls), bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]
 
 
-def is_near(t: torch.Tensor) -> bool:
+def is_in_host_memory(t: torch.Tensor) -> bool:
     """Return whether the data of ``t`` is in host memory."""
     return t.is_cpu
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.tape import Place
-from engine.untouched import keep_builtins
+from gradscribe.engine.protocol.tape import Place
+from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 if TYPE_CHECKING:
-    from engine.record.lanes import Lane
+    from gradscribe.engine.record.threads import ThreadState
 
-keep_builtins(globals())
+use_original_builtins(globals())
 
-Where = tuple[CodeType, int] | None
+CodeLocation = tuple[CodeType, int] | None
 Span = tuple[int, int, int, int]
 """First line, first byte column, last line, last byte column, as in ``ast``."""
 
@@ -38,7 +38,7 @@ _of_torch: dict[int, str] = {}
 _torch_codes: list[CodeType] = []
 
 
-class Words:
+class SyntaxIndex:
     """The expressions of a text and the names they are bound to."""
 
     def __init__(self, text: str) -> None:
@@ -100,11 +100,13 @@ class Source:
         return self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @functools.cached_property
-    def words(self) -> "Words":
+    def syntax(self) -> "SyntaxIndex":
         """The parsed text; read once the run is over."""
-        return Words(self._text)
+        return SyntaxIndex(self._text)
 
-    def here(self, frame: FrameType | None, lane: "Lane | None" = None) -> tuple[Where, str]:
+    def locate(
+        self, frame: FrameType | None, lane: "ThreadState | None" = None
+    ) -> tuple[CodeLocation, str]:
         """Return the nearest place in the user's text up the stack, and torch's activity there.
 
         The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
@@ -126,7 +128,7 @@ class Source:
             frame = frame.f_back
         if inner is None or frame is None:
             return None, doing
-        return inner.where, doing or inner.doing
+        return inner.where, doing or inner.activity
 
     def _kind(self, code: CodeType) -> str:
         file = code.co_filename
@@ -145,7 +147,7 @@ class Source:
             frame = frame.f_back
         return frame
 
-    def span(self, where: Where) -> Span | None:
+    def span(self, where: CodeLocation) -> Span | None:
         """Return the exact range of the expression that was running at ``where``."""
         if where is None:
             return None

@@ -10,21 +10,21 @@ from types import FrameType, TracebackType
 
 import torch
 
-from engine.untouched import keep_builtins
+from gradscribe.engine.sandbox.builtins import use_original_builtins
 
-keep_builtins(globals())
+use_original_builtins(globals())
 
 _HERE = str(Path(__file__).parent)
 _ENGINE = str(Path(__file__).parent.parent)
-_RECORDER_FILES = (_HERE, str(Path(_ENGINE, "policy", "closed.py")))
+_RECORDER_FILES = (_HERE, str(Path(_ENGINE, "sandbox", "policy", "blocked.py")))
 _HANDLE_TORCH_FUNCTION = torch.overrides.handle_torch_function.__code__
 _Position = tuple[FrameType, object]
 """A frame and the line or the positions in it."""
-Walk = Callable[[TracebackType | None], Iterator[_Position]]
-Climb = Callable[[FrameType], Iterator[_Position]]
+TracebackWalk = Callable[[TracebackType | None], Iterator[_Position]]
+StackWalk = Callable[[FrameType], Iterator[_Position]]
 
 
-class Tracebacks:
+class TracebackFilter:
     """Patches of ``traceback`` and ``inspect`` that hide the recorder's frames and its callers'.
 
     They apply to code that walks a traceback or the stack with Python's own functions.
@@ -53,7 +53,7 @@ class Tracebacks:
         self._plain[module, name] = getattr(module, name)
         setattr(module, name, by)
 
-    def _stack(self, climb: Climb) -> Callable[[FrameType | None], Iterator[_Position]]:
+    def _stack(self, climb: StackWalk) -> Callable[[FrameType | None], Iterator[_Position]]:
         def climbed(frame: FrameType | None) -> Iterator[_Position]:
             # Without a frame it is the caller's.
             return self._below(climb(frame or sys._getframe(1)))
@@ -82,12 +82,12 @@ class Tracebacks:
         return reversed(_shown(reversed(own)))
 
 
-def is_own(frame: FrameType) -> bool:
+def is_recorder_frame(frame: FrameType) -> bool:
     """Return whether a frame is the recorder's."""
     return frame.f_code.co_filename.startswith(_RECORDER_FILES)
 
 
-def without_own(frame: FrameType | None) -> list[FrameType]:
+def without_recorder_frames(frame: FrameType | None) -> list[FrameType]:
     """Return a frame and its callers without the recorder's frames, the outermost first."""
     steps: list[_Position] = []
     while frame is not None:
@@ -97,7 +97,7 @@ def without_own(frame: FrameType | None) -> list[FrameType]:
 
 
 @functools.cache
-def _hiding_own(walk: Walk) -> Walk:
+def _hiding_own(walk: TracebackWalk) -> TracebackWalk:
     return lambda tb: iter(_shown(walk(tb)))
 
 
@@ -105,7 +105,7 @@ def _shown(steps: Iterable[_Position]) -> list[_Position]:
     """Return the positions, the outermost first, without the recorder's."""
     shown: list[_Position] = []
     for step in steps:
-        if not is_own(step[0]):
+        if not is_recorder_frame(step[0]):
             shown.append(step)
         elif shown and shown[-1][0].f_code is _HANDLE_TORCH_FUNCTION:
             # A Python function of torch, which the recorder called a second time.

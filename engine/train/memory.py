@@ -7,10 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from engine.tape import Problem
+from gradscribe.engine.protocol.tape import Problem
 
 if TYPE_CHECKING:
-    from engine.train.run import Run
+    from gradscribe.engine.train.runs.run import TrainingRun
 
 EVERY_S = 0.25
 GROWTH = 1 << 29
@@ -19,12 +19,12 @@ SHARE = 0.8
 """Maximum share of the process's memory limit."""
 
 
-def resident() -> int:
+def resident_bytes() -> int:
     """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     return _statm(1)
 
 
-def allocated() -> int:
+def allocated_bytes() -> int:
     """Return the size of this process's data segment and stack in bytes, or 0."""
     return _statm(5)
 
@@ -37,7 +37,7 @@ def _statm(field: int) -> int:
         return 0
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Return freed memory to the system (glibc), so that it counts as free."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -45,7 +45,7 @@ def give_back() -> None:
             trim(0)
 
 
-def most() -> int:
+def data_limit() -> int:
     """Return the process's limit of data bytes (RLIMIT_DATA); 0 for none."""
     if sys.platform == "win32":
         return 0
@@ -55,7 +55,7 @@ def most() -> int:
     return 0 if soft == resource.RLIM_INFINITY else soft
 
 
-class Guard:
+class MemoryGuard:
     """Monitor of memory use by one run while it plays."""
 
     def __init__(self) -> None:
@@ -64,15 +64,15 @@ class Guard:
 
     def begin(self) -> None:
         """Measure growth from now on."""
-        self._began = resident()
+        self._began = resident_bytes()
 
-    def problem(self, run: Run, now: float) -> Problem | None:
+    def problem(self, run: TrainingRun, now: float) -> Problem | None:
         """Return why a run must pause, or None; ``now`` in seconds of any clock."""
         if now < self._next:
             return None
         self._next = now + EVERY_S
-        cap = most()
-        grown, full = resident() - self._began, cap and allocated() > SHARE * cap
+        cap = data_limit()
+        grown, full = resident_bytes() - self._began, cap and allocated_bytes() > SHARE * cap
         losses = run.program.names["kept"]
         if "keep_graphs" in run.setup.mistakes and isinstance(losses, list):
             if grown > min(GROWTH, cap // 4 or GROWTH) or full:
@@ -85,8 +85,8 @@ class Guard:
         elif full:
             return Problem(
                 "Memory",
-                f"Paused at step {run.step:,}: {allocated() / 1e9:.1f} GB of memory are in use, "
-                f"of {cap / 1e9:.1f} GB that there may be",
+                f"Paused at step {run.step:,}: {allocated_bytes() / 1e9:.1f} GB of memory are in "
+                f"use, of {cap / 1e9:.1f} GB that there may be",
                 "Something keeps what each step makes. Make a size smaller, or reset.",
             )
         return None

@@ -1,7 +1,14 @@
 """Explanations of ops: formula, derivatives, and the numbers of this run."""
 
-from playback.explain.happened import at_start, happened
-from playback.explain.local import factor
-from playback.explain.page import Explanation, Row, explain
+from gradscribe.playback.explain.events import explain_event, explain_start
+from gradscribe.playback.explain.local_derivative import slope_label
+from gradscribe.playback.explain.page import Explanation, ExplanationRow, explain
 
-__all__ = ["Explanation", "Row", "at_start", "explain", "factor", "happened"]
+__all__ = [
+    "Explanation",
+    "ExplanationRow",
+    "explain",
+    "explain_event",
+    "explain_start",
+    "slope_label",
+]

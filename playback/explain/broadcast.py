@@ -1,27 +1,27 @@
 """Explanation of broadcasting: operands stretched in forward, gradients summed in backward."""
 
-from engine.tape import Op
-from playback import operands
-from playback.explain import naming
-from playback.explain.rule import Rule
-from playback.index import Index
-from playback.lab.axes import Axes, Chip, Row
-from playback.lab.call import Call, Tensor
-from playback.lab.elementwise import broadcast
+from gradscribe.engine.protocol.tape import Op
+from gradscribe.playback.explain import naming
+from gradscribe.playback.explain.rule import Rule
+from gradscribe.playback.graph import operands
+from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip
+from gradscribe.playback.lab.call import ParsedCall, Tensor
+from gradscribe.playback.lab.elementwise import broadcast
+from gradscribe.playback.tape.index import Index
 
 
-def stretched(index: Index, op: Op, rule: Rule) -> list[str]:
+def broadcast_sentences(index: Index, op: Op, rule: Rule) -> list[str]:
     """Return a sentence for every operand with a gradient that was broadcast."""
     if not rule.stretches or not op.outputs:
         return []
-    names = naming.names(index, op)
+    names = naming.template_names(index, op)
     target = index.values[op.outputs[0]].shape
     found = []
     for key, arg in zip("abcdef", operands.operands(op), strict=False):
         if arg.value is None:
             continue
         value = index.values[arg.value]
-        dims = stretched_dims(value.shape, target)
+        dims = broadcast_dims(value.shape, target)
         if dims and value.requires_grad:
             found.append(
                 f"The share of {names[key]} is summed over {_listed(dims, target)}"
@@ -30,16 +30,16 @@ def stretched(index: Index, op: Op, rule: Rule) -> list[str]:
     return found
 
 
-def is_stretched(index: Index, op: Op, operand: int) -> bool:
+def is_broadcast(index: Index, op: Op, operand: int) -> bool:
     """Return whether an operand was broadcast to the shape of the result."""
     arg = operands.operands(op)[operand]
     if arg.value is None or not op.outputs:
         return False
     target = index.values[op.outputs[0]].shape
-    return bool(stretched_dims(index.values[arg.value].shape, target))
+    return bool(broadcast_dims(index.values[arg.value].shape, target))
 
 
-def stretched_dims(shape: tuple[int, ...], target: tuple[int, ...]) -> list[int]:
+def broadcast_dims(shape: tuple[int, ...], target: tuple[int, ...]) -> list[int]:
     """Return the dimensions of ``target`` along which ``shape`` is broadcast."""
     ahead = len(target) - len(shape)
     return [
@@ -49,38 +49,38 @@ def stretched_dims(shape: tuple[int, ...], target: tuple[int, ...]) -> list[int]
     ]
 
 
-def both_ways(index: Index, op: Op, rule: Rule | None, loss: str = "") -> Axes | None:
+def broadcast_table(index: Index, op: Op, rule: Rule | None, loss: str = "") -> AxisTable | None:
     """Return the table of stretched axes in forward and, with a ``loss``, summed axes in backward.
 
     None if no operand is broadcast.
     """
     if rule is None or not rule.stretches or not op.outputs:
         return None
-    names = naming.names(index, op)
+    names = naming.template_names(index, op)
     target = index.values[op.outputs[0]].shape
     given = [
         (names[key], index.values[arg.value])
         for key, arg in zip("abcdef", operands.operands(op), strict=False)
         if arg.value is not None
     ]
-    if not any(stretched_dims(value.shape, target) for _, value in given):
+    if not any(broadcast_dims(value.shape, target) for _, value in given):
         return None
     tensors = tuple(Tensor(name, value.shape) for name, value in given)
-    call = Call(op.op, tensors, tuple(name for name, _ in given), {})
+    call = ParsedCall(op.op, tensors, tuple(name for name, _ in given), {})
     forward = broadcast(call, target)
     assert forward is not None
-    rows = [*forward.rows[:-1], Row(names["y"], forward.rows[-1].chips)]
+    rows = [*forward.rows[:-1], AxisRow(names["y"], forward.rows[-1].chips)]
     if loss:
         rows += [
-            Row(f"∂{loss}/∂{name}", _summed(value.shape, target))
+            AxisRow(f"∂{loss}/∂{name}", _summed(value.shape, target))
             for name, value in given
             if value.requires_grad
         ]
-    return Axes("", tuple(rows))
+    return AxisTable("", tuple(rows))
 
 
 def _summed(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[Chip, ...]:
-    dims = stretched_dims(shape, target)
+    dims = broadcast_dims(shape, target)
     missing = len(target) - len(shape)
     return tuple(
         Chip(f"Σ {size}" if dim < missing else f"Σ {size} → 1", "summed")

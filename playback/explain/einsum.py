@@ -1,12 +1,12 @@
 """Gradient of an einsum, which is itself an einsum."""
 
-from engine.tape import Op
-from playback.explain.naming import Named
+from gradscribe.engine.protocol.tape import Op
+from gradscribe.playback.explain.naming import TemplateNames
 
 _KEYS = "abcdefghijklmnop"
 
 
-def share(op: Op, names: Named, operand: int, above: str) -> str:
+def gradient_formula(op: Op, names: TemplateNames, operand: int, above: str) -> str:
     """Return ``= einsum('i,j->ij', ∂L/∂y, v)``; "" for repeated letters or an ellipsis.
 
     ``operand`` counts from 1, since the equation is operand 0. The gradient is the product of

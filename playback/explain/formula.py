@@ -1,17 +1,17 @@
 """Formula of a call: that of its rule, with the call's names and settings."""
 
-from engine.tape import Op
-from playback import symbols
-from playback.explain.naming import Named
-from playback.explain.rule import Rule
+from gradscribe.engine.protocol.tape import Op
+from gradscribe.playback.explain.naming import TemplateNames
+from gradscribe.playback.explain.rule import Rule
+from gradscribe.playback.text import symbols
 
 
-def formula(op: Op, rule: Rule | None, names: Named) -> str:
+def formula(op: Op, rule: Rule | None, names: TemplateNames) -> str:
     """Return an op's formula with the names and settings of this call."""
     if rule is None:
         return names.fill("{y} = {op}({all})")
     template = rule.formula
-    name = symbols.plain(op.op)
+    name = symbols.canonical_name(op.op)
     if name in ("pow", "float_power") and len(op.args) > 1 and op.args[1].value is None:
         raised = symbols.superscript(op.args[1].number)
         if raised != "ⁿ" and not op.args[1].name:

@@ -1,17 +1,18 @@
 """Formulas from torch's ``derivatives.yaml``, converted to the notation of the interface.
 
-Every backward node that torch generates has a formula (`engine.derivatives`). The rules in
+Every backward node that torch generates has a formula (`engine.record.backward.derivatives`). The
+rules in
 `playback.explain.ops` are easier to read and take precedence; the table covers all other ops.
 """
 
 import re
 from collections.abc import Mapping
 
-from engine.tape import Formula, Node
-from playback.explain.torch_words import HELPERS
-from playback.index import Index
+from gradscribe.engine.protocol.tape import Formula, Node
+from gradscribe.playback.explain.torch_helpers import HELPERS
+from gradscribe.playback.tape.index import Index
 
-MOST_STEPS = 4
+MAX_NODES = 4
 """Most backward nodes of an op that are named as its origin."""
 LONGEST = 160
 """Most letters of a formula that is shown."""
@@ -42,14 +43,14 @@ _SIGNS = (
 
 def formula_of(index: Index, node: Node) -> Formula | None:
     """Return the table's entry for a node; None for Python's nodes and a few of torch's."""
-    return index.kept("formulas", _by_name).get(node.name)
+    return index.cached("formulas", _by_name).get(node.name)
 
 
 def _by_name(index: Index) -> dict[str, Formula]:
     return {formula.node: formula for formula in index.tape.formulas}
 
 
-def origin(index: Index, node: Node) -> str:
+def formula_source(index: Index, node: Node) -> str:
     """Return the source of an op's gradient formulas; "" where there is none.
 
     ``torch's derivatives.yaml, mul.Tensor``; for an op of several nodes all their entries.
@@ -58,11 +59,11 @@ def origin(index: Index, node: Node) -> str:
     steps = [index.nodes[n] for n in op.nodes if n in index.nodes] if op is not None else [node]
     found = [formula_of(index, part) for part in steps or [node]]
     known = list(dict.fromkeys(formula.operator for formula in found if formula is not None))
-    more = " …" if len(known) > MOST_STEPS else ""
-    return f"torch's derivatives.yaml, {', '.join(known[:MOST_STEPS])}{more}" if known else ""
+    more = " …" if len(known) > MAX_NODES else ""
+    return f"torch's derivatives.yaml, {', '.join(known[:MAX_NODES])}{more}" if known else ""
 
 
-def argument(formula: Formula, slots: int, slot: int) -> str:
+def edge_argument(formula: Formula, slots: int, slot: int) -> str:
     """Return the schema argument of the ``slot``-th of a node's ``slots`` edges.
 
     A node has an edge for every argument with a derivative, in the order of the schema, and for
@@ -80,7 +81,7 @@ def argument(formula: Formula, slots: int, slot: int) -> str:
     return expanded[slot]
 
 
-def share(formula: Formula, name: str, called: Mapping[str, str]) -> str:
+def gradient_formula(formula: Formula, name: str, called: Mapping[str, str]) -> str:
     """Return the gradient of the argument ``name`` as a formula with names of the program.
 
     ``called`` maps ``grad``, ``result`` and the schema's arguments to names, as far as known.

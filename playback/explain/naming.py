@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.tape import Op, Value
-from playback import operands, short, symbols, text
-from playback.explain.rule import Numbers, Rule, table
-from playback.explain.settings import settings
-from playback.index import Index
+from gradscribe.engine.protocol.tape import Op, Value
+from gradscribe.playback.explain.rule import CallNumbers, Rule, rule_table
+from gradscribe.playback.explain.settings import settings
+from gradscribe.playback.graph import operands
+from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import formatting, symbols
 
 _LETTERS = ("a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v")
 _PRODUCTS: dict[tuple[int, ...], str] = {(1, 1): "dot", (2, 1): "mv", (1, 2): "vm"}
@@ -19,7 +21,7 @@ _KEYS = "abcdefghijklmnop"
 
 def rule_of(index: Index, op: Op) -> Rule | None:
     """Return the op's rule, None if no rule is correct for this call."""
-    name = symbols.plain(op.op)
+    name = symbols.canonical_name(op.op)
     keywords = {arg.keyword: arg.text for arg in op.args if arg.value is None and arg.keyword}
     if name in ("max", "min") and len(op.inputs) == 2:
         name += "imum"
@@ -29,7 +31,7 @@ def rule_of(index: Index, op: Op) -> Rule | None:
     elif name == "norm":
         order = [a.text for a in op.args[1:2] if not a.keyword]
         order += [keywords[word] for word in ("p", "ord") if word in keywords]
-        return table()[name] if _EUCLIDEAN.issuperset(order) else None
+        return rule_table()[name] if _EUCLIDEAN.issuperset(order) else None
     elif name in ("pow", "float_power") and len(op.inputs) == 2:
         name = "pow_by_tensor"
     elif name in ("max", "min") and len(op.args) == 1:
@@ -41,10 +43,10 @@ def rule_of(index: Index, op: Op) -> Rule | None:
     if name == "cross_entropy" and len(op.inputs) == 3:
         name = "cross_entropy_weighted"
     if not _is_special(index, op, name, keywords):
-        return table().get(name)
+        return rule_table().get(name)
     if name == "cross_entropy":
         name = _cross_entropy(index, op)
-    return table().get(f"{name}_special")
+    return rule_table().get(f"{name}_special")
 
 
 def _cross_entropy(index: Index, op: Op) -> str:
@@ -99,7 +101,7 @@ def _number(written: str) -> float | str:
         return written
 
 
-class Named(dict[str, str]):
+class TemplateNames(dict[str, str]):
     """Values for a template. ``unnamed`` are the keys of values without a name in the source."""
 
     unnamed: set[str]
@@ -109,36 +111,36 @@ class Named(dict[str, str]):
 
     def fill(self, template: str) -> str:
         """Return the filled template; a doubled minus sign becomes a plus or is dropped."""
-        twice, filled = 2 * text.MINUS, template.format_map(self)
+        twice, filled = 2 * formatting.MINUS, template.format_map(self)
         if twice not in filled:
             return filled
         return filled.removeprefix(twice).replace(f"({twice}", "(").replace(twice, "+")
 
-    def having(self, **more: str) -> "Named":
+    def with_values(self, **more: str) -> "TemplateNames":
         """Return a copy with more values."""
-        found = Named(self, **more)
+        found = TemplateNames(self, **more)
         found.unnamed = self.unnamed
         return found
 
-    def all_named(self, template: str) -> bool:
+    def has_all_names(self, template: str) -> bool:
         """Return whether all values in the template have a name in the source."""
         return not any("{" + key + "}" in template for key in self.unnamed)
 
 
-def names(index: Index, op: Op) -> Named:
+def template_names(index: Index, op: Op) -> TemplateNames:
     """Return the template values of a call.
 
     ``a``, ``b``, ... are its operands, ``y`` its result, ``op`` its title, ``n`` the number of
     elements per element of the result, ``as`` and ``at`` the shape and transposed shape of ``a``.
     """
-    found = Named(op=symbols.title(op))
+    found = TemplateNames(op=symbols.op_title(op))
     found.unnamed = set()
     spare = [letter for letter in _LETTERS if letter not in index.names]
     called: dict[int, str] = {}
     args = operands.operands(op)
     for key, arg in zip(_KEYS, args, strict=False):
         if arg.value is None:
-            found[key] = text.variable(arg.name) or _literal(arg.number, arg.text)
+            found[key] = formatting.variable(arg.name) or _literal(arg.number, arg.text)
             continue
         value = index.values[arg.value]
         known = name_of(index, value)
@@ -147,19 +149,19 @@ def names(index: Index, op: Op) -> Named:
             if value.id not in called:
                 called[value.id] = spare.pop(0) if spare else "…"
             known = called[value.id]
-        found[key] = text.variable(known)
+        found[key] = formatting.variable(known)
         _shapes(found, key, value)
     found.update(settings(op))
     every = [found[key] for key, _ in zip(_KEYS, args, strict=False)]
     found["all"] = ", ".join([*every, "…"] if len(args) > len(_KEYS) else every)
     if op.outputs:
         made = index.values[op.outputs[0]]
-        name = text.variable(name_of(index, made))
+        name = formatting.variable(name_of(index, made))
         found["y"] = name or ("y" if "y" not in index.names else "out")
         if not made.name:
             found.unnamed.add("y")
         _shapes(found, "g", made)
-    others = [text.variable(index.values[v].name) for v in op.outputs[1:4]]
+    others = [formatting.variable(index.values[v].name) for v in op.outputs[1:4]]
     found["parts"] = ", ".join(filter(None, [found["y"], *others]))
     found["last"] = next((found[k] for k in reversed(_KEYS) if k in found), "…")
     if op.outputs:
@@ -169,19 +171,21 @@ def names(index: Index, op: Op) -> Named:
 
 def name_of(index: Index, value: Value) -> str:
     """Return a value's name without the path of its module: ``weight``; "" for none."""
-    name = value.name or (index.values[index.home(value.id)].name if value.node is None else "")
+    name = value.name or (
+        index.values[index.first_version(value.id)].name if value.node is None else ""
+    )
     last = name.rsplit(".", 1)
     return last[-1] if len(last) > 1 and last[-1].isidentifier() else name
 
 
-def numbers(index: Index, op: Op) -> Numbers | None:
+def scalar_numbers(index: Index, op: Op) -> CallNumbers | None:
     """Return the numbers of a scalar call; None if an operand or the result is no scalar."""
-    found = sketch(index, op)
+    found = partial_numbers(index, op)
     complete = found.inputs and not any(map(math.isnan, (*found.inputs, found.output)))
     return found if complete else None
 
 
-def sketch(index: Index, op: Op) -> Numbers:
+def partial_numbers(index: Index, op: Op) -> CallNumbers:
     """Return the numbers of a call, with NaN for every operand that is not a single number."""
     inputs = []
     for arg in operands.operands(op):
@@ -192,7 +196,7 @@ def sketch(index: Index, op: Op) -> Numbers:
             inputs.append(math.nan if arg.number is None else arg.number)
     output = scalar(index, index.values[op.outputs[0]].snapshot) if op.outputs else None
     options = {a.keyword: a.number for a in op.args if a.keyword and a.number is not None}
-    return Numbers(tuple(inputs), math.nan if output is None else output, options)
+    return CallNumbers(tuple(inputs), math.nan if output is None else output, options)
 
 
 def scalar(index: Index, snapshot: int | None) -> float | None:
@@ -202,7 +206,7 @@ def scalar(index: Index, snapshot: int | None) -> float | None:
     return float(item) if isinstance(item, float | int) else None
 
 
-def slope_text(filled: str) -> str:
+def parenthesize_slope(filled: str) -> str:
     """Put parentheses around a slope of several terms: ``(1−o²)``."""
     inner = filled[1:]
     several = any(sign in inner for sign in "+−÷")
@@ -232,4 +236,4 @@ def _averaged(index: Index, op: Op) -> int:
 
 
 def _literal(number: float | None, written: str) -> str:
-    return short.trimmed(number) if number is not None else written
+    return snapshot_text.trim_zeros(number) if number is not None else written

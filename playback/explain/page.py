@@ -5,23 +5,25 @@ from itertools import islice
 
 from msgspec import Struct
 
-from engine.tape import Execution, Formula, Node, Op, Place, Tape, Value
-from playback import operands, short, symbols, text, words
-from playback.explain import einsum, from_torch, naming
-from playback.explain.broadcast import both_ways, is_stretched, stretched
-from playback.explain.formula import formula, reduction
-from playback.explain.local import edges_of, local, slope_at
-from playback.explain.naming import Named
-from playback.explain.rule import Rule, Share
-from playback.index import Arrival, Index, index_of
-from playback.lab.axes import Axes
+from gradscribe.engine.protocol.tape import Execution, Formula, Node, Op, Place, Tape, Value
+from gradscribe.playback.explain import einsum, from_torch, naming
+from gradscribe.playback.explain.broadcast import broadcast_sentences, broadcast_table, is_broadcast
+from gradscribe.playback.explain.formula import formula, reduction
+from gradscribe.playback.explain.local_derivative import edges_of, local_derivative, slope_at
+from gradscribe.playback.explain.naming import TemplateNames
+from gradscribe.playback.explain.rule import Rule, Share
+from gradscribe.playback.graph import operands
+from gradscribe.playback.lab.axes import AxisTable
+from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape.index import Arrival, Index, index_of
+from gradscribe.playback.text import formatting, symbols
 
 _KEYS = "abcdefghijklmnop"
-MOST_ROWS = len(_KEYS)
+MAX_ROWS = len(_KEYS)
 """Most operands, shares or results with a row each; the others are counted."""
 
 
-class Row(Struct, frozen=True):
+class ExplanationRow(Struct, frozen=True):
     """A number and its origin: ``∂L/∂s``, ``= ∂L/∂n × 1``, ``0.2071``."""
 
     label: str
@@ -36,9 +38,9 @@ class Explanation(Struct, frozen=True):
     title: str
     formula: str = ""
     words: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ExplanationRow, ...] = ()
     source: Place = Place()
-    axes: Axes | None = None
+    axes: AxisTable | None = None
     """Table of the axes that broadcasting stretched, and of the summed gradients."""
     origin: str = ""
     """Source of the gradient's formula in torch; empty for none."""
@@ -81,33 +83,35 @@ def explain(
 
 def _forward(index: Index, number: int, position: int) -> Explanation:
     op = index.op(number)
-    names, rule = naming.names(index, op), naming.rule_of(index, op)
+    names, rule = naming.template_names(index, op), naming.rule_of(index, op)
     reached = index.op_events.get(number, position) < position
     rows = []
     given = operands.operands(op)
     for key, arg in zip(_KEYS, given, strict=False):
         if arg.value is not None:
             value = index.values[arg.value]
-            born = index.born.get(value.id, -1) < position
-            shown = short.value(index.snapshot(value.snapshot)) if born else "…"
-            rows.append(Row(names[key], _made_by(index, value), shown))
+            born = index.created_at.get(value.id, -1) < position
+            shown = snapshot_text.value(index.snapshot(value.snapshot)) if born else "…"
+            rows.append(ExplanationRow(names[key], _made_by(index, value), shown))
     rows += _others(len(given), "operand")
     for output in op.outputs[:4]:
         value = index.values[output]
         label = naming.name_of(index, value) or names["y"]
-        shown = short.value(index.snapshot(value.snapshot)) if reached else "…"
+        shown = snapshot_text.value(index.snapshot(value.snapshot)) if reached else "…"
         active = index.op_events.get(number) == position - 1
-        rows.append(Row(label, f"= {symbols.title(op)}", shown, active))
-    title = f"{symbols.title(op)} makes {index.values[op.outputs[0]].name or 'a result'}"
+        rows.append(ExplanationRow(label, f"= {symbols.op_title(op)}", shown, active))
+    title = f"{symbols.op_title(op)} makes {index.values[op.outputs[0]].name or 'a result'}"
     if op.inplace:
-        title = f"{symbols.title(op)} changes {words.called(index, op.outputs[0])} in place"
+        title = (
+            f"{symbols.op_title(op)} changes {event_text.value_name(index, op.outputs[0])} in place"
+        )
     return Explanation(
         title,
         formula(op, rule, names),
         _words(index, op, rule),
         tuple(rows),
         op.place,
-        both_ways(index, op, rule),
+        broadcast_table(index, op, rule),
     )
 
 
@@ -120,24 +124,24 @@ def _words(index: Index, op: Op, rule: Rule | None) -> str:
     if rule is None:
         node = index.nodes[op.node].name if op.node is not None else ""
         sentence = (
-            f"{node} hands its gradient on to the inputs of {symbols.title(op)}" if node else ""
+            f"{node} hands its gradient on to the inputs of {symbols.op_title(op)}" if node else ""
         )
         if node == f"{op.op}Backward":
             sentence = f"{op.op} is the program's own: it sends what its backward() returns"
         return ". ".join(filter(None, (sentence, cut)))
-    parts = [rule.words, *stretched(index, op, rule), cut]
+    parts = [rule.words, *broadcast_sentences(index, op, rule), cut]
     return ". ".join(filter(None, parts))
 
 
 def _backward(index: Index, number: int, run: Execution, position: int) -> Explanation:
     op = index.op(number)
-    names, rule = naming.names(index, op), naming.rule_of(index, op)
+    names, rule = naming.template_names(index, op), naming.rule_of(index, op)
     loss = root_name(index, run.run)
     above = f"∂{loss}/∂{names['y']}"
     main = index.execution_in_pass(op.node, run.run) or run
     rows = _received(index, op, main, above)
     edges = edges_of(index, number)
-    for edge, operand in islice(edges.items(), MOST_ROWS):
+    for edge, operand in islice(edges.items(), MAX_ROWS):
         row = _share(index, rule, names, edge, operand, (above, loss, run.run, position))
         if row is not None:
             rows.append(row)
@@ -153,30 +157,34 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
         _words(index, op, rule),
         tuple(rows),
         op.place,
-        both_ways(index, op, rule, loss),
-        from_torch.origin(index, index.nodes[run.node]),
+        broadcast_table(index, op, rule, loss),
+        from_torch.formula_source(index, index.nodes[run.node]),
         f"Backward · step {here} of {len(order)}",
     )
 
 
-def _others(count: int, what: str) -> list[Row]:
+def _others(count: int, what: str) -> list[ExplanationRow]:
     """Return a row with the number of the items without a row, if there are any."""
-    more = count - MOST_ROWS
-    return [Row(f"and {text.count(more, f'more {what}')}", "", "")] if more > 0 else []
+    more = count - MAX_ROWS
+    return (
+        [ExplanationRow(f"and {formatting.count(more, f'more {what}')}", "", "")]
+        if more > 0
+        else []
+    )
 
 
-def _received(index: Index, op: Op, run: Execution, above: str) -> list[Row]:
+def _received(index: Index, op: Op, run: Execution, above: str) -> list[ExplanationRow]:
     """Return rows for the received gradient: one per share, and their sum if there are several."""
     at = next((at for at, n in index.node_runs[run.node] if index.tape.executions[n] is run), -1)
-    rows: list[Row] = []
+    rows: list[ExplanationRow] = []
     outputs = [(index.values[v].node, index.values[v].output_nr, v) for v in reversed(op.outputs)]
     made_at = {nr: value for node, nr, value in outputs if node == run.node}
     received = [(nr, got) for nr, got in enumerate(run.received) if got is not None]
-    for nr, got in received[:MOST_ROWS]:
+    for nr, got in received[:MAX_ROWS]:
         made = made_at.get(nr)
         label = above
         if nr and made is not None:
-            label = above.rsplit("∂", 1)[0] + "∂" + words.called(index, made)
+            label = above.rsplit("∂", 1)[0] + "∂" + event_text.value_name(index, made)
         shares = [
             a for a in index.arrivals.get((run.node, nr), []) if a.run == run.run and a.event < at
         ]
@@ -186,25 +194,25 @@ def _received(index: Index, op: Op, run: Execution, above: str) -> list[Row]:
 
 def _sum(
     index: Index, label: str, shares: list[Arrival], total: int | None, why: str = ""
-) -> list[Row]:
-    written = short.gradient(index.snapshot(total))
+) -> list[ExplanationRow]:
+    written = snapshot_text.gradient(index.snapshot(total))
     if len(shares) == 1 and not why:
-        return [Row(label, _from(index, shares[0]), written)]
+        return [ExplanationRow(label, _from(index, shares[0]), written)]
     rows = [
-        Row(
+        ExplanationRow(
             f"part of {label}" if len(shares) > 1 else label,
             _from(index, a),
-            short.gradient(index.snapshot(a.snapshot)),
+            snapshot_text.gradient(index.snapshot(a.snapshot)),
         )
-        for a in shares[:MOST_ROWS]
+        for a in shares[:MAX_ROWS]
     ]
-    if len(shares) > MOST_ROWS:
+    if len(shares) > MAX_ROWS:
         rows += _others(len(shares), "share")
-        return [*rows, Row(label, why or f"= the sum of all {len(shares):,}", written)]
+        return [*rows, ExplanationRow(label, why or f"= the sum of all {len(shares):,}", written)]
     numbers = [naming.scalar(index, a.snapshot) for a in shares]
     if len(shares) > 1 and not why and None not in numbers:
-        why = "= " + words.added([short.trimmed(x or 0.0) for x in numbers])
-    return [*rows, Row(label, why or "= the sum of these", written)]
+        why = "= " + event_text.sum_text([snapshot_text.trim_zeros(x or 0.0) for x in numbers])
+    return [*rows, ExplanationRow(label, why or "= the sum of these", written)]
 
 
 def _from(index: Index, arrival: Arrival) -> str:
@@ -214,7 +222,7 @@ def _from(index: Index, arrival: Arrival) -> str:
     node = index.tape.executions[edge.execution].node
     op = index.node_ops.get(node)
     return (
-        f"from {symbols.title(index.op(op))}"
+        f"from {symbols.op_title(index.op(op))}"
         if op is not None
         else f"from {index.nodes[node].name}"
     )
@@ -223,11 +231,11 @@ def _from(index: Index, arrival: Arrival) -> str:
 def _share(
     index: Index,
     rule: Rule | None,
-    names: Named,
+    names: TemplateNames,
     edge: tuple[int, int],
     operand: int,
     about: tuple[str, str, int, int],
-) -> Row | None:
+) -> ExplanationRow | None:
     """Return the row of the gradient sent to an operand; None if nothing is sent."""
     above, loss, run, position = about
     node, slot = edge
@@ -247,8 +255,10 @@ def _share(
     inner = ", one of its steps" if index.op(index.node_ops[node]).node != node else ""
     derivation = derivation or f"= sent by {index.nodes[node].name}{inner}"
     if at >= position:
-        return Row(label, derivation, "…")
-    return Row(label, derivation, short.gradient(index.snapshot(gradient)), at == position - 1)
+        return ExplanationRow(label, derivation, "…")
+    return ExplanationRow(
+        label, derivation, snapshot_text.gradient(index.snapshot(gradient)), at == position - 1
+    )
 
 
 def _is_part(index: Index, number: int) -> bool:
@@ -259,7 +269,7 @@ def _is_part(index: Index, number: int) -> bool:
 
 
 def _derivation(
-    index: Index, rule: Rule | None, names: Named, operand: int, above: str, number: int
+    index: Index, rule: Rule | None, names: TemplateNames, operand: int, above: str, number: int
 ) -> str:
     """Return ``= ∂L/∂n × (1−o²)``, or a matrix product with its shapes; "" if unknown."""
     edge = index.tape.edges[number]
@@ -268,49 +278,53 @@ def _derivation(
     node = index.tape.executions[edge.execution].node
     op = index.op(index.node_ops[node])
     scalars = slope_at(index, node, edge.slot)
-    if scalars is not None and local(index, number) is None:
+    if scalars is not None and local_derivative(index, number) is None:
         return ""  # the derivative does not fit the recorded numbers
     if op.op == "einsum":
-        return einsum.share(op, names, operand, above)
+        return einsum.gradient_formula(op, names, operand, above)
     if scalars is None and operand < len(rule.shares):
-        return _product(index, op, rule.shares[operand], names.having(g=above), operand)
+        return _product(index, op, rule.shares[operand], names.with_values(g=above), operand)
     if operand >= len(rule.slopes):
         return ""
-    template = rule.slopes[operand].written(scalars[2] if scalars else naming.sketch(index, op))
+    template = rule.slopes[operand].written(
+        scalars[2] if scalars else naming.partial_numbers(index, op)
+    )
     if not template:
         return ""
-    summed = ", summed" if rule.stretches and is_stretched(index, op, operand) else ""
-    factor = naming.slope_text(names.fill(template))
+    summed = ", summed" if rule.stretches and is_broadcast(index, op, operand) else ""
+    factor = naming.parenthesize_slope(names.fill(template))
     # torch's gradients are conjugated, so that the loss decreases along minus the gradient.
     if "complex" in index.values[op.outputs[0]].dtype and "{" in template:
         factor = f"conj({factor.removeprefix('(').removesuffix(')')})"
     return f"= {above} × {factor}{summed}"
 
 
-def _by_table(index: Index, edge: tuple[int, int], names: Named, above: str) -> str:
+def _by_table(index: Index, edge: tuple[int, int], names: TemplateNames, above: str) -> str:
     """Return the gradient of an edge as in torch's table of derivatives; "" if it has none."""
     number, slot = edge
     node = index.nodes[number]
     entry = from_torch.formula_of(index, node)
     if entry is None or index.op(index.node_ops[number]).node != number:
         return ""  # the formula of an inner node has tensors that the program does not see
-    name = from_torch.argument(entry, len(node.next), slot)
+    name = from_torch.edge_argument(entry, len(node.next), slot)
     called = _called(index, node, entry, names, above)
     tensors = {argument for arguments, _ in entry.gradients for argument in arguments}
-    written = from_torch.share(entry, name, called)
+    written = from_torch.gradient_formula(entry, name, called)
     if any(re.search(rf"\b{argument}\b", written) for argument in tensors - set(called)):
         return ""  # the formula has a tensor without a name in the program
     return f"= {written}" if written else ""
 
 
-def _called(index: Index, node: Node, formula: Formula, names: Named, above: str) -> dict[str, str]:
+def _called(
+    index: Index, node: Node, formula: Formula, names: TemplateNames, above: str
+) -> dict[str, str]:
     """Return name in torch's formula -> name in the program, as far as known."""
     op = index.op(index.node_ops[node.id])
     called = {"grad": above, "result": names["y"]}
     back = edges_of(index, index.node_ops[node.id])
     for slot in range(len(node.next)):
         place = back.get((node.id, slot))
-        name = from_torch.argument(formula, len(node.next), slot)
+        name = from_torch.edge_argument(formula, len(node.next), slot)
         if place is not None and name and place < len(_KEYS):
             called[name] = names[_KEYS[place]]
     for arg in op.args:
@@ -319,7 +333,7 @@ def _called(index: Index, node: Node, formula: Formula, names: Named, above: str
     return called
 
 
-def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> str:
+def _product(index: Index, op: Op, share: Share, names: TemplateNames, operand: int) -> str:
     """Return the gradient of a tensor operand with shapes; "" if the rule does not apply."""
     if (symbols.is_loss(op.op) and len(op.inputs) > 2) or not share.text:
         return ""  # weights change the formula
@@ -337,15 +351,19 @@ def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> 
 
 def _leaf(index: Index, value: Value, position: int) -> Explanation:
     """Explain a value that no op made: its role, and the sum that is its gradient."""
-    name = words.called(index, value.id)
+    name = event_text.value_name(index, value.id)
     role = {
         "parameter": "A parameter: backward adds its gradient into .grad",
         "data": "Input data: it requires no gradient, so none is computed",
         "constant": "A constant: cut off from the graph, no gradient comes back to it",
         "result": "Made before this graph",
     }[value.role]
-    rows = [Row(name, value.maker or value.role, short.value(index.snapshot(value.snapshot)))]
-    home = index.home(value.id)
+    rows = [
+        ExplanationRow(
+            name, value.maker or value.role, snapshot_text.value(index.snapshot(value.snapshot))
+        )
+    ]
+    home = index.first_version(value.id)
     last = None
     for at, number in index.accumulated.get(home, ()):
         if at < position:
@@ -360,13 +378,19 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
         active = at == position - 1
         rows.extend(_sum(index, f"∂{loss}/∂{name}", shares, added.sent))
         if added.before is not None:
-            rows.append(Row(f"{name}.grad", "before", short.gradient(index.snapshot(added.before))))
-        total = short.gradient(index.snapshot(added.after))
+            rows.append(
+                ExplanationRow(
+                    f"{name}.grad", "before", snapshot_text.gradient(index.snapshot(added.before))
+                )
+            )
+        total = snapshot_text.gradient(index.snapshot(added.after))
         rows.append(
-            Row(f"{name}.grad", "afterwards" if added.before is not None else "", total, active)
+            ExplanationRow(
+                f"{name}.grad", "afterwards" if added.before is not None else "", total, active
+            )
         )
     elif value.role == "parameter":
-        rows.append(Row(f"{name}.grad", "", "0" if known.zeros else "None yet"))
+        rows.append(ExplanationRow(f"{name}.grad", "", "0" if known.zeros else "None yet"))
     return Explanation(name, name, role, tuple(rows), value.place)
 
 
@@ -374,15 +398,15 @@ def _node_without_op(index: Index, run: Execution) -> Explanation:
     """Explain the run of a node whose op was not recorded."""
     name = index.nodes[run.node].name
     rows = [
-        Row("received", "", short.gradient(index.snapshot(got)))
-        for got in run.received[:MOST_ROWS]
+        ExplanationRow("received", "", snapshot_text.gradient(index.snapshot(got)))
+        for got in run.received[:MAX_ROWS]
         if got is not None
     ]
     rows += _others(len(run.received), "gradient")
-    for number in run.edges[:MOST_ROWS]:
+    for number in run.edges[:MAX_ROWS]:
         edge = index.tape.edges[number]
-        sent = short.gradient(index.snapshot(edge.gradient))
-        rows.append(Row("sent", f"to {words.target(index, edge)}", sent))
+        sent = snapshot_text.gradient(index.snapshot(edge.gradient))
+        rows.append(ExplanationRow("sent", f"to {event_text.edge_target_name(index, edge)}", sent))
     rows += _others(len(run.edges), "share")
     return Explanation(
         f"{name} hands on its gradient", "", f"{name} has no op of its own here", tuple(rows)
@@ -392,7 +416,7 @@ def _node_without_op(index: Index, run: Execution) -> Explanation:
 def _made_by(index: Index, value: Value) -> str:
     if value.op is None or value.role == "parameter":
         return value.role
-    return f"from {symbols.title(index.op(value.op))}"
+    return f"from {symbols.op_title(index.op(value.op))}"
 
 
 def root_name(index: Index, run: int) -> str:

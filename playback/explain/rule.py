@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from playback.explain import ops as families
+from gradscribe.playback.explain import ops as families
 
 
-class Numbers(NamedTuple):
+class CallNumbers(NamedTuple):
     """Numbers of a scalar call: operands (tensors and literals), result, numeric keywords."""
 
     inputs: tuple[float, ...]
@@ -38,10 +38,10 @@ class Slope(NamedTuple):
     Unknown numbers are NaN.
     """
 
-    text: str | Callable[[Numbers], str]
-    value: Callable[[Numbers], float]
+    text: str | Callable[[CallNumbers], str]
+    value: Callable[[CallNumbers], float]
 
-    def written(self, numbers: Numbers) -> str:
+    def written(self, numbers: CallNumbers) -> str:
         """Return the template; "" if it depends on unknown numbers."""
         if isinstance(self.text, str):
             return self.text
@@ -75,15 +75,15 @@ class Rule:
     """True if operands are broadcast, so that their gradients are summed."""
 
 
-def constant(number: float) -> Slope:
+def constant_slope(number: float) -> Slope:
     """Return a constant slope."""
     return Slope(f"{number:g}".replace("-", "−"), lambda _: number)
 
 
-def plain(value: Callable[[Numbers], float]) -> Slope:
+def numeric_slope(value: Callable[[CallNumbers], float]) -> Slope:
     """Return a slope whose text is its number (0, 1 or a setting), if that is known."""
 
-    def text(numbers: Numbers) -> str:
+    def text(numbers: CallNumbers) -> str:
         number = value(numbers) if not math.isnan(numbers.x) else math.nan
         return "" if math.isnan(number) else f"{number:g}".replace("-", "−")
 
@@ -95,17 +95,17 @@ def sign(x: float) -> float:
     return math.copysign(1.0, x) if x and not math.isnan(x) else x
 
 
-def files() -> tuple[str, ...]:
-    """Return the modules that `table` imports, so that they can be imported one at a time."""
+def rule_modules() -> tuple[str, ...]:
+    """Return the modules that `rule_table` imports, so that they can be imported one at a time."""
     found = pkgutil.iter_modules(families.__path__)
     return tuple(f"{families.__name__}.{module.name}" for module in found)
 
 
 @cache
-def table() -> dict[str, Rule]:
+def rule_table() -> dict[str, Rule]:
     """Return op name -> rule; every module in `ops` is included."""
     found: dict[str, Rule] = {}
-    for name in files():
+    for name in rule_modules():
         rules: tuple[Rule, ...] = importlib.import_module(name).RULES
         found.update((name, rule) for rule in rules for name in rule.names)
     return found

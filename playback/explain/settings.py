@@ -2,8 +2,8 @@
 
 import math
 
-from engine.tape import Arg, Op
-from playback import symbols, text
+from gradscribe.engine.protocol.tape import Arg, Op
+from gradscribe.playback.text import formatting, symbols
 
 _OF: dict[str, tuple[tuple[str, int, str, float], ...]] = {
     "leaky_relu": (("slope", 1, "negative_slope", 0.01),),
@@ -23,7 +23,7 @@ _BOUNDS: dict[str, tuple[str, str, float, float]] = {
 
 def settings(op: Op) -> dict[str, str]:
     """Return the settings of a call by their names in a template, formatted as numbers."""
-    name = symbols.plain(op.op)
+    name = symbols.canonical_name(op.op)
     found = {
         key: short(_given(op, place, keyword, default))
         for key, place, keyword, default in _OF.get(name, ())
@@ -53,7 +53,7 @@ def _number(arg: Arg, default: float) -> float:
 
 def short(number: float) -> str:
     """Return a number without trailing zeros: ``0.1``, ``−2``."""
-    return f"{number:g}".replace("-", text.MINUS)
+    return f"{number:g}".replace("-", formatting.MINUS)
 
 
 def _bounds(low: float, high: float) -> str:

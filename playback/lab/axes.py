@@ -14,29 +14,29 @@ class Chip(NamedTuple):
     kind: Kind = ""
 
 
-class Row(NamedTuple):
+class AxisRow(NamedTuple):
     """A row of the table: a tensor's axes, with a chip for each column."""
 
     name: str
     chips: tuple[Chip, ...]
 
 
-class Axes(NamedTuple):
+class AxisTable(NamedTuple):
     """Explanation of shapes: a sentence, and rows that are aligned by column."""
 
     sentence: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[AxisRow, ...] = ()
 
 
-def row(name: str, shape: Shape, width: int, kinds: tuple[Kind, ...] = ()) -> Row:
+def axis_row(name: str, shape: Shape, width: int, kinds: tuple[Kind, ...] = ()) -> AxisRow:
     """Return a row for ``shape``, right-aligned in ``width`` columns; missing axes are empty."""
     chips = [Chip(str(size)) for size in shape]
     for index, kind in enumerate(kinds):
         chips[index] = Chip(chips[index].text, kind)
-    return Row(name, (Chip(""),) * (width - len(shape)) + tuple(chips))
+    return AxisRow(name, (Chip(""),) * (width - len(shape)) + tuple(chips))
 
 
-def product(shape: Shape) -> int:
+def element_count(shape: Shape) -> int:
     """Return the number of elements of a tensor of that shape."""
     total = 1
     for size in shape:
@@ -44,6 +44,6 @@ def product(shape: Shape) -> int:
     return total
 
 
-def axis(number: int, dims: int) -> int:
+def normalize_axis(number: int, dims: int) -> int:
     """Return an axis number as non-negative; -1 is the last axis."""
     return number + dims if number < 0 else number

@@ -4,13 +4,13 @@ import ast
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from playback import quiet
-from playback.lab.axes import Shape
+from gradscribe.playback.lab.axes import Shape
+from gradscribe.playback.text import parse
 
 _MODULES = {"torch", "F", "np", "linalg", "special"}
 
 
-class Call(NamedTuple):
+class ParsedCall(NamedTuple):
     """An op with its operands in order: a `Tensor` for each tensor, else a plain value.
 
     ``names`` are the operands' source texts; ``keywords`` the named arguments; ``unread`` is True
@@ -21,7 +21,7 @@ class Call(NamedTuple):
     operands: tuple[Shape | object, ...]
     names: tuple[str, ...]
     keywords: Mapping[str, object]
-    unread: bool = False
+    has_unknown: bool = False
 
 
 class Tensor(NamedTuple):
@@ -31,14 +31,14 @@ class Tensor(NamedTuple):
     shape: Shape
 
 
-class Unread:
+class UnknownOperand:
     """An operand whose value is unknown without running the program."""
 
 
-def read(source: str, shapes: Mapping[str, Shape]) -> Call | None:
+def parse_last_line(source: str, shapes: Mapping[str, Shape]) -> ParsedCall | None:
     """Return the op of the last line of ``source``; None if that is not a single op."""
     try:
-        tree = quiet.tree(source)
+        tree = parse.parse_program(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     last = tree.body[-1] if tree.body else None
@@ -46,7 +46,7 @@ def read(source: str, shapes: Mapping[str, Shape]) -> Call | None:
     return None if value is None else _read(value, shapes)
 
 
-def _read(node: ast.expr, shapes: Mapping[str, Shape]) -> Call | None:
+def _read(node: ast.expr, shapes: Mapping[str, Shape]) -> ParsedCall | None:
     match node:
         case ast.BinOp(left, ast.MatMult(), right):
             return _call("matmul", [left, right], [], shapes)
@@ -70,11 +70,11 @@ def _read(node: ast.expr, shapes: Mapping[str, Shape]) -> Call | None:
 
 def _call(
     op: str, parts: list[ast.expr], keywords: list[ast.keyword], shapes: Mapping[str, Shape]
-) -> Call:
+) -> ParsedCall:
     operands = tuple(_operand(part, shapes) for part in parts)
     named = {k.arg or "": _operand(k.value, shapes) for k in keywords}
-    unread = any(isinstance(operand, Unread) for operand in (*operands, *named.values()))
-    return Call(op, operands, tuple(ast.unparse(part) for part in parts), named, unread)
+    unread = any(isinstance(operand, UnknownOperand) for operand in (*operands, *named.values()))
+    return ParsedCall(op, operands, tuple(ast.unparse(part) for part in parts), named, unread)
 
 
 def _operand(node: ast.expr, shapes: Mapping[str, Shape]) -> object:
@@ -82,14 +82,18 @@ def _operand(node: ast.expr, shapes: Mapping[str, Shape]) -> object:
         if node.id in shapes:
             return Tensor(node.id, shapes[node.id])
         parts = [name for name in shapes if name.startswith(f"{node.id}[")]
-        return [Tensor(name, shapes[name]) for name in parts] if parts else Unread()
+        return [Tensor(name, shapes[name]) for name in parts] if parts else UnknownOperand()
     if isinstance(node, ast.List | ast.Tuple):
         return [_operand(part, shapes) for part in node.elts]
     if isinstance(node, ast.Slice):
         ends = (node.lower, node.upper, node.step)
         numbers = [None if end is None else _operand(end, shapes) for end in ends]
-        return Unread() if any(isinstance(n, Unread) for n in numbers) else slice(*numbers)
+        return (
+            UnknownOperand()
+            if any(isinstance(n, UnknownOperand) for n in numbers)
+            else slice(*numbers)
+        )
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return Unread()
+        return UnknownOperand()

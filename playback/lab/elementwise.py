@@ -1,8 +1,8 @@
 """Elementwise ops: shapes are aligned from the right, sizes of 1 are broadcast."""
 
-from playback import text
-from playback.lab.axes import Axes, Chip, Kind, Row, Shape
-from playback.lab.call import Call, Tensor
+from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Kind, Shape
+from gradscribe.playback.lab.call import ParsedCall, Tensor
+from gradscribe.playback.text import formatting
 
 _BINARY = (
     "add sub mult mul div truediv floordiv mod pow eq noteq lt lte gt gte ne le ge maximum minimum "
@@ -16,10 +16,10 @@ _UNARY = (
 ).split()
 
 
-def broadcast(call: Call, result: Shape | None) -> Axes | None:
+def broadcast(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain how the operands are broadcast to a common shape, or where they clash."""
     tensors = [tensor for tensor in call.operands if isinstance(tensor, Tensor)]
-    if not tensors or call.unread:
+    if not tensors or call.has_unknown:
         return None
     width = max(len(tensor.shape) for tensor in tensors)
     sizes: list[set[int]] = [set() for _ in range(width)]
@@ -30,11 +30,11 @@ def broadcast(call: Call, result: Shape | None) -> Axes | None:
     whole = [max(found, default=1) if 0 not in found else 0 for found in sizes]
     rows = [_row(tensor, width, whole, clash) for tensor in tensors]
     if result is not None:
-        rows.append(Row("result", tuple(Chip(str(size)) for size in result)))
-    return Axes(_sentence(tensors, width, whole, clash), tuple(rows))
+        rows.append(AxisRow("result", tuple(Chip(str(size)) for size in result)))
+    return AxisTable(_sentence(tensors, width, whole, clash), tuple(rows))
 
 
-def _row(tensor: Tensor, width: int, whole: list[int], clash: list[bool]) -> Row:
+def _row(tensor: Tensor, width: int, whole: list[int], clash: list[bool]) -> AxisRow:
     missing = width - len(tensor.shape)
     chips = [Chip(f"→ {size}", "missing") for size in whole[:missing]]
     for column, size in zip(range(missing, width), tensor.shape, strict=True):
@@ -43,7 +43,7 @@ def _row(tensor: Tensor, width: int, whole: list[int], clash: list[bool]) -> Row
             chips.append(Chip(f"1 → {whole[column]}", "stretched"))
         else:
             chips.append(Chip(str(size), kind))
-    return Row(tensor.name, tuple(chips))
+    return AxisRow(tensor.name, tuple(chips))
 
 
 def _sentence(tensors: list[Tensor], width: int, whole: list[int], clash: list[bool]) -> str:
@@ -66,12 +66,12 @@ def _sentence(tensors: list[Tensor], width: int, whole: list[int], clash: list[b
     moved = [tensor.name for tensor in tensors if tensor.shape != tuple(whole)]
     return (
         f"Shapes are aligned from the right; {' and '.join(moved)} "
-        f"{'is' if len(moved) == 1 else 'are'} stretched to {text.shape(tuple(whole))} "
+        f"{'is' if len(moved) == 1 else 'are'} stretched to {formatting.shape(tuple(whole))} "
         "without being copied."
     )
 
 
-def each(call: Call, result: Shape | None) -> Axes | None:
+def unary(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain an op of a single tensor, which does not change the shape."""
     if len(call.operands) > 1 and isinstance(call.operands[1], Tensor):
         return broadcast(call, result)
@@ -79,10 +79,10 @@ def each(call: Call, result: Shape | None) -> Axes | None:
     if not isinstance(first, Tensor) or result != first.shape:
         return None
     rows = (
-        Row(first.name, tuple(Chip(str(size)) for size in first.shape)),
-        Row("result", tuple(Chip(str(size)) for size in result)),
+        AxisRow(first.name, tuple(Chip(str(size)) for size in first.shape)),
+        AxisRow("result", tuple(Chip(str(size)) for size in result)),
     )
-    return Axes("The shape stays as it is.", rows)
+    return AxisTable("The shape stays as it is.", rows)
 
 
-ENTRY = {**dict.fromkeys(_UNARY, each), **dict.fromkeys(_BINARY, broadcast)}
+RULES = {**dict.fromkeys(_UNARY, unary), **dict.fromkeys(_BINARY, broadcast)}

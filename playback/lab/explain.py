@@ -2,31 +2,31 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from playback import text
-from playback.lab import elementwise, joins, picks, products, reductions, views
-from playback.lab.axes import Axes, Shape
-from playback.lab.call import Call, read
+from gradscribe.playback.lab import elementwise, indexing, joins, products, reductions, views
+from gradscribe.playback.lab.axes import AxisTable, Shape
+from gradscribe.playback.lab.call import ParsedCall, parse_last_line
+from gradscribe.playback.text import formatting
 
-_RULES: dict[str, Callable[[Call, Shape | None], Axes | None]] = {
-    **elementwise.ENTRY,
-    **products.ENTRY,
-    **views.ENTRY,
-    **joins.ENTRY,
-    **picks.ENTRY,
-    **reductions.ENTRY,
+_RULES: dict[str, Callable[[ParsedCall, Shape | None], AxisTable | None]] = {
+    **elementwise.RULES,
+    **products.RULES,
+    **views.RULES,
+    **joins.RULES,
+    **indexing.RULES,
+    **reductions.RULES,
 }
 
 METHODS = frozenset(_RULES) - {"cat", "concat", "concatenate", "stack", "einsum", "where"}
 """Ops that are methods of tensors."""
 
 
-def explain(source: str, shapes: Mapping[str, Shape], results: Sequence[Shape]) -> Axes:
+def explain_shapes(source: str, shapes: Mapping[str, Shape], results: Sequence[Shape]) -> AxisTable:
     """Explain how the shapes in the last line of ``source`` are related.
 
     ``shapes`` are those of the tensors that it names, ``results`` those of its results: none if it
     failed. For an op without a rule only the result's shape is given.
     """
-    call = read(source, shapes)
+    call = parse_last_line(source, shapes)
     result = results[0] if results else None
     rule = _RULES.get(call.op) if call is not None else None
     if rule is not None and call is not None:
@@ -34,6 +34,6 @@ def explain(source: str, shapes: Mapping[str, Shape], results: Sequence[Shape]) 
         if found is not None:
             return found
     if result is None:
-        return Axes("")
+        return AxisTable("")
     many = f", the first of {len(results)} results" if len(results) > 1 else ""
-    return Axes(f"The result has shape {text.shape(result)}{many}.")
+    return AxisTable(f"The result has shape {formatting.shape(result)}{many}.")

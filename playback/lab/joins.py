@@ -1,10 +1,18 @@
 """Joining of tensors along an axis or a new axis, and splitting."""
 
-from playback.lab.axes import Axes, Chip, Kind, Row, Shape, axis, row
-from playback.lab.call import Call, Tensor
+from gradscribe.playback.lab.axes import (
+    AxisRow,
+    AxisTable,
+    Chip,
+    Kind,
+    Shape,
+    axis_row,
+    normalize_axis,
+)
+from gradscribe.playback.lab.call import ParsedCall, Tensor
 
 
-def _parts(call: Call) -> tuple[list[Tensor], int]:
+def _parts(call: ParsedCall) -> tuple[list[Tensor], int]:
     given = call.operands[0] if call.operands else call.keywords.get("tensors")
     parts = (
         [operand for operand in given if isinstance(operand, Tensor)]
@@ -15,25 +23,25 @@ def _parts(call: Call) -> tuple[list[Tensor], int]:
     return parts, dim if isinstance(dim, int) else 0
 
 
-def cat(call: Call, result: Shape | None) -> Axes | None:
+def cat(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain which axis grows; all others have to be equal."""
     parts, dim = _parts(call)
-    if not parts or call.unread:
+    if not parts or call.has_unknown:
         return None
     dims = len(parts[0].shape)
-    at = axis(dim, dims)
+    at = normalize_axis(dim, dims)
     rows = []
     for tensor in parts:
         kinds: list[Kind] = ["joined" if i == at else "" for i in range(len(tensor.shape))]
         for i, size in enumerate(tensor.shape):
             if i != at and i < dims and size != parts[0].shape[i]:
                 kinds[i] = "clash"
-        rows.append(row(tensor.name, tensor.shape, len(tensor.shape), tuple(kinds)))
+        rows.append(axis_row(tensor.name, tensor.shape, len(tensor.shape), tuple(kinds)))
     if any(chip.kind == "clash" for r in rows for chip in r.chips):
-        return Axes(f"Along every axis but {at} the sizes have to be equal.", tuple(rows))
+        return AxisTable(f"Along every axis but {at} the sizes have to be equal.", tuple(rows))
     if result is not None:
         rows.append(
-            row(
+            axis_row(
                 "result",
                 result,
                 len(result),
@@ -42,53 +50,53 @@ def cat(call: Call, result: Shape | None) -> Axes | None:
         )
     sizes = " + ".join(str(tensor.shape[at]) for tensor in parts if at < len(tensor.shape))
     total = f" = {result[at]}" if result is not None and at < len(result) else ""
-    return Axes(f"End to end along axis {at}: {sizes}{total}.", tuple(rows))
+    return AxisTable(f"End to end along axis {at}: {sizes}{total}.", tuple(rows))
 
 
-def stack(call: Call, result: Shape | None) -> Axes | None:
+def stack(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain the new axis, whose size is the number of tensors."""
     parts, dim = _parts(call)
-    if not parts or call.unread:
+    if not parts or call.has_unknown:
         return None
     if any(tensor.shape != parts[0].shape for tensor in parts):
-        rows = [row(tensor.name, tensor.shape, len(tensor.shape)) for tensor in parts]
-        return Axes("To be stacked all tensors need the same shape.", tuple(rows))
-    at = axis(dim, len(parts[0].shape) + 1)
+        rows = [axis_row(tensor.name, tensor.shape, len(tensor.shape)) for tensor in parts]
+        return AxisTable("To be stacked all tensors need the same shape.", tuple(rows))
+    at = normalize_axis(dim, len(parts[0].shape) + 1)
     rows = []
     for tensor in parts:
         chips = [Chip(str(size)) for size in tensor.shape]
         chips.insert(at, Chip(""))
-        rows.append(Row(tensor.name, tuple(chips)))
+        rows.append(AxisRow(tensor.name, tuple(chips)))
     if result is not None:
         rows.append(
-            row(
+            axis_row(
                 "result",
                 result,
                 len(result),
                 tuple("new" if i == at else "" for i in range(len(result))),
             )
         )
-    return Axes(f"{len(parts)} tensors along a new axis {at}.", tuple(rows))
+    return AxisTable(f"{len(parts)} tensors along a new axis {at}.", tuple(rows))
 
 
-def split(call: Call, result: Shape | None) -> Axes | None:
+def split(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain along which axis a tensor is cut."""
     tensor = call.operands[0] if call.operands else None
     if not isinstance(tensor, Tensor) or result is None:
         return None
     dim = call.keywords.get("dim", call.operands[2] if len(call.operands) > 2 else 0)
-    at = axis(dim, len(tensor.shape)) if isinstance(dim, int) else 0
+    at = normalize_axis(dim, len(tensor.shape)) if isinstance(dim, int) else 0
     if call.op == "unbind":
-        return Axes(f"One tensor for each place along axis {at}; that axis is gone.")
+        return AxisTable(f"One tensor for each place along axis {at}; that axis is gone.")
     kinds: tuple[Kind, ...] = tuple("picked" if i == at else "" for i in range(len(tensor.shape)))
     rows = (
-        row(tensor.name, tensor.shape, len(tensor.shape), kinds),
-        row("result[0]", result, len(result)),
+        axis_row(tensor.name, tensor.shape, len(tensor.shape), kinds),
+        axis_row("result[0]", result, len(result)),
     )
-    return Axes(f"Cut along axis {at}: views, nothing is copied.", rows)
+    return AxisTable(f"Cut along axis {at}: views, nothing is copied.", rows)
 
 
-ENTRY = {
+RULES = {
     **dict.fromkeys(("cat", "concat", "concatenate"), cat),
     "stack": stack,
     **dict.fromkeys(("split", "chunk", "unbind", "tensor_split"), split),

@@ -1,10 +1,10 @@
 """Matrix products: inner sizes must match and are summed over, batch sizes are broadcast."""
 
-from playback.lab.axes import Axes, Chip, Kind, Row, Shape
-from playback.lab.call import Call, Tensor
+from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Kind, Shape
+from gradscribe.playback.lab.call import ParsedCall, Tensor
 
 
-def matmul(call: Call, result: Shape | None) -> Axes | None:
+def matmul(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain which sizes have to match in ``a @ b`` and its equivalents."""
     match call.operands[:2]:
         case (Tensor(), Tensor()):
@@ -14,14 +14,16 @@ def matmul(call: Call, result: Shape | None) -> Axes | None:
     assert isinstance(left, Tensor)
     assert isinstance(right, Tensor)
     if not left.shape or not right.shape:
-        return Axes("A matrix product needs at least one axis on both sides; use * for scalars.")
+        return AxisTable(
+            "A matrix product needs at least one axis on both sides; use * for scalars."
+        )
     a, b = left.shape, right.shape
     inner_a, inner_b = a[-1], b[-2] if len(b) > 1 else b[0]
     kind: Kind = "summed" if inner_a == inner_b else "clash"
     batch = max(len(a), len(b), 2) - 2
     # Columns: batch axes, rows of a, the inner axis, columns of b.
     rows = [
-        Row(
+        AxisRow(
             left.name,
             (
                 *_batch(a, batch),
@@ -30,7 +32,7 @@ def matmul(call: Call, result: Shape | None) -> Axes | None:
                 Chip(""),
             ),
         ),
-        Row(
+        AxisRow(
             right.name,
             (
                 *_batch(b, batch),
@@ -44,13 +46,13 @@ def matmul(call: Call, result: Shape | None) -> Axes | None:
         flipped = len(b) > 1 and b[-1] == inner_a
         hint = f" {right.name}.T would fit." if flipped and len(b) == 2 else ""
         sentence = f"The inner sizes {inner_a} and {inner_b} have to be equal.{hint}"
-        return Axes(sentence, tuple(rows))
+        return AxisTable(sentence, tuple(rows))
     if result is not None:
         rows.append(_result(a, b, batch, result))
     sentence = f"Along the inner axis {inner_a} pairs are multiplied and summed for each cell."
     if batch:
         sentence += " Axes before the last two are batches: one product each."
-    return Axes(sentence, tuple(rows))
+    return AxisTable(sentence, tuple(rows))
 
 
 def _batch(shape: Shape, batch: int) -> tuple[Chip, ...]:
@@ -58,28 +60,28 @@ def _batch(shape: Shape, batch: int) -> tuple[Chip, ...]:
     return (Chip(""),) * (batch - len(sizes)) + tuple(Chip(str(size)) for size in sizes)
 
 
-def _result(a: Shape, b: Shape, batch: int, result: Shape) -> Row:
+def _result(a: Shape, b: Shape, batch: int, result: Shape) -> AxisRow:
     sizes = list(result)
     last = Chip(str(sizes.pop())) if len(b) > 1 and sizes else Chip("")
     first = Chip(str(sizes.pop())) if len(a) > 1 and sizes else Chip("")
     front = (Chip(""),) * (batch - len(sizes)) + tuple(Chip(str(size)) for size in sizes)
-    return Row("result", (*front, first, Chip("Σ", "gone"), last))
+    return AxisRow("result", (*front, first, Chip("Σ", "gone"), last))
 
 
-def outer(call: Call, result: Shape | None) -> Axes | None:
+def outer(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain the axes of an outer product."""
     match call.operands[:2]:
         case (Tensor(x, (m,)), Tensor(y, (n,))):
-            rows = [Row(x, (Chip(str(m)), Chip(""))), Row(y, (Chip(""), Chip(str(n))))]
+            rows = [AxisRow(x, (Chip(str(m)), Chip(""))), AxisRow(y, (Chip(""), Chip(str(n))))]
             if result is not None:
-                rows.append(Row("result", (Chip(str(m)), Chip(str(n)))))
-            return Axes(
+                rows.append(AxisRow("result", (Chip(str(m)), Chip(str(n)))))
+            return AxisTable(
                 "Every element of the first meets every element of the second.", tuple(rows)
             )
     return None
 
 
-def einsum(call: Call, result: Shape | None) -> Axes | None:
+def einsum(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain an einsum with a column per letter; letters not in the result are summed over."""
     if not call.operands or not isinstance(call.operands[0], str) or "." in call.operands[0]:
         return None
@@ -91,25 +93,27 @@ def einsum(call: Call, result: Shape | None) -> Axes | None:
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(tensors):
-        return Axes(f"The equation has {len(terms)} terms, but {len(tensors)} tensors are given.")
+        return AxisTable(
+            f"The equation has {len(terms)} terms, but {len(tensors)} tensors are given."
+        )
     if not arrow:
         right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     letters = list(dict.fromkeys(right + left.replace(",", "")))
-    rows = [Row("", tuple(Chip(c, "" if c in right else "gone") for c in letters))]
+    rows = [AxisRow("", tuple(Chip(c, "" if c in right else "gone") for c in letters))]
     for term, tensor in zip(terms, tensors, strict=True):
         if len(term) != len(tensor.shape):
             axes = f"{tensor.name} has {len(tensor.shape)} axes"
-            return Axes(f"{axes}, its term {term} has {len(term)} letters.")
+            return AxisTable(f"{axes}, its term {term} has {len(term)} letters.")
         sizes = dict(zip(term, tensor.shape, strict=True))
         chips = [
             Chip(str(sizes[c]), "" if c in right else "summed") if c in sizes else Chip("")
             for c in letters
         ]
-        rows.append(Row(tensor.name, tuple(chips)))
+        rows.append(AxisRow(tensor.name, tuple(chips)))
     if result is not None and len(result) == len(right):
         ends = dict(zip(right, result, strict=True))
         rows.append(
-            Row(
+            AxisRow(
                 "result",
                 tuple(Chip(str(ends[c])) if c in ends else Chip("Σ", "gone") for c in letters),
             )
@@ -118,10 +122,12 @@ def einsum(call: Call, result: Shape | None) -> Axes | None:
     sentence = (
         f"Summed over {', '.join(summed)}: not in the result." if summed else "Nothing is summed."
     )
-    return Axes(f"A letter is an axis; the same letter is the same axis. {sentence}", tuple(rows))
+    return AxisTable(
+        f"A letter is an axis; the same letter is the same axis. {sentence}", tuple(rows)
+    )
 
 
-ENTRY = {
+RULES = {
     **dict.fromkeys(("matmul", "mm", "bmm", "mv", "dot", "inner", "vdot"), matmul),
     **dict.fromkeys(("outer", "ger"), outer),
     "einsum": einsum,

@@ -1,7 +1,7 @@
 """Reductions: an axis is removed, or has size 1 with ``keepdim=True``."""
 
-from playback.lab.axes import Axes, Chip, Row, Shape, axis
-from playback.lab.call import Call, Tensor
+from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Shape, normalize_axis
+from gradscribe.playback.lab.call import ParsedCall, Tensor
 
 _OPS = (
     "sum mean prod max min amax amin std var argmax argmin any all norm logsumexp median nansum "
@@ -9,10 +9,10 @@ _OPS = (
 ).split()
 
 
-def reduce(call: Call, result: Shape | None) -> Axes | None:
+def reduce(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain which axes are reduced."""
     tensor = call.operands[0] if call.operands else None
-    if not isinstance(tensor, Tensor) or call.unread:
+    if not isinstance(tensor, Tensor) or call.has_unknown:
         return None
     if (
         call.op in ("max", "min")
@@ -25,18 +25,18 @@ def reduce(call: Call, result: Shape | None) -> Axes | None:
     dims = len(tensor.shape)
     wanted = given if isinstance(given, list) else [given]
     numbers = [n for n in wanted if isinstance(n, int) and not isinstance(n, bool)]
-    axes = [axis(n, dims) for n in numbers] or list(range(dims))
+    axes = [normalize_axis(n, dims) for n in numbers] or list(range(dims))
     if not all(0 <= a < dims for a in axes):
         sentence = (
             f"{tensor.name} has the axes 0 to {dims - 1}; -1 is the last."
             if dims
             else "A scalar has no axes."
         )
-        return Axes(sentence)
+        return AxisTable(sentence)
     keep = call.keywords.get("keepdim") is True
     rows = [
-        Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
-        Row(
+        AxisRow("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
+        AxisRow(
             tensor.name,
             tuple(
                 Chip(str(size), "summed" if i in axes else "")
@@ -49,8 +49,8 @@ def reduce(call: Call, result: Shape | None) -> Axes | None:
         chips = tuple(
             folded if i in axes else Chip(str(size)) for i, size in enumerate(tensor.shape)
         )
-        rows.append(Row("result", chips))
-    return Axes(_sentence(axes, dims, keep), tuple(rows))
+        rows.append(AxisRow("result", chips))
+    return AxisTable(_sentence(axes, dims, keep), tuple(rows))
 
 
 def _sentence(axes: list[int], dims: int, keep: bool) -> str:
@@ -64,4 +64,4 @@ def _sentence(axes: list[int], dims: int, keep: bool) -> str:
     return f"{word} {names} folded away: the cells along it become one."
 
 
-ENTRY = dict.fromkeys(_OPS, reduce)
+RULES = dict.fromkeys(_OPS, reduce)

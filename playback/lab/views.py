@@ -1,16 +1,25 @@
 """Views: the same elements in another shape, or with axes in another order."""
 
-from playback import text
-from playback.lab.axes import Axes, Chip, Kind, Row, Shape, axis, product, row
-from playback.lab.call import Call, Tensor
+from gradscribe.playback.lab.axes import (
+    AxisRow,
+    AxisTable,
+    Chip,
+    Kind,
+    Shape,
+    axis_row,
+    element_count,
+    normalize_axis,
+)
+from gradscribe.playback.lab.call import ParsedCall, Tensor
+from gradscribe.playback.text import formatting
 
 
-def _first(call: Call) -> Tensor | None:
+def _first(call: ParsedCall) -> Tensor | None:
     first = call.operands[0] if call.operands else None
     return first if isinstance(first, Tensor) else None
 
 
-def _numbers(call: Call, names: tuple[str, ...]) -> list[int]:
+def _numbers(call: ParsedCall, names: tuple[str, ...]) -> list[int]:
     """Return the integers among the arguments: in a list, positional, or by keyword."""
     given = list(call.operands[1:]) or [call.keywords[n] for n in names if n in call.keywords]
     if len(given) == 1 and isinstance(given[0], list):
@@ -18,33 +27,32 @@ def _numbers(call: Call, names: tuple[str, ...]) -> list[int]:
     return [n for n in given if isinstance(n, int) and not isinstance(n, bool)]
 
 
-def reshape(call: Call, result: Shape | None) -> Axes | None:
+def reshape(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain that the number and the row-major order of the elements are unchanged."""
     tensor = _first(call)
     if tensor is None:
         return None
-    total = product(tensor.shape)
-    rows = [row(tensor.name, tensor.shape, len(tensor.shape))]
+    total = element_count(tensor.shape)
+    rows = [axis_row(tensor.name, tensor.shape, len(tensor.shape))]
     if result is None:
         wanted = _numbers(call, ("shape", "size"))
-        if wanted and -1 not in wanted and product(tuple(wanted)) != total:
-            other = product(tuple(wanted))
-            sentence = (
-                f"{text.shape(tensor.shape)} holds {total} elements, {text.shape(tuple(wanted))} "
-            )
+        if wanted and -1 not in wanted and element_count(tuple(wanted)) != total:
+            other = element_count(tuple(wanted))
+            has, asked = formatting.shape(tensor.shape), formatting.shape(tuple(wanted))
+            sentence = f"{has} holds {total} elements, {asked} "
             clash: list[Kind] = ["clash" for _ in wanted]
-            rows.append(row("wanted", tuple(wanted), len(wanted), tuple(clash)))
-            return Axes(f"{sentence}would hold {other}.", tuple(rows))
-        return Axes(f"The new shape has to hold {total} elements.", tuple(rows))
-    rows.append(row("result", result, len(result)))
+            rows.append(axis_row("wanted", tuple(wanted), len(wanted), tuple(clash)))
+            return AxisTable(f"{sentence}would hold {other}.", tuple(rows))
+        return AxisTable(f"The new shape has to hold {total} elements.", tuple(rows))
+    rows.append(axis_row("result", result, len(result)))
     sizes = " × ".join(map(str, result)) or "1"
     sentence = f"{total} elements before and after ({sizes}), read row by row in the same order."
     if -1 in _numbers(call, ("shape", "size")):
         sentence += " The size −1 is worked out from the rest."
-    return Axes(sentence, tuple(rows))
+    return AxisTable(sentence, tuple(rows))
 
 
-def permute(call: Call, result: Shape | None) -> Axes | None:
+def permute(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain from which axis each axis of the result comes."""
     tensor = _first(call)
     if tensor is None:
@@ -52,33 +60,33 @@ def permute(call: Call, result: Shape | None) -> Axes | None:
     dims = len(tensor.shape)
     order = _order(call, dims)
     if order is None or sorted(order) != list(range(dims)):
-        return Axes(
+        return AxisTable(
             f"Every axis from 0 to {dims - 1} has to be named once.",
-            (row(tensor.name, tensor.shape, dims),),
+            (axis_row(tensor.name, tensor.shape, dims),),
         )
     rows = [
-        Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
-        row(tensor.name, tensor.shape, dims),
+        AxisRow("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
+        axis_row(tensor.name, tensor.shape, dims),
     ]
     if result is not None and len(result) == dims:
         moved = tuple(
             Chip(f"{size} ← axis {at}" if at != i else str(size), "picked" if at != i else "")
             for i, (size, at) in enumerate(zip(result, order, strict=True))
         )
-        rows.append(Row("result", moved))
-    return Axes(
+        rows.append(AxisRow("result", moved))
+    return AxisTable(
         "Axes change their order; no element moves in memory, only the strides do.", tuple(rows)
     )
 
 
-def _order(call: Call, dims: int) -> list[int] | None:
+def _order(call: ParsedCall, dims: int) -> list[int] | None:
     if call.op in ("t", "T", "H"):
         return list(range(dims))[::-1]
     order = list(range(dims))
     if call.op in ("mT", "mH"):
         numbers = [dims - 2, dims - 1] if dims > 1 else []
     else:
-        numbers = [axis(n, dims) for n in _numbers(call, ("dims", "dim0", "dim1"))]
+        numbers = [normalize_axis(n, dims) for n in _numbers(call, ("dims", "dim0", "dim1"))]
     if call.op == "permute":
         return numbers
     if len(numbers) != 2 or not all(0 <= n < dims for n in numbers):
@@ -88,45 +96,45 @@ def _order(call: Call, dims: int) -> list[int] | None:
     return order
 
 
-def squeeze(call: Call, result: Shape | None) -> Axes | None:
+def squeeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain which axes of size 1 are removed."""
     tensor = _first(call)
     if tensor is None or result is None:
         return None
     dims = len(tensor.shape)
-    named = [axis(n, dims) for n in _numbers(call, ("dim",))]
+    named = [normalize_axis(n, dims) for n in _numbers(call, ("dim",))]
     gone = [i for i, size in enumerate(tensor.shape) if size == 1 and (not named or i in named)]
     kinds: tuple[Kind, ...] = tuple("gone" if i in gone else "" for i in range(dims))
     rows = (
-        row(tensor.name, tensor.shape, dims, kinds),
+        axis_row(tensor.name, tensor.shape, dims, kinds),
         _spread("result", result, [i not in gone for i in range(dims)]),
     )
     if not gone:
-        return Axes("No axis of size 1 is there to leave out: the shape stays.", rows)
+        return AxisTable("No axis of size 1 is there to leave out: the shape stays.", rows)
     many = "1 axis" if len(gone) == 1 else f"{len(gone)} axes"
     sentence = f"{many} of size 1 left out."
-    return Axes(sentence, rows)
+    return AxisTable(sentence, rows)
 
 
-def unsqueeze(call: Call, result: Shape | None) -> Axes | None:
+def unsqueeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain the position of the new axis of size 1."""
     tensor, numbers = _first(call), _numbers(call, ("dim",))
     if tensor is None or not numbers or result is None:
         return None
-    at = axis(numbers[0], len(result))
+    at = normalize_axis(numbers[0], len(result))
     rows = (
         _spread(tensor.name, tensor.shape, [i != at for i in range(len(result))]),
-        row(
+        axis_row(
             "result",
             result,
             len(result),
             tuple("new" if i == at else "" for i in range(len(result))),
         ),
     )
-    return Axes(f"A new axis of size 1 at place {at}; the elements stay the same.", rows)
+    return AxisTable(f"A new axis of size 1 at place {at}; the elements stay the same.", rows)
 
 
-def expand(call: Call, result: Shape | None) -> Axes | None:
+def expand(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain which axes of size 1 are stretched, or how often axes are repeated."""
     tensor = _first(call)
     if tensor is None or result is None:
@@ -144,22 +152,22 @@ def expand(call: Call, result: Shape | None) -> Axes | None:
                     f"{old} → {new}" if old != new else str(old), "stretched" if old != new else ""
                 )
             )
-    rows = (Row(tensor.name, tuple(chips)), row("result", result, width))
+    rows = (AxisRow(tensor.name, tuple(chips)), axis_row("result", result, width))
     copies = call.op in ("repeat", "tile")
     sentence = (
         "The tensor is copied along the axes named."
         if copies
         else "Sizes of 1 are stretched; nothing is copied: the stride becomes 0."
     )
-    return Axes(sentence, rows)
+    return AxisTable(sentence, rows)
 
 
-def _spread(name: str, shape: Shape, there: list[bool]) -> Row:
+def _spread(name: str, shape: Shape, there: list[bool]) -> AxisRow:
     sizes = iter(shape)
-    return Row(name, tuple(Chip(str(next(sizes, "")) if here else "") for here in there))
+    return AxisRow(name, tuple(Chip(str(next(sizes, "")) if here else "") for here in there))
 
 
-ENTRY = {
+RULES = {
     **dict.fromkeys(("view", "reshape", "flatten", "ravel", "unflatten"), reshape),
     **dict.fromkeys(("permute", "transpose", "swapaxes", "t", "T", "mT", "H", "mH"), permute),
     **dict.fromkeys(("expand", "repeat", "tile", "broadcast_to"), expand),

@@ -4,24 +4,25 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from engine.tape import Problem, Tape
-from playback.index import Index, index_of
-from playback.lessons import answers, facts, places
-from playback.lessons.lesson import Lesson, Question, Step, Task
-from playback.lessons.query import BadExpression, evaluate, holds
+from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.code import places
+from gradscribe.playback.lessons import answers, tape_functions
+from gradscribe.playback.lessons.lesson import Lesson, LessonStep, Question, Task
+from gradscribe.playback.lessons.query import BadExpression, evaluate, is_true
+from gradscribe.playback.tape.index import Index, index_of
 
-Run = Callable[[str], Tape]
+RunProgram = Callable[[str], Tape]
 """Function that runs a program and returns its tape."""
 
 
-class Flaw(Struct, frozen=True):
+class LessonProblem(Struct, frozen=True):
     """A problem of a lesson: its line in the file, and a message."""
 
     line: int
     why: str
 
 
-def check(lesson: Lesson, run: Run) -> list[Flaw]:
+def check_lesson(lesson: Lesson, run: RunProgram) -> list[LessonProblem]:
     """Return the problems of a lesson; empty for a valid lesson."""
     tapes: dict[str, Tape] = {}
 
@@ -30,33 +31,33 @@ def check(lesson: Lesson, run: Run) -> list[Flaw]:
             tapes[program] = run(program)
         return index_of(tapes[program])
 
-    found: list[Flaw] = []
+    found: list[LessonProblem] = []
     for step in lesson.steps:
         if step.program.strip():
             found += _step(step, recorded)
         elif step.question or step.task or step.holds or step.at or step.select:
-            found.append(Flaw(step.line, "there is no program yet to ask or to look at"))
+            found.append(LessonProblem(step.line, "there is no program yet to ask or to look at"))
         if not (step.text or step.question or step.task):
-            found.append(Flaw(step.line, "a step needs text"))
+            found.append(LessonProblem(step.line, "a step needs text"))
     return found
 
 
-def _step(step: Step, recorded: Callable[[str], Index]) -> Iterator[Flaw]:
+def _step(step: LessonStep, recorded: Callable[[str], Index]) -> Iterator[LessonProblem]:
     index = recorded(step.program)
     begun = step.program_line or step.line
-    yield from (Flaw(begun, why) for why in _ends(step, index))
-    yield from (Flaw(step.look_line or step.line, why) for why in _looks(step, index))
+    yield from (LessonProblem(begun, why) for why in _ends(step, index))
+    yield from (LessonProblem(step.look_line or step.line, why) for why in _looks(step, index))
     for line, claim in zip(step.holds_lines, step.holds, strict=True):
-        yield from (Flaw(line, why) for why in _claim(claim, index))
+        yield from (LessonProblem(line, why) for why in _claim(claim, index))
     if step.question is not None:
         at = step.question.line or step.line
-        yield from (Flaw(at, why) for why in _question(step.question, index))
+        yield from (LessonProblem(at, why) for why in _question(step.question, index))
     if step.task is not None:
         at = step.task.line or step.line
-        yield from (Flaw(at, why) for why in _task(step.task, index, recorded))
+        yield from (LessonProblem(at, why) for why in _task(step.task, index, recorded))
 
 
-def _ends(step: Step, index: Index) -> Iterator[str]:
+def _ends(step: LessonStep, index: Index) -> Iterator[str]:
     """Yield problems of a program that fails in a step that does not mention its error."""
     question = step.question
     asked = [question.answer, *(goal for _, goal in question.choices)] if question else []
@@ -77,19 +78,20 @@ def _problem_text(problem: Problem | None) -> str:
     return f"{where}{problem.type}: {problem.message}"
 
 
-def _looks(step: Step, index: Index) -> Iterator[str]:
+def _looks(step: LessonStep, index: Index) -> Iterator[str]:
     if step.at and (why := _place_error(step.at, index)):
         yield why
     if step.select and not any(
-        step.select in (v.name, index.values[index.home(v.id)].name) for v in index.tape.values
+        step.select in (v.name, index.values[index.first_version(v.id)].name)
+        for v in index.tape.values
     ):
         yield f"no tensor is called {step.select}"
 
 
 def _place_error(place: str, index: Index) -> str:
     try:
-        places.position(index, place)
-    except places.NoPlace as error:
+        places.position_of(index, place)
+    except places.UnknownPlace as error:
         return str(error)
     return ""
 
@@ -97,9 +99,9 @@ def _place_error(place: str, index: Index) -> str:
 def _claim(claim: str, index: Index) -> Iterator[str]:
     try:
         evaluate(claim, index)
-        if not holds(claim, index):
+        if not is_true(claim, index):
             yield f"this does not hold: {claim}"
-    except (BadExpression, facts.Missing) as error:
+    except (BadExpression, tape_functions.NotOnTape) as error:
         yield _with_expression(claim, error)
 
 
@@ -117,11 +119,11 @@ def _question(question: Question, index: Index) -> Iterator[str]:
         return
     try:
         evaluate(question.answer, index)
-    except (BadExpression, facts.Missing) as error:
+    except (BadExpression, tape_functions.NotOnTape) as error:
         yield _with_expression(question.answer, error)
         return
-    shown = answers.truth(question, index)
-    if answers.judge(question, shown, index) != "right":
+    shown = answers.correct_answer(question, index)
+    if answers.check_answer(question, shown, index) != "right":
         yield f"the answer {shown!r} does not count as right when it is typed"
 
 
@@ -129,7 +131,7 @@ def _choices(question: Question, index: Index) -> Iterator[str]:
     right: list[str] = []
     for words, goal in question.choices:
         try:
-            right += [words] if holds(goal, index) else []
+            right += [words] if is_true(goal, index) else []
         except BadExpression as error:
             yield _with_expression(goal, error)
     if len(right) != 1:
@@ -138,10 +140,10 @@ def _choices(question: Question, index: Index) -> Iterator[str]:
 
 def _task(task: Task, index: Index, recorded: Callable[[str], Index]) -> Iterator[str]:
     try:
-        if holds(task.goal, index):
+        if is_true(task.goal, index):
             yield f"the goal holds before the task is begun: {task.goal}"
         solved = recorded(task.solution)
-        if not holds(task.goal, solved):
+        if not is_true(task.goal, solved):
             error = solved.tape.error
             yield f"the solution does not reach {task.goal}" + (
                 f": it fails: {_problem_text(error)}" if error is not None else ""

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 Kind = Literal["number", "shape", "choice", "word"]
-MOST_CHOICES = 6
+MAX_CHOICES = 6
 """Most choices of a question."""
 
 
@@ -40,7 +40,7 @@ class Task(Struct, frozen=True):
     line: int = 0
 
 
-class Step(Struct, frozen=True):
+class LessonStep(Struct, frozen=True):
     """A page of a lesson: text, program, what to show, and a question or task.
 
     ``program`` is complete even where the file only has a change. ``at`` is a place on the tape,
@@ -64,7 +64,7 @@ class Step(Struct, frozen=True):
     holds_lines: tuple[int, ...] = ()
 
 
-class Listed(Struct, frozen=True):
+class LessonSummary(Struct, frozen=True):
     """Entry of a built-in lesson in a list: its head, and its number of ``steps``.
 
     ``file`` is the name of its file, ``name`` the same without number and extension.
@@ -86,7 +86,7 @@ class Lesson(Struct, frozen=True):
     about: str
     part: str
     covers: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
     path: str = ""
     """Path of the file of a lesson that is not built in; empty for built-in lessons."""
     text: str = ""

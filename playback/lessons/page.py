@@ -5,16 +5,16 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from playback.index import Index
-from playback.lessons import answers, markup
-from playback.lessons.lesson import Kind, Lesson, Question, Task
-from playback.lessons.query import BadExpression, holds
+from gradscribe.playback.lessons import answers, markup
+from gradscribe.playback.lessons.lesson import Kind, Lesson, Question, Task
+from gradscribe.playback.lessons.query import BadExpression, is_true
+from gradscribe.playback.tape.index import Index
 
 Mood = Literal["", "good", "bad", "told"]
 """Result of an answer: right, wrong, or revealed on request."""
 
 
-class Said(Struct, frozen=True):
+class StepProgress(Struct, frozen=True):
     """Progress of the learner on a step: the answer given, the hint and answer shown."""
 
     answer: str = ""
@@ -29,7 +29,7 @@ class Said(Struct, frozen=True):
         return self.mood in ("good", "told")
 
 
-class Page(Struct, frozen=True):
+class LessonPage(Struct, frozen=True):
     """Page of the lesson pane; ``words``, ``asked``, ``verdict``, ``why`` and ``hint`` are HTML."""
 
     title: str
@@ -67,18 +67,18 @@ class Page(Struct, frozen=True):
         return self.label == "Predict" and self.mood not in ("good", "told")
 
 
-def page(
+def build_page(
     lesson: Lesson,
     number: int,
-    said: Said,
+    said: StepProgress,
     index: Index | None,
     place: str,
     waiting: bool = False,
     held: bool = False,
-) -> Page:
+) -> LessonPage:
     """Return the page of a step; ``index`` is the tape of the program in the editor."""
     step = lesson.steps[number]
-    shown = Page(
+    shown = LessonPage(
         lesson.title,
         place,
         step.title,
@@ -98,9 +98,9 @@ def page(
 
 
 def _with_question(
-    shown: Page, question: Question, said: Said, index: Index | None, code: str
-) -> Page:
-    truth = answers.truth(question, index) if index is not None and said.closed else ""
+    shown: LessonPage, question: Question, said: StepProgress, index: Index | None, code: str
+) -> LessonPage:
+    truth = answers.correct_answer(question, index) if index is not None and said.closed else ""
     verdict = {
         "good": f"Yes: {truth}",
         "told": _reveal_text(said, truth),
@@ -126,7 +126,7 @@ def _with_question(
     )
 
 
-def _reveal_text(said: Said, truth: str) -> str:
+def _reveal_text(said: StepProgress, truth: str) -> str:
     if not truth:
         return "This tape has no answer"
     return f"{said.remark}: it is {truth}" if said.remark else f"It is {truth}"
@@ -137,11 +137,13 @@ def _right_answer(question: Question, index: Index | None) -> str:
         return ""
     if question.kind == "choice":
         return str(answers.right_choice(question, index))
-    return answers.truth(question, index)
+    return answers.correct_answer(question, index)
 
 
-def _with_task(shown: Page, task: Task, said: Said, index: Index | None) -> Page:
-    done = index is not None and reached(task, index)
+def _with_task(
+    shown: LessonPage, task: Task, said: StepProgress, index: Index | None
+) -> LessonPage:
+    done = index is not None and is_goal_reached(task, index)
     closed = done or said.mood in ("good", "told")
     return replace(
         shown,
@@ -156,9 +158,9 @@ def _with_task(shown: Page, task: Task, said: Said, index: Index | None) -> Page
     )
 
 
-def reached(task: Task, index: Index) -> bool:
+def is_goal_reached(task: Task, index: Index) -> bool:
     """Return whether a task's goal holds on a tape."""
     try:
-        return holds(task.goal, index)
+        return is_true(task.goal, index)
     except BadExpression:
         return False

@@ -11,13 +11,13 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 
-from playback.lessons.lesson import (
-    MOST_CHOICES,
+from gradscribe.playback.lessons.lesson import (
+    MAX_CHOICES,
     Kind,
     Lesson,
-    Listed,
+    LessonStep,
+    LessonSummary,
     Question,
-    Step,
     Task,
 )
 
@@ -29,7 +29,7 @@ FENCE = "```"
 LONGEST, MOST_STEPS = 1 << 18, 200
 """Most characters and steps of a lesson: untrusted files are parsed in the GUI thread."""
 LONGEST_PROGRAM = 1 << 16
-DEEPEST = 100
+MAX_KEY_DOTS = 100
 """Most dots before an equals sign: each is a nested table."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -42,14 +42,14 @@ class BadLesson(ValueError):
         self.line = line
 
 
-def parse(filename: str, text: str) -> Lesson:
+def parse_lesson(filename: str, text: str) -> Lesson:
     """Parse the text of the file ``NN_name.md``.
 
     Raises:
         BadLesson: the text does not follow the format.
     """
     lines, head, starts = _split(text)
-    steps: list[Step] = []
+    steps: list[LessonStep] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         steps.append(_StepParser(lines, start, stop, steps[-1].program if steps else "").step())
     covers = head.get("covers", [])
@@ -58,7 +58,7 @@ def parse(filename: str, text: str) -> Lesson:
     return Lesson(_name(filename), title, about, part, rows, tuple(steps))
 
 
-def head_of(filename: str, text: str) -> Listed:
+def parse_head(filename: str, text: str) -> LessonSummary:
     """Parse only the head of the file ``NN_name.md`` and count its steps.
 
     Raises:
@@ -66,7 +66,7 @@ def head_of(filename: str, text: str) -> Listed:
     """
     _, head, starts = _split(text)
     title, about, part = (str(head[key]) for key in ("title", "about", "part"))
-    return Listed(filename, _name(filename), title, about, part, len(starts))
+    return LessonSummary(filename, _name(filename), title, about, part, len(starts))
 
 
 def _name(filename: str) -> str:
@@ -137,7 +137,7 @@ def _headings(lines: list[str], start: int) -> list[int]:
 def _toml(body: list[str], line: int) -> dict[str, object]:
     """Parse lines of TOML, the first of which is line ``line`` of the file."""
     for at, text in enumerate(body):
-        if text.partition("=")[0].count(".") > DEEPEST:
+        if text.partition("=")[0].count(".") > MAX_KEY_DOTS:
             raise BadLesson("this is not TOML for a lesson: tables in tables", line + at)
     try:
         return tomllib.loads("\n".join(body))
@@ -283,7 +283,7 @@ class _StepParser:
             (line + at, claim.strip()) for at, claim in enumerate(body, 1) if claim.strip()
         ]
 
-    def step(self) -> Step:
+    def step(self) -> LessonStep:
         """Return the step."""
         if max(len(self._program), len(self._solution)) > LONGEST_PROGRAM:
             why = f"a program has {LONGEST_PROGRAM:,} characters at most"
@@ -299,7 +299,7 @@ class _StepParser:
             raise BadLesson("a step asks a question or sets a task, not both", task.line)
         if task is not None:
             task = Task(task.text, task.goal, task.hint, task.why, self._solution, task.line)
-        return Step(
+        return LessonStep(
             self._title,
             "\n".join(self._words).strip(),
             self._program,
@@ -374,6 +374,6 @@ def _choices(rows: object, line: int) -> tuple[tuple[str, str], ...]:
         if not (isinstance(row, list) and len(row) == 2 and all(isinstance(o, str) for o in row)):
             raise BadLesson("a choice is a list of a text and the expression that must hold", line)
         found.append((row[0], row[1]))
-    if not 2 <= len(found) <= MOST_CHOICES:
-        raise BadLesson(f"a question has 2 to {MOST_CHOICES} choices, not {len(found)}", line)
+    if not 2 <= len(found) <= MAX_CHOICES:
+        raise BadLesson(f"a question has 2 to {MAX_CHOICES} choices, not {len(found)}", line)
     return tuple(found)

@@ -1,8 +1,8 @@
 """Expressions of lessons about a tape, interpreted from their syntax tree without ``eval``.
 
 The syntax is Python's, restricted to numbers, names of tensors as arguments of the functions in
-`playback.lessons.facts`, comparisons, arithmetic, ``and``, ``or``, ``not``, ``in`` and lists.
-Other attributes than those of ``error``, and other calls, are rejected.
+`playback.lessons.tape_functions`, comparisons, arithmetic, ``and``, ``or``, ``not``, ``in`` and
+lists. Other attributes than those of ``error``, and other calls, are rejected.
 """
 
 import ast
@@ -12,11 +12,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from playback import quiet
-from playback.index import Index
-from playback.lessons import facts
-from playback.lessons.facts import Answer, Missing
-from playback.lessons.places import NoPlace
+from gradscribe.playback.code.places import UnknownPlace
+from gradscribe.playback.lessons import tape_functions
+from gradscribe.playback.lessons.tape_functions import Answer, NotOnTape
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import parse
 
 LONGEST = 400
 LARGEST = 1 << 63
@@ -52,21 +52,21 @@ def evaluate(expression: str, index: Index) -> Answer:
     if len(expression) > LONGEST:
         raise BadExpression(f"longer than {LONGEST} characters")
     try:
-        tree = quiet.expression(expression.strip())
+        tree = parse.parse_expression(expression.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadExpression(f"{expression!r} is not an expression") from error
     try:
         with np.errstate(all="ignore"):
             return _Interpreter(index).read(tree.body)
-    except (BadExpression, Missing):
+    except (BadExpression, NotOnTape):
         raise
-    except NoPlace as error:
-        raise Missing(str(error)) from error
+    except UnknownPlace as error:
+        raise NotOnTape(str(error)) from error
     except _FAILURES as error:
         raise BadExpression(f"{expression!r}: {error}") from error
 
 
-def holds(expression: str, index: Index) -> bool:
+def is_true(expression: str, index: Index) -> bool:
     """Return whether an expression is true on a tape; False where the tape lacks its subject.
 
     Raises:
@@ -74,12 +74,12 @@ def holds(expression: str, index: Index) -> bool:
     """
     try:
         found = evaluate(expression, index)
-    except Missing:
+    except NotOnTape:
         return False
     return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
 
 
-def equal(left: Answer, right: Answer, tolerance: float = CLOSE) -> bool:
+def is_equal(left: Answer, right: Answer, tolerance: float = CLOSE) -> bool:
     """Return whether two answers are equal, numbers within a relative ``tolerance``."""
     if left is None or right is None or isinstance(left, str) or isinstance(right, str):
         return left is right if left is None or right is None else left == right
@@ -137,9 +137,9 @@ class _Interpreter:
             case ast.Subscript(value=value, slice=key):
                 return self._item(self.read(value), self.read(key))
             case ast.Attribute(value=ast.Name(id="error"), attr=attr):
-                return facts.error(self._index, attr)
+                return tape_functions.error(self._index, attr)
             case ast.Name(id="error"):
-                return facts.error(self._index, "type")
+                return tape_functions.error(self._index, "type")
             case ast.Name(id="inf" | "nan" as name):
                 return getattr(math, name)  # type: ignore[no-any-return]
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
@@ -167,14 +167,14 @@ class _Interpreter:
 
     def _compare_pair(self, op: ast.AST, left: Answer, right: Answer) -> bool:
         if isinstance(op, ast.Eq | ast.Is):
-            return equal(left, right)
+            return is_equal(left, right)
         if isinstance(op, ast.NotEq | ast.IsNot):
-            return not equal(left, right)
+            return not is_equal(left, right)
         if isinstance(op, ast.In | ast.NotIn):
             if isinstance(right, str):
                 inside = isinstance(left, str) and left in right
             else:
-                inside = any(equal(left, item) for item in _items(right))
+                inside = any(is_equal(left, item) for item in _items(right))
             return inside is isinstance(op, ast.In)
         return self._truth(_bare(_ORDER[type(op)](*_pair(left, right))))
 
@@ -191,7 +191,7 @@ class _Interpreter:
             if keywords:
                 raise BadExpression(f"{name} takes no keywords")
             return _PLAIN[name](*[self.read(argument) for argument in args])
-        fact = facts.FACTS.get(name)
+        fact = tape_functions.FUNCTIONS.get(name)
         if fact is None:
             raise BadExpression(f"there is no {name}()")
         given = {word.arg: self.read(word.value) for word in keywords if word.arg}

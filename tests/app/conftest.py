@@ -14,9 +14,9 @@ def link(qapp):
 @pytest.fixture
 def window(qtbot, link, tmp_path):
     """A fresh window whose engine is still starting; asking the user gets no answer."""
-    from app.documents import Drafts
-    from app.settings import Settings
-    from app.window import Window
+    from gradscribe.app.files.documents import Drafts
+    from gradscribe.app.files.settings import Settings
+    from gradscribe.app.window.window import Window
 
     class Quiet(Window):
         """Asks nobody: it answers with what the test left in `answers`."""
@@ -55,7 +55,7 @@ def open_window(qtbot, tmp_path):
 
     yield make
     for one in made:
-        one.keeping._warned = True
+        one.recovery._warned = True
         one.close()
 
 
@@ -71,7 +71,7 @@ def settled(window, link, sum_times):
 @pytest.fixture(scope="session")
 def record():
     """Record a program by the real recorder, in this process."""
-    from engine import run
+    from gradscribe.engine.run import run
 
     return run.record
 
@@ -79,7 +79,7 @@ def record():
 @pytest.fixture(scope="session")
 def sum_times(record):
     """The tape of ``L = (x + y) * z``."""
-    from app import examples
+    from gradscribe.app.document import examples
 
     return record(examples.load()[0].source)
 

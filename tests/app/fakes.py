@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import QObject, Signal
 
-from engine import wire
-from engine.tape import Event, Place, Problem, Snapshot, Tape, Value
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.tape import Event, Place, Problem, Snapshot, Tape, Value
 
 
 class FakeLink(QObject):
@@ -60,13 +60,13 @@ class FakeLink(QObject):
         return [source for source, _, _ in self.runs]
 
     def greet(self, devices=("cpu",)) -> None:
-        self.ready.emit(wire.Ready(torch="2.13.0", python="3.11", devices=devices, pid=1))
+        self.ready.emit(messages.Ready(torch="2.13.0", python="3.11", devices=devices, pid=1))
 
     def answer(self, tape, run_id=None, seconds=0.01) -> None:
-        self.received.emit(wire.Recorded(run_id or len(self.runs), tape, seconds))
+        self.received.emit(messages.Recorded(run_id or len(self.runs), tape, seconds))
 
     def print(self, text, run_id=None) -> None:
-        self.received.emit(wire.Printed(run_id or len(self.runs), text))
+        self.received.emit(messages.Printed(run_id or len(self.runs), text))
 
     def die(self, why="the engine ended with signal 9") -> None:
         self.died.emit(why)

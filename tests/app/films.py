@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from engine.run import record
-from widgets.graph_film import Style
-from widgets.theme import Theme
+from gradscribe.engine.run.run import record
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.film import FilmStyle
 
 SOURCE = "a = param(2.0)\nb = param(-3.0)\nc = a * b\nd = c + a\nd.backward()\n"
 
@@ -15,4 +15,4 @@ def tape():
 
 
 def style(theme="light", **rest):
-    return Style(Theme.load(theme), **rest)
+    return FilmStyle(Theme.load(theme), **rest)

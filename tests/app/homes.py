@@ -2,10 +2,10 @@
 
 import os
 
-from app.commands import file
-from app.documents import Drafts
-from app.settings import Settings
-from app.window import Window
+from gradscribe.app.commands import file
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.window.window import Window
 from tests.app.fakes import FakeLink
 
 DAY_NS = 86_400 * 10**9
@@ -39,13 +39,13 @@ def said(window):
 
 def press(window, label):
     next(one for one in window.notices.buttons if one.text() == label).click()
-    window.keeping.file.finish()
+    window.recovery.file.finish()
 
 
 def save(window):
     """Save, and wait until that is done or refused."""
     file.save(window)
-    window.keeping.file.finish()
+    window.recovery.file.finish()
 
 
 def type_in(window, text):

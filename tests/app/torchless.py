@@ -1,6 +1,6 @@
 """An engine that starts at once: the real server, with a bare ``exec`` where torch would be.
 
-Run as a program it speaks the wire; `arguments` stands in for `app.child.arguments`.
+Run as a program it speaks the wire; `arguments` stands in for `app.link.launch.engine_arguments`.
 """
 
 import faulthandler
@@ -8,9 +8,11 @@ import os
 import signal
 import threading
 
-from engine import errors, process, watchdog, wire
-from engine.server import Engine, Server
-from engine.tape import Tape
+from gradscribe.engine.process import system
+from gradscribe.engine.process.server import EngineHandlers, Server
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.run import errors, watchdog
 
 
 def arguments():
@@ -26,12 +28,12 @@ def execute(request, printed):
         told.append(" ".join(map(str, words)) + "\n")
         printed(told[-1])
 
-    guard = watchdog.Guard(request.timeout)
+    guard = watchdog.InterruptGuard(request.timeout)
     try:
         with guard:
             exec(compile(request.source, request.filename, "exec"), {"print": say})
     except BaseException as error:  # noqa: BLE001 - the program is the test's
-        problem = errors.problem(error, request.source, request.filename)
+        problem = errors.to_problem(error, request.source, request.filename)
         status = "timeout" if guard.why == "timeout" else "error"
         return Tape(status=status, error=problem, stdout="".join(told))
     return Tape(stdout="".join(told))
@@ -39,15 +41,15 @@ def execute(request, printed):
 
 def main():
     """Serve until the pipe closes."""
-    process.stand_apart()
-    incoming, outgoing = process.take_pipes()
+    system.start_session()
+    incoming, outgoing = system.claim_pipes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     server = Server(incoming, outgoing)
     threading.Thread(target=server.read, daemon=True).start()
-    server.send(wire.Ready("none", "3", ("cpu",), os.getpid()))
-    server.tell_of_ends()
-    server.serve(Engine(execute, None, None, None, None))
+    server.send(messages.Ready("none", "3", ("cpu",), os.getpid()))
+    server.report_process_ends()
+    server.serve(EngineHandlers(execute, None, None, None, None))
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app import opening
-from app.training.state import START
-from app.window import Window
-from engine.setup import Part
+from gradscribe.app.training.session.state import DEFAULT_SETUP
+from gradscribe.app.window import startup
+from gradscribe.app.window.window import Window
+from gradscribe.engine.protocol.setup import Part
 from tests.app.orphans import end_with_parent
 
-SETUP = msgspec.structs.replace(START, optimizer=Part("sgd", {"lr": 0.1}))
+SETUP = msgspec.structs.replace(DEFAULT_SETUP, optimizer=Part("sgd", {"lr": 0.1}))
 FORK_EVERY_S = 3
 LOOK_MS = 20
 
@@ -32,7 +32,7 @@ class Trainee:
         self.session, self.forked = window.rooms.session, time.monotonic()
         window.rooms.show_room("training")
         self.session.setup = SETUP
-        self.session.stated.connect(self.tell)
+        self.session.state_changed.connect(self.tell)
         self.session.begin(play=True)
 
     def tell(self, run):
@@ -93,7 +93,7 @@ def say(*words):
 
 def main(what):
     """Open the window as the program does, and do what is asked for in it."""
-    application = opening.make_app(["trainee"])
+    application = startup.make_app(["trainee"])
     end_with_parent(application)
     held = []
 
@@ -102,7 +102,7 @@ def main(what):
         held.append((Trainee if what == "train" else Reviver)(window))
 
     QTimer.singleShot(0, QApplication.instance(), begin)
-    sys.exit(opening.open_window())
+    sys.exit(startup.open_window())
 
 
 if __name__ == "__main__":

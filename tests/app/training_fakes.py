@@ -2,31 +2,33 @@
 
 from array import array
 
-from app import train
-from engine import setup
-from engine.train.host import Host
-from engine.training import answers, asks
+from gradscribe.app.cli import train
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.train.serve.host import TrainingHost
 
 
 def outcome(given, steps=5):
-    """What `app.train.run` would return for a setup."""
+    """What `app.cli.train.run` would return for a setup."""
     said = []
-    host = Host(said.append)
-    host.take(asks.Train(1, setup.parse({"model": "mlp", **given})))
-    host.take(asks.Advance(1, steps))
+    host = TrainingHost(said.append)
+    host.take(requests.Train(1, setup.parse({"model": "mlp", **given})))
+    host.take(requests.Advance(1, steps))
     while host.work() is not None:
         pass
     kinds = ("scores", "weights", "boundary", "fit", "confusion")
-    host.take(asks.Watch(1, tuple(asks.Wish(kind) for kind in kinds)))
+    host.take(requests.WatchViews(1, tuple(requests.ViewRequest(kind) for kind in kinds)))
 
     def last(kind):
         return [m for m in said if isinstance(m, kind)][-1]
 
-    made = train.Outcome(last(answers.Begun), last(answers.TrainState), last(answers.DataShown))
+    made = train.TrainOutcome(
+        last(replies.RunStarted), last(replies.TrainState), last(replies.DataSample)
+    )
     made.curves = {name: array("d") for name in ("step", "loss", "val", "lr")}
     for message in said:
-        if isinstance(message, answers.Series):
+        if isinstance(message, replies.SeriesChunk):
             train._extend(made.curves, message)
-        elif isinstance(message, answers.View):
+        elif isinstance(message, replies.ViewReply):
             made.views[message.kind] = message
     return made

@@ -10,9 +10,9 @@ import time
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-import app.link
-from app import opening
-from app.window import Window
+import gradscribe.app.link.client
+from gradscribe.app.window import startup
+from gradscribe.app.window.window import Window
 from tests.app.fakes import FakeLink
 from tests.app.orphans import end_with_parent
 
@@ -50,8 +50,8 @@ class Typist:
 
 def main(what):
     """Open the window as the program does, and do what is asked for in it."""
-    app.link.Link = Idle
-    application = opening.make_app(["typist"])
+    gradscribe.app.link.client.Link = Idle
+    application = startup.make_app(["typist"])
     end_with_parent(application)
     held = []
 
@@ -65,7 +65,7 @@ def main(what):
             window.close()
 
     QTimer.singleShot(0, QApplication.instance(), begin)
-    sys.exit(opening.open_window())
+    sys.exit(startup.open_window())
 
 
 if __name__ == "__main__":

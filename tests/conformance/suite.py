@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from engine.record.recorder import Recorder
-from engine.record.tensors import same_numbers
+from gradscribe.engine.record.recorder import Recorder
+from gradscribe.engine.record.values.tensors import same_elements
 
 Outcome = tuple[list[torch.Tensor], list[torch.Tensor | None], str]
 
@@ -107,7 +107,7 @@ def _equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
     a, b = a.detach(), b.detach()
     if a.layout is not torch.strided:
         a, b = a.to_dense(), b.to_dense()
-    return same_numbers(a, b)
+    return same_elements(a, b)
 
 
 def check(
@@ -171,7 +171,7 @@ def _adds_up(snapshots: list[object], snapshot: int, shares: list[int]) -> bool:
     total = dense[1]
     for t in dense[2:]:
         total = total + t
-    return same_numbers(total, dense[0])
+    return same_elements(total, dense[0])
 
 
 def reports(

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine import wire
+from gradscribe.engine.protocol import messages
 from tests.engine.driver import Engine
 
 
@@ -47,7 +47,7 @@ class Engines:
         """Return what the engine answered: a tape, and whether it is spent."""
         engine = self.ready()
         run_id = engine.start(source, device="cuda:0", **options)
-        answer = engine.until(wire.Recorded, run_id)[-1]
+        answer = engine.until(messages.Recorded, run_id)[-1]
         if answer.spent:
             self.close()
         return answer

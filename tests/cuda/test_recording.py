@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine import run
-from engine.values import snapshot
+from gradscribe.engine.record.values.snapshots import snapshot
+from gradscribe.engine.run import run
 
 PROGRAMS = {
     "regression": """

@@ -3,15 +3,16 @@
 import pytest
 import torch
 
-from engine import setup
-from engine.setup import BadSetup
-from engine.train import catalogue, checkpoints, export, saved
-from engine.train.changing import Edit
-from engine.train.run import Run
-from tests.engine.test_asynchronous import ASSERT, end_of_run
-from tests.engine.train.test_export import FITTING, printed
-from tests.engine.train.test_export import trained as trained_by
-from tests.engine.train.test_run import comes_back, state
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.protocol.setup import SetupError
+from gradscribe.engine.train.runs import checkpoints, export, saved
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.source import catalogue
+from gradscribe.engine.train.source.changes import WeightEdit
+from tests.engine.run.test_async_devices import ASSERT, end_of_run
+from tests.engine.train.runs.test_export import FITTING, printed
+from tests.engine.train.runs.test_export import trained as trained_by
+from tests.engine.train.runs.test_run import comes_back, state
 
 DEVICE = "cuda:0"
 
@@ -39,7 +40,7 @@ SHAKY = ("recurrent", "transformer")
 """Their kernels add up in an order of their own each time: two plain loops differ, too."""
 
 
-@pytest.mark.parametrize("model", list(catalogue.pieces("model")))
+@pytest.mark.parametrize("model", list(catalogue.zoo_entries("model")))
 def test_every_model_equals_its_script(model):
     data = FITTING.get(model, "circle")
     given = {"data": {"name": data, "n": 40} if data != "line" else data, "model": model}
@@ -52,14 +53,14 @@ def test_every_model_equals_its_script(model):
 
 
 @pytest.mark.parametrize(
-    "optimizer", [n for n in catalogue.pieces("optimizer") if n not in ("muon", "sparse_adam")]
+    "optimizer", [n for n in catalogue.zoo_entries("optimizer") if n not in ("muon", "sparse_adam")]
 )
 @pytest.mark.parametrize("more", [{}, {"clip_norm": 0.1, "l1": 0.01, "l2": 0.02, "batch": 9}])
 def test_every_optimizer_equals_its_script(optimizer, more):
     same({"data": {"name": "sine", "n": 30}, "optimizer": optimizer, **more}, 5)
 
 
-@pytest.mark.parametrize("schedule", list(catalogue.pieces("schedule")))
+@pytest.mark.parametrize("schedule", list(catalogue.zoo_entries("schedule")))
 def test_every_schedule_equals_its_script(schedule):
     options = {"step": {"step_size": 2}, "multistep": {"milestones": [2, 5]},
                "plateau": {"patience": 0, "threshold": 0.9}}.get(schedule, {})  # fmt: skip
@@ -86,7 +87,7 @@ def test_autocast_accumulation_and_mistakes_equal_their_script(given):
 
 
 def begun(**given):
-    return Run(setup.parse({"data": "moons", "batch": 16, "device": DEVICE, **given}))
+    return TrainingRun(setup.parse({"data": "moons", "batch": 16, "device": DEVICE, **given}))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_step_is_brought_back_bit_for_bit(given):
 def test_a_session_goes_on_where_it_was():
     run = begun(model={"name": "mlp", "dropout": 0.3})
     run.advance(70)
-    run.edit(Edit("0.weight", 3, 0.5))
+    run.edit(WeightEdit("0.weight", 3, 0.5))
     again = saved.resume(saved.save(run), False)
     run.advance(40)
     again.advance(40)
@@ -151,7 +152,7 @@ def test_data_on_another_device_is_told():
 
 
 def test_a_device_that_is_not_there_is_refused():
-    with pytest.raises(BadSetup, match="no device cuda:42 here"):
+    with pytest.raises(SetupError, match="no device cuda:42 here"):
         begun(device="cuda:42")
 
 

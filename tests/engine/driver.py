@@ -7,18 +7,19 @@ import sys
 import threading
 from pathlib import Path
 
-from engine import wire
+from gradscribe.engine.protocol import frames
+from gradscribe.engine.protocol import messages as protocol_messages
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60
 
 
 class Engine:
-    """``python -m engine`` with blocking reads; ``words`` are its arguments."""
+    """``python -m gradscribe.engine`` with blocking reads; ``words`` are its arguments."""
 
     def __init__(self, *words):
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "engine", *words],
+            [sys.executable, "-P", "-m", "gradscribe.engine", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -33,12 +34,12 @@ class Engine:
         self._ids = 0
 
     def _listen(self):
-        reader = wire.Reader(wire.Reply)
+        reader = frames.MessageReader(protocol_messages.Reply)
         try:
             while data := self.process.stdout.read(1 << 16):
                 for message in reader.feed(data):
                     self.messages.put(message)
-        except wire.Garbage:
+        except frames.ProtocolError:
             # A program has found the wire: the window, too, ends such an engine.
             self.process.kill()
         self.messages.put(None)
@@ -52,7 +53,9 @@ class Engine:
 
     def send(self, *messages):
         """Write messages in one piece, so that they may overtake each other."""
-        self.write(b"".join(frame for message in messages for frame in wire.frames(message)))
+        self.write(
+            b"".join(frame for message in messages for frame in frames.encode_frames(message))
+        )
 
     def new_id(self):
         self._ids += 1
@@ -61,7 +64,7 @@ class Engine:
     def start(self, source, **options):
         """Send a program and return its run id."""
         run_id = self.new_id()
-        self.send(wire.Run(run_id, source, **options))
+        self.send(protocol_messages.Run(run_id, source, **options))
         return run_id
 
     def next(self):
@@ -80,7 +83,7 @@ class Engine:
 
     def run(self, source, **options):
         """Run a program and return its tape."""
-        return self.until(wire.Recorded, self.start(source, **options))[-1].tape
+        return self.until(protocol_messages.Recorded, self.start(source, **options))[-1].tape
 
     def wait_end(self):
         """Wait until the process has ended and return its exit code."""

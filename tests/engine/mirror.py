@@ -7,15 +7,15 @@ import random
 import numpy as np
 import torch
 
-from engine import run
-from engine.record.freeze import _named_tensors
-from engine.tape import Snapshot, Tape
-from engine.wire import Run
+from gradscribe.engine.protocol.messages import Run
+from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.engine.record.freeze import _named_tensors
+from gradscribe.engine.run import run
 
 
 def plain(source: str, seed: int = 0) -> tuple[dict[str, object], str, BaseException | None]:
     """Execute a program without any recorder; return its names, output and exception."""
-    names = run.namespace(Run(0, source))
+    names = run.initial_names(Run(0, source))
     torch.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed)

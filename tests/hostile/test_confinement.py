@@ -11,15 +11,15 @@ import sys
 
 import pytest
 
-from engine import wire
-from engine.confine import box, landlock, seccomp
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.sandbox.confine import box, landlock, seccomp
 from tests.conftest import child_processes
 from tests.engine.driver import Engine
 from tests.hostile.snippets import ALL
 from tests.hostile.test_policy import WORDS, aimed, harm, trap  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.skipif(
-    not {"files", "network", "processes"} <= set(box.available()),
+    not {"files", "network", "processes"} <= set(box.available_protections()),
     reason="this kernel has neither Landlock nor a filter of system calls",
 )
 SOCKETS = """
@@ -89,7 +89,7 @@ class Prisoners:
             self.engine.next()
         try:
             run_id = self.engine.start(source, timeout=10.0)
-            tape = self.engine.until(wire.Recorded, run_id)[-1].tape
+            tape = self.engine.until(messages.Recorded, run_id)[-1].tape
         except (AssertionError, BrokenPipeError):
             self.close()
             return "it died"
@@ -236,13 +236,13 @@ def test_asyncio_works_and_its_sockets_lead_to_nobody(prisoners, tmp_path):
 def test_a_kernel_without_any_of_it_keeps_nothing_and_says_so(monkeypatch):
     monkeypatch.setattr(landlock, "version", lambda: 0)
     monkeypatch.setattr(seccomp, "available", lambda: False)
-    assert box.available() == ("memory",)
+    assert box.available_protections() == ("memory",)
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert box.available() == ()
+    assert box.available_protections() == ()
 
 
 def test_every_way_through_the_filter_ends_in_an_answer():
-    code = seccomp.program(1234)
+    code = seccomp.build_filter(1234)
     for index, (kind, yes, no, _) in enumerate(code):
         assert index + max(yes, no) + 1 <= len(code) or kind == 0x06
         assert yes < 256
@@ -276,7 +276,7 @@ def test_the_limits_are_what_they_are_said_to_be_and_stay(prisoners):
 
 CROWD = """
 import os, pathlib, resource, threading
-from engine.confine import limits
+from gradscribe.engine.sandbox.confine import limits
 limits.THREADS = 40
 threading.stack_size(1 << 16)
 if os.getuid() == 0:

@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine import run, wire
-from engine.policy import modules, offered, words
-from engine.policy.twins import Field
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.run import run
+from gradscribe.engine.sandbox.policy import allowlist, modules, modules_allowed
+from gradscribe.engine.sandbox.policy.safe_variants import FixedNameField
 from tests.conftest import child_processes
 from tests.hostile.detours import PASSAGES
 from tests.hostile.loopholes import LOOPHOLES
@@ -133,7 +134,7 @@ def test_none_of_the_hostile_programs_does_harm_under_the_policy(trap):
     before = state()
     finished, found = [], {}
     for snippet in ALL:
-        tape = run.execute(wire.Run(0, aimed(snippet, trap), policy=True, timeout=20.0))
+        tape = run.execute(messages.Run(0, aimed(snippet, trap), policy=True, timeout=20.0))
         assert "got in" not in tape.stdout, snippet
         if done := harm(trap, f"{tape.stdout}{tape.stderr}{tape.error}"):
             found[snippet] = done
@@ -151,7 +152,7 @@ def test_none_of_the_hostile_programs_does_harm_under_the_policy(trap):
 def test_no_loophole_leads_out_of_the_policy(trap):
     before = state()
     for program in (*LOOPHOLES, *PASSAGES):
-        tape = run.execute(wire.Run(0, aimed(program, trap), policy=True, timeout=20.0))
+        tape = run.execute(messages.Run(0, aimed(program, trap), policy=True, timeout=20.0))
         told = f"{tape.stdout}{tape.stderr}{tape.error}"
         assert "got in" not in tape.stdout, program
         assert "'got in'" not in str(tape.error), program
@@ -161,23 +162,23 @@ def test_no_loophole_leads_out_of_the_policy(trap):
 
 
 def test_what_the_twins_stand_for_still_works():
-    tape = run.execute(wire.Run(0, TWINS, policy=True, timeout=20.0))
+    tape = run.execute(messages.Run(0, TWINS, policy=True, timeout=20.0))
     assert tape.error is None, tape.error
     assert tape.stdout.split() == "4 1 True 2 0.25 0.25 False 3.0 9 True False object ok".split()
 
 
 def test_without_the_policy_such_programs_do_harm(trap):
     for snippet in ("open('OUT', 'w').write('x')", "torch.save(torch.ones(1), 'OUT')"):
-        run.execute(wire.Run(0, aimed(snippet, trap)))
+        run.execute(messages.Run(0, aimed(snippet, trap)))
         assert harm(trap, "") == ["out"]
-    tape = run.execute(wire.Run(0, aimed("print(open('SECRET').read())", trap)))
+    tape = run.execute(messages.Run(0, aimed("print(open('SECRET').read())", trap)))
     assert harm(trap, tape.stdout) == ["the secret was read"]
 
 
 def public(thing):
     """What a program could reach from ``thing`` by a name that the policy lets pass."""
     for name in dir(thing):
-        if name.startswith("_") or name in words.ATTRIBUTES or name in words.GUARDED:
+        if name.startswith("_") or name in allowlist.ATTRIBUTES or name in allowlist.GUARDED:
             continue
         try:
             yield name, getattr(thing, name)
@@ -187,7 +188,7 @@ def public(thing):
 
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_public_leads_from_a_stand_in_to_a_real_module():
-    waiting = [(name, modules.stand_in(name), 0) for name in offered.MODULES]
+    waiting = [(name, modules.get_stand_in(name), 0) for name in modules_allowed.MODULES]
     samples = {
         "tensor": torch.ones(2, requires_grad=True) * 2,
         "array": torch.ones(2).numpy(),
@@ -217,11 +218,11 @@ def test_nothing_public_leads_from_a_stand_in_to_a_real_module():
 
 
 def test_a_field_of_a_data_class_keeps_a_plain_name():
-    from engine.policy.refusal import Refusal
-    from engine.policy.twins import field
+    from gradscribe.engine.sandbox.policy.refusal import Refusal
+    from gradscribe.engine.sandbox.policy.safe_variants import field
 
     made = field(default=1)
-    assert isinstance(made, Field)
+    assert isinstance(made, FixedNameField)
     made.name = "x"
     for name in ("__class__", "x}{1}", 3, type("S", (str,), {})("x")):
         with pytest.raises(Refusal):
@@ -229,7 +230,7 @@ def test_a_field_of_a_data_class_keeps_a_plain_name():
 
 
 def test_no_public_name_leads_to_the_recorder():
-    tape = run.execute(wire.Run(0, REACH, policy=True, timeout=60.0))
+    tape = run.execute(messages.Run(0, REACH, policy=True, timeout=60.0))
     assert tape.error is None
     *met, is_wide = tape.stdout.splitlines()
     assert is_wide == "True"

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from engine.run import record
+from gradscribe.engine.run.run import record
 
 NEURON = """\
 x1, x2 = 2.0, 0.0

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from playback.picture import Card, CardKind, Frame, Picture, Placement, Rect, Wire
+from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Placement, Rect, Wire
 
 
 class Draft:

@@ -4,7 +4,7 @@ import random
 
 from msgspec.structs import replace
 
-from playback.picture import Card, Picture, Wire
+from gradscribe.playback.graph.picture import Card, Picture, Wire
 
 
 def inserted(picture: Picture, at: int) -> Picture:

@@ -24,11 +24,11 @@ def launch(monkeypatch):
 
 
 def test_a_screen_gets_the_window(launch):
-    assert launch.command("py", {}, screen=True) == ["py", "-m", "app"]
+    assert launch.command("py", {}, screen=True) == ["py", "-m", "gradscribe"]
 
 
 def test_no_screen_gets_the_headless_twin(launch):
-    assert launch.command("py", {}, screen=False) == ["py", "-m", "app", "--headless"]
+    assert launch.command("py", {}, screen=False) == ["py", "-m", "gradscribe", "--headless"]
 
 
 @pytest.mark.parametrize("screen", [True, False])

@@ -8,10 +8,11 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QSlider
 
-from app import examples, lessons
-from app.commands import learn
-from app.overlay import Overlay
-from engine.setup import Part
+from gradscribe.app.commands import learn
+from gradscribe.app.document import examples
+from gradscribe.app.lessons import catalogue as lessons_catalogue
+from gradscribe.app.ui.popup import PopupCard
+from gradscribe.engine.protocol.setup import Part
 
 SNIPPETS = (
     "print('hello', x)\n",
@@ -162,7 +163,7 @@ class Hands:
     def look_around(self):
         """Select a card, resize, turn to another tab."""
         window, dice = self.window, self.dice
-        cards = window.showing.picture.cards
+        cards = window.presenter.picture.cards
         if cards:
             window.session.select(dice.choice(cards).key)
             # No hand is so quick that a click and a drag of the window's edge are one turn.
@@ -213,7 +214,7 @@ class Hands:
         if can:
             self.window.menus.perform_by(self.dice.choice(can))
             self.rest(self.dice.choice((0, 50, 400)))
-            if self.window.is_filming and self.dice.random() < 0.3:
+            if self.window.is_exporting and self.dice.random() < 0.3:
                 self.window.menus.perform_by("file.cancel_film")
 
     def compare(self):
@@ -227,7 +228,7 @@ class Hands:
         self._leave_cards()
 
     def _leave_cards(self):
-        for one in self.window.findChildren(Overlay):
+        for one in self.window.findChildren(PopupCard):
             one.leave()
 
     def kill(self):
@@ -256,7 +257,7 @@ class Hands:
         step = session.run.step if session.run is not None else 0
         deeds = (
             *(session.play, session.play, session.pause, session.back, session.next_event),
-            *(session.to_furthest, session.reset, session.ask_tape, session.undo, session.redo),
+            *(session.go_to_furthest, session.reset, session.ask_tape, session.undo, session.redo),
             lambda: session.fork() if dice.random() < 0.3 else None,
             lambda: session.advance(dice.randrange(1, 300)),
             lambda: session.rewind(dice.randrange(step + 1)),
@@ -308,10 +309,10 @@ class Hands:
         window, dice = self.window, self.dice
         self._enter("program")
         if window.learning.lesson is None:
-            chosen = dice.choice(lessons.listed())
-            learn.open_lesson(window, lessons.ours(chosen.file))
+            chosen = dice.choice(lessons_catalogue.summaries())
+            learn.open_lesson(window, lessons_catalogue.builtin(chosen.file))
         for _ in range(dice.randrange(5)):
-            pane = window.classroom.pane
+            pane = window.lesson_dock.pane
             dice.choice((window.learning.next, window.learning.back, window.learning.restore))()
             self.rest(30)
             pane.hint_pressed.emit()

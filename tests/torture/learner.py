@@ -11,12 +11,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.lesson_list import LESSON, LessonList
-from engine import run
-from playback import text
-from playback.index import index_of
-from playback.lessons import answers, markup, places
-from widgets.lesson_words import Words
+from gradscribe.app.lessons.lesson_list import LESSON, LessonList
+from gradscribe.engine.run import run
+from gradscribe.playback.code import places
+from gradscribe.playback.lessons import answers, markup
+from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.lessons.parts import RichTextLabel
 
 PATIENCE_S = 60
 LOOK_MS = 4
@@ -30,7 +31,7 @@ class Learner:
 
     def __init__(self, window, look=lambda name: None):
         self.window, self.look = window, look
-        self.learning, self.pane = window.learning, window.classroom.pane
+        self.learning, self.pane = window.learning, window.lesson_dock.pane
 
     @property
     def page(self):
@@ -82,7 +83,7 @@ class Learner:
         """Press Tab until Next has the keyboard, then Space; Return does where the answer stood."""
         # After a task the keyboard is in the program.
         if not self.pane.isAncestorOf(QApplication.focusWidget()):
-            self.pane.take_keyboard()
+            self.pane.focus_answer()
         for _ in range(20):
             if QApplication.focusWidget() in (self.pane.next, self.pane.field):
                 break
@@ -107,19 +108,19 @@ class Learner:
 
     def check_look(self, step):
         index = index_of(self.window.session.result.tape)
-        assert self.window.session.view.position == places.position(index, step.at or "end")
-        picture, view = self.window.showing.picture, self.window.session.view
+        assert self.window.session.view.position == places.position_of(index, step.at or "end")
+        picture, view = self.window.presenter.picture, self.window.session.view
         if step.select:
             named = next(one for one in picture.cards if one.key == view.selection)
             assert step.select in (named.name, index.values[index.home(named.value)].name)
         if step.open:
-            tabs, page = self.window.classroom._tables[step.open]
+            tabs, page = self.window.lesson_dock._tables[step.open]
             assert tabs.currentWidget() is page
 
     def check_words(self):
         """No words are cut off, below or at the right."""
         self.rest()
-        for words in self.pane.findChildren(Words):
+        for words in self.pane.findChildren(RichTextLabel):
             if words.isVisible():
                 assert words.height() >= words.heightForWidth(words.width()), words.said()
         inside = self.pane.area.widget()
@@ -130,7 +131,7 @@ class Learner:
         question = step.question
         index = index_of(run.record(step.program))
         right = answers.right_choice(question, index)
-        right = answers.truth(question, index) if question.kind != "choice" else str(right)
+        right = answers.correct_answer(question, index) if question.kind != "choice" else str(right)
         self.answer(question, self.wrong(question, right))
         if question.unseen:
             assert (self.page.mood, self.page.asks) == ("told", False)
@@ -149,7 +150,7 @@ class Learner:
         self.check_explained(question)
         self.wait(lambda: not self.window.clock.playing)
         index = index_of(self.window.session.result.tape)
-        stop = places.position(index, question.play_to)
+        stop = places.position_of(index, question.play_to)
         assert self.window.session.view.position == stop
         self.check_words()
         self.look("right")
@@ -169,7 +170,7 @@ class Learner:
             field = self.pane.field
             field.setFocus()
             field.selectAll()
-            QTest.keyClicks(field, said.replace(text.MINUS, "-"))
+            QTest.keyClicks(field, said.replace(formatting.MINUS, "-"))
             QTest.keyClick(field, Qt.Key.Key_Return)
         else:
             choice = self.pane.choices[int(said)]
@@ -218,7 +219,7 @@ class Learner:
                 and session.doc.source in ("", session.result.latest_source)
             )
         )
-        self.wait(lambda: not self.window.showing.scenery.busy)
+        self.wait(lambda: not self.window.presenter.scenery.busy)
         self.rest()
 
     def wait(self, until):

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from app.documents import Drafts
-from app.faults import Faults
-from app.link import Link
-from app.opening import set_going
-from app.settings import Settings
-from app.window import Window
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.link.client import Link
+from gradscribe.app.runtime.faults import FaultHandler
+from gradscribe.app.window.startup import start_services
+from gradscribe.app.window.window import Window
 from tests.torture.awake import Awake, first, servers
 from tests.torture.hands import Hands
 from tests.torture.stalls import LONG_MS, Meter
@@ -114,13 +114,13 @@ class Soak:
 
 def soak(seconds, seed, home, told_ms=LONG_MS):
     """Soak a window that keeps its work below ``home``; returns the figures."""
-    faults = Faults(Path(home) / "logs" / "gradscribe.log")
+    faults = FaultHandler(Path(home) / "logs" / "gradscribe.log")
     faults.install()
     link = Link(spare=True)
     window = Window(link, Settings(), Drafts(Path(home) / "drafts"))
     window.open_first()
     switch, thresholds = sys.getswitchinterval(), gc.get_threshold()
-    set_going(window, link)
+    start_services(window, link)
     window.show()
     told = []
     faults.caught.connect(lambda fault: told.append(str(fault)))
@@ -144,7 +144,7 @@ def main(words=None):
     """Soak, print the figures, and return 0 where nothing grew and nothing stalled."""
     import tempfile
 
-    from app.opening import make_app
+    from gradscribe.app.window.startup import make_app
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)

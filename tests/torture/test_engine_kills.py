@@ -7,9 +7,9 @@ import signal
 import pytest
 from PySide6.QtCore import QTimer
 
-from app.link import Link
-from engine import wire
-from tests.app.test_link import PATIENCE_MS, Heard
+from gradscribe.app.link.client import Link
+from gradscribe.engine.protocol import messages
+from tests.app.link.test_client import PATIENCE_MS, Heard
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 SOURCE = """
@@ -32,7 +32,7 @@ def heard(qtbot):
     link = Link(spare=True)
     made = Heard(link)
     link.start()
-    qtbot.waitUntil(lambda: bool(made.of(wire.Ready)), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(made.of(messages.Ready)), timeout=PATIENCE_MS)
     yield made
     link.close()
     link.deleteLater()

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from app.sessions import PROGRAM, Sessions
+from gradscribe.app.files.sessions import PROGRAM_FORMAT, Sessions
+from gradscribe.widgets.editor.edit_history import original_text
 from tests.torture.windows import CROWDED, crowd, start
-from widgets.edit_history import base
 
 KILLS, SLOW_KILLS, PARTS = 3, 100, 10
 LOST_S = 1.0
@@ -43,7 +43,7 @@ def numbers_in(text):
 def kill(home, dice, crowded):
     """Kill a window and recover it; returns how old the oldest loss is, in seconds."""
     edits, killed = typed_until_killed(home, dice)
-    sessions = Sessions(home / "gradscribe" / "sessions", PROGRAM)
+    sessions = Sessions(home / "gradscribe" / "sessions", PROGRAM_FORMAT)
     found = sessions.found()
     assert [one.trouble for one in found] == [""] * len(found)
     kept = found[0].kept if found else None
@@ -51,7 +51,7 @@ def kill(home, dice, crowded):
     lost = [killed - at for at in edits[count:]]
     assert max(lost, default=0.0) <= LOST_S * crowded()
     if kept:
-        assert base(kept.doc.source, kept.steps, kept.done) is not None
+        assert original_text(kept.doc.source, kept.steps, kept.done) is not None
         assert not kept.doc.source or kept.steps
     for one in found:
         one.slot.release()

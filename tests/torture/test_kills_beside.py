@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from app import compare_wait
-from app.commands import compare
-from app.comparing import CompareCard
-from app.documents import Drafts
-from app.film_job import Job
-from app.learning import DIED
-from app.link import Link
-from app.settings import Settings
-from app.training import kept
-from app.training.link import TrainLink
-from app.training.revival import Revival
-from app.training.saving import Saving
-from app.training.session import TrainSession
-from app.window import Window
-from app.writing import Writing
-from engine import training as say
-from engine import wire
-from playback.lessons.parse import parse
+from gradscribe.app.commands import compare
+from gradscribe.app.compare import progress_card
+from gradscribe.app.compare.controller import CompareCard
+from gradscribe.app.export.film_job import FilmJob
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.lessons.controller import DIED
+from gradscribe.app.link.client import Link
+from gradscribe.app.training.saving import session_file
+from gradscribe.app.training.saving.session_store import SessionStore
+from gradscribe.app.training.session.engine_restart import RunRestorer
+from gradscribe.app.training.session.link import TrainLink
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.app.window.window import Window
+from gradscribe.engine.protocol import messages as protocol_messages
+from gradscribe.engine.protocol import training as messages
+from gradscribe.playback.lessons.parse import parse_lesson
 from tests.app import films
 from tests.torture.test_training_kills import SETUP
 
@@ -35,8 +35,8 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 PATIENCE_MS = 240_000
-WISHES = (say.Wish("weights"), say.Wish("gradients"))
-LESSON = parse(
+WISHES = (messages.ViewRequest("weights"), messages.ViewRequest("gradients"))
+LESSON = parse_lesson(
     "01_long.md",
     """+++
 title = "Long"
@@ -71,9 +71,9 @@ class Room:
     def __init__(self, qtbot):
         self.link = TrainLink(None)
         self.session = TrainSession(self.link)
-        self.revival = Revival(self.session, self.link, self.session)
-        self.writing = Writing(self.session)
-        self.saving = Saving(self.session, self.link, self.writing)
+        self.revival = RunRestorer(self.session, self.link, self.session)
+        self.writing = FileWriter(self.session)
+        self.saving = SessionStore(self.session, self.link, self.writing)
         self.saving.resumed.connect(self.revival.expect)
         self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
         self.link.received.connect(self._note)
@@ -83,7 +83,7 @@ class Room:
         self.wait(lambda: self.session.run.state is not None)
 
     def _note(self, message):
-        if isinstance(message, say.View):
+        if isinstance(message, messages.ViewReply):
             self.views.append((message.kind, message.step))
 
     def painters(self):
@@ -143,15 +143,15 @@ def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_pa
     room.saving.save(path)
     room.wait(path.exists)
     losses = room.session.run.curve("loss").numbers().copy()
-    begun, go_on, read = threading.Event(), threading.Event(), kept.read
+    begun, go_on, read = threading.Event(), threading.Event(), session_file.read
 
     def held(file):
         begun.set()
         assert go_on.wait(PATIENCE_MS / 1000)
         return read(file)
 
-    monkeypatch.setattr("app.training.fetching.INLINE", 0)
-    monkeypatch.setattr(kept, "read", held)
+    monkeypatch.setattr("gradscribe.app.training.saving.session_reader.MOST_IN_GUI_THREAD", 0)
+    monkeypatch.setattr(session_file, "read", held)
     room.saving.fetch(path, fetched.append)
     room.wait(begun.is_set)
     engine = room.link.pid()
@@ -199,13 +199,13 @@ def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(
 
     begun, go_on = threading.Event(), threading.Event()
 
-    class Held(compare_wait.Comparison):
+    class Held(progress_card.Comparison):
         def __init__(self, left, right, told):
             begun.set()
             assert go_on.wait(PATIENCE_MS / 1000)
             super().__init__(left, right, told)
 
-    monkeypatch.setattr(compare_wait, "Comparison", Held)
+    monkeypatch.setattr(progress_card, "Comparison", Held)
     run(LONG.format(1))
     compare.keep(window)
     run(LONG.format(2))
@@ -234,7 +234,7 @@ def test_an_answer_is_judged_though_the_engine_dies_while_it_runs_the_program(sh
     was = link.pid()
 
     def kill(message):
-        if isinstance(message, wire.Started) and link.pid() == was:
+        if isinstance(message, protocol_messages.Started) and link.pid() == was:
             os.kill(was, signal.SIGKILL)
 
     link.received.connect(kill)
@@ -250,11 +250,11 @@ def test_an_answer_is_judged_though_the_engine_dies_while_it_runs_the_program(sh
 
 def test_a_film_is_made_to_its_end_though_the_engine_dies(shown, qtbot, tmp_path):
     (window, link), path = shown, tmp_path / "film.gif"
-    window.filming.begin(Job(path, films.tape(), films.style()))
+    window.export_queue.begin(FilmJob(path, films.tape(), films.style()))
     was = link.pid()
     os.kill(was, signal.SIGKILL)
     qtbot.waitUntil(lambda: link.is_ready() and link.pid() != was, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not window.filming.busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.export_queue.busy, timeout=PATIENCE_MS)
     with Image.open(path) as film:
         assert film.n_frames > 1
         film.seek(film.n_frames - 1)

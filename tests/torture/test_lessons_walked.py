@@ -2,15 +2,15 @@
 
 import pytest
 
-from app import lessons
-from app.documents import Drafts
-from app.link import Link
-from app.progress import Progress
-from app.settings import Settings
-from app.window import Window
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.lessons import catalogue
+from gradscribe.app.lessons.progress import LessonProgress
+from gradscribe.app.link.client import Link
+from gradscribe.app.window.window import Window
 from tests.torture.learner import Learner
 
-LESSONS = lessons.load()
+LESSONS = catalogue.load()
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def walk(window, lesson, tmp_path):
     learner.settle()
     assert window.editor.toPlainText() == own
     window.settings.flush()
-    assert Progress(Settings(tmp_path / "s.ini")).of(lesson.key).done
+    assert LessonProgress(Settings(tmp_path / "s.ini")).of(lesson.key).done
 
 
 def test_a_lesson_is_walked(window, tmp_path):

@@ -14,8 +14,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import run
-from engine.tape import Snapshot, Tape
+from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.engine.run import run
 
 HEAD = """\
 torch.set_default_dtype(torch.float64)
@@ -89,7 +89,7 @@ def programs(draw: Callable) -> str:
 
 def plain(source: str) -> tuple[dict[str, torch.Tensor | None], str]:
     """Run a script without a recorder; returns the gradients of its named leaves and its output."""
-    names = run.namespace(run.Run(0, source))
+    names = run.initial_names(run.Run(0, source))
     printed = io.StringIO()
     torch.manual_seed(0)
     try:

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from app.sessions import Sessions
-from app.training.kept import LEFT
+from gradscribe.app.files.sessions import Sessions
+from gradscribe.app.training.saving.session_file import RECOVERY_FORM
 from tests.torture.windows import CROWDED, crowd, start
 
 SLOW_KILLS, PARTS = 30, 6
@@ -49,7 +49,7 @@ def goes_on(room, place):
 def kill(home, seconds, crowded):
     """Kill a window that trains, look at what it left, and go on with it in another one."""
     told, killed = trained_until_killed(home, seconds)
-    sessions = Sessions(home / "gradscribe" / "sessions", LEFT)
+    sessions = Sessions(home / "gradscribe" / "sessions", RECOVERY_FORM)
     found = sessions.found()
     assert [one.trouble for one in found] == [""] * len(found)
     old = [line for line in told if killed - line[3] > LOST_S * crowded()]

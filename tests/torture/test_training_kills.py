@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEventLoop, QTimer
 
-from app.link import Link
-from app.training.link import TrainLink
-from app.training.revival import Revival
-from app.training.session import TrainSession
-from engine import training as say
-from engine.setup import Part, Setup
+from gradscribe.app.link.client import Link
+from gradscribe.app.training.session.engine_restart import RunRestorer
+from gradscribe.app.training.session.link import TrainLink
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 SLOW_KILLS, PARTS = 100, 10
@@ -46,7 +46,7 @@ class Bench:
         self.spares.start()
         self.link = TrainLink(None, self.spares.lend)
         self.session = TrainSession(self.link)
-        self.revival = Revival(self.session, self.link, self.session)
+        self.revival = RunRestorer(self.session, self.link, self.session)
         self.begun_at = 0.0
         self.link.received.connect(self._note)
         self.session.setup = SETUP
@@ -58,7 +58,7 @@ class Bench:
         return self.session.run
 
     def _note(self, message):
-        if isinstance(message, say.Begun):
+        if isinstance(message, messages.RunStarted):
             self.begun_at = time.perf_counter()
 
     def wait(self, until, patience_ms=PATIENCE_MS):

@@ -12,11 +12,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app import examples
-from app.documents import Drafts
-from app.link import Link
-from app.settings import Settings
-from app.window import Window
+from gradscribe.app.document import examples
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.link.client import Link
+from gradscribe.app.window.window import Window
 
 TEXTS, SLOW_TEXTS = 200, 20_000
 PARTS = 10

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from widgets.graph_view import GraphView
+from gradscribe.widgets.graph.view import GraphView
 
 
 @pytest.fixture

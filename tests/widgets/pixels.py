@@ -4,10 +4,10 @@ import numpy as np
 from PySide6.QtCore import QSize, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
-from widgets.paint.cards import Layers
-from widgets.paint.drawing import Drawing
-from widgets.paint.layer import HINTS
-from widgets.paint.stage import Stage
+from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.drawing import GraphDrawing
+from gradscribe.widgets.graph.paint.layer import HINTS
+from gradscribe.widgets.graph.paint.stage import Stage
 
 
 def painted(paint, size=(240, 130), background="#F4F6F9", zoom=1.0):
@@ -35,6 +35,6 @@ def near(pixels, color, slack=24):
 
 def drawing_of(made, theme, layers=None):
     m, look = made
-    drawing = Drawing(Stage(m.tape, m.picture, m.placement), theme, layers or Layers())
+    drawing = GraphDrawing(Stage(m.tape, m.picture, m.placement), theme, layers or Layers())
     drawing.set_look(look)
     return drawing

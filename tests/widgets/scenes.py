@@ -2,8 +2,18 @@
 
 import numpy as np
 
-from engine.tape import Snapshot, Tape, Value
-from playback.picture import Card, CardLook, Frame, Look, Picture, Placement, Rect, Wire, WireLook
+from gradscribe.engine.protocol.tape import Snapshot, Tape, Value
+from gradscribe.playback.graph.picture import (
+    Card,
+    CardLook,
+    Frame,
+    Look,
+    Picture,
+    Placement,
+    Rect,
+    Wire,
+    WireLook,
+)
 
 
 class Maker:

@@ -4,8 +4,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from playback.lab.axes import Axes, Kind
-from widgets.theme import Theme, mono_font, ui_font
+from gradscribe.playback.lab.axes import AxisTable, Kind
+from gradscribe.widgets.base.theme import Theme, mono_font, ui_font
 
 ROW, PAD, NAME_GAP = 27.0, 10.0, 14.0
 MEANINGS: dict[Kind, str] = {
@@ -28,7 +28,7 @@ class AxesView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
-        self.axes = Axes("")
+        self.axes = AxisTable("")
         self.setAccessibleName("Axes")
 
     def set_theme(self, theme: Theme) -> None:
@@ -36,7 +36,7 @@ class AxesView(QWidget):
         self.theme = theme
         self.update()
 
-    def show_axes(self, axes: Axes) -> None:
+    def show_axes(self, axes: AxisTable) -> None:
         """Show another table; without rows nothing is drawn."""
         self.axes = axes
         words = [f"{r.name}: {', '.join(c.text for c in r.chips if c.text)}" for r in axes.rows]

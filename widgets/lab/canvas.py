@@ -13,23 +13,23 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from engine.wire import Cells, Probed
-from playback import text
-from playback.lab import places
-from playback.lab.places import Belongings, Cell
-from widgets.lab.arrange import GAP, Card, arrange
-from widgets.lab.cells import CellSheets, at
-from widgets.once import once
-from widgets.theme import Theme, mono_font, ui_font
+from gradscribe.engine.protocol.messages import Cells, Probed
+from gradscribe.playback.lab import cells as lab_cells
+from gradscribe.playback.lab.cells import Cell, CellLinks
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.theme import Theme, mono_font, ui_font
+from gradscribe.widgets.lab.card_layout import GAP, TensorCard, arrange_cards
+from gradscribe.widgets.lab.cells import CellPixmaps, index_on_card
 
-TALLEST = (1 << 24) - 2
+MAX_HEIGHT = (1 << 24) - 2
 """Largest height that Qt accepts (pixels); an empty tensor may have more rows than that."""
 
 
 class LabCanvas(QWidget):
     """Cards with cells: inputs, an equals sign, results."""
 
-    looked_at = Signal(str)
+    description_changed = Signal(str)
     """A sentence about the current cell; empty without one."""
     cell_changed = Signal(object)
     """The current `Cell`, or None."""
@@ -38,13 +38,13 @@ class LabCanvas(QWidget):
         super().__init__(parent)
         self.theme = Theme.load("light")
         self._probed = Probed(0)
-        self._belongings = Belongings(self._probed)
+        self._belongings = CellLinks(self._probed)
         self._tensors: list[tuple[str, Cells]] = []
-        self.cards: list[Card] = []
+        self.cards: list[TensorCard] = []
         self.cell: Cell | None = None
         self._lit: dict[str, set[int]] = {}
-        self._sheets = CellSheets()
-        self._update_timer = once(self, self.update)
+        self._sheets = CellPixmaps()
+        self._update_timer = single_shot(self, self.update)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Tensors cell by cell")
@@ -65,8 +65,10 @@ class LabCanvas(QWidget):
         """Show other tensors; the current cell stays if its tensor and index still exist."""
         self._probed = probed
         self._sheets.forget()
-        self._belongings = Belongings(probed)
-        results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
+        self._belongings = CellLinks(probed)
+        results = [
+            (lab_cells.result_key(probed, i), cells) for i, cells in enumerate(probed.results)
+        ]
         self._tensors = [*((cells.name, cells) for cells in probed.inputs), *results]
         self._arrange_cards()
         old = self.cell
@@ -75,14 +77,16 @@ class LabCanvas(QWidget):
         self.look_at(old if old and old.flat < sizes.get(old.tensor, 0) else None)
 
     def _arrange_cards(self) -> None:
-        placed = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
+        placed = arrange_cards(
+            self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2)
+        )
         if [(c.key, c.frame, c.side) for c in placed] != [
             (c.key, c.frame, c.side) for c in self.cards
         ]:
             self._sheets.forget()
         self.cards = placed
         bottom = max((card.frame.bottom() for card in self.cards), default=0.0)
-        self.setMinimumHeight(min(round(bottom) + 2, TALLEST))
+        self.setMinimumHeight(min(round(bottom) + 2, MAX_HEIGHT))
         self.updateGeometry()
         self.update()
 
@@ -110,7 +114,7 @@ class LabCanvas(QWidget):
                 self._lit.setdefault(other.tensor, set()).add(other.flat)
             sentence = self._sentence(cell, others)
         self.setAccessibleDescription(sentence)
-        self.looked_at.emit(sentence)
+        self.description_changed.emit(sentence)
         self.cell_changed.emit(cell)
         self.update()
 
@@ -119,9 +123,11 @@ class LabCanvas(QWidget):
         number = self._number(cell) if self._sheets.numbers else ""
         value = f" = {number}" if number else ""
         if not self._probed.links:
-            return places.written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor]) + value
+            return (
+                lab_cells.cells_text(cell.tensor.strip(), [cell.flat], shapes[cell.tensor]) + value
+            )
         ahead = any(cell.tensor == cells.name for cells in self._probed.inputs)
-        sentence = places.sentence(cell, others, shapes, ahead)
+        sentence = lab_cells.sentence(cell, others, shapes, ahead)
         here, space, rest = sentence.partition(" reaches" if ahead else " comes")
         return f"{here}{value}{space}{rest}"
 
@@ -129,7 +135,7 @@ class LabCanvas(QWidget):
         for key, cells in self._tensors:
             array = cells.snapshot.array() if key == cell.tensor else None
             if array is not None:
-                return text.number(array.reshape(-1)[cell.flat].item())
+                return formatting.number(array.reshape(-1)[cell.flat].item())
         return ""
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -168,7 +174,7 @@ class LabCanvas(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _card(self) -> Card:
+    def _card(self) -> TensorCard:
         key = self.cell.tensor if self.cell else self.cards[-1].key
         return next((card for card in self.cards if card.key == key), self.cards[-1])
 
@@ -185,7 +191,7 @@ class LabCanvas(QWidget):
         at = self.cards.index(self._card()) + (step if self.cell else 0)
         self._look_at_first(self.cards[at % len(self.cards)])
 
-    def _look_at_first(self, card: Card) -> None:
+    def _look_at_first(self, card: TensorCard) -> None:
         if card.cells.snapshot.numel:
             self.look_at(Cell(card.key, 0))
 
@@ -215,7 +221,7 @@ class LabCanvas(QWidget):
             box = QRectF(before.right(), before.top(), GAP, min(before.height(), after.height()))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "=")
 
-    def _paint_card(self, painter: QPainter, card: Card) -> None:
+    def _paint_card(self, painter: QPainter, card: TensorCard) -> None:
         theme = self.theme
         is_result = card.cells in self._probed.results
         painter.setPen(QPen(theme.forward if is_result else theme.line, 1.4 if is_result else 1.0))
@@ -233,7 +239,7 @@ class LabCanvas(QWidget):
             return
         self._paint_cells(painter, card, array)
 
-    def _paint_head(self, painter: QPainter, card: Card) -> None:
+    def _paint_head(self, painter: QPainter, card: TensorCard) -> None:
         theme, cells = self.theme, card.cells
         box = card.frame.adjusted(14, 8, -10, 0)
         painter.setFont(ui_font(13, 650))
@@ -244,26 +250,30 @@ class LabCanvas(QWidget):
         name_width = metrics.horizontalAdvance(name) + 8
         painter.setFont(mono_font(11))
         painter.setPen(theme.ink2)
-        painter.drawText(box.adjusted(name_width, 1.5, 0, 0), text.shape(cells.snapshot.shape))
+        painter.drawText(
+            box.adjusted(name_width, 1.5, 0, 0), formatting.shape(cells.snapshot.shape)
+        )
         painter.setFont(ui_font(11))
         small = QFontMetricsF(painter.font())
-        line = small.elidedText(places.facts(cells), Qt.TextElideMode.ElideRight, box.width())
+        line = small.elidedText(
+            lab_cells.tensor_facts(cells), Qt.TextElideMode.ElideRight, box.width()
+        )
         painter.drawText(box.adjusted(0, 18, 0, 0), line)
 
-    def _paint_slices(self, painter: QPainter, card: Card) -> None:
+    def _paint_slices(self, painter: QPainter, card: TensorCard) -> None:
         painter.setFont(mono_font(10))
         painter.setPen(self.theme.ink2)
         leading = card.cells.snapshot.shape[:-2]
         for number in range(card.grid.slices):
             corner = card.slice_at(number)
-            where = ", ".join(map(str, places.place(number, leading)))
+            where = ", ".join(map(str, lab_cells.unravel_index(number, leading)))
             painter.drawText(corner + QPointF(0, -5), f"[{where}]")
         if not card.grid.whole:
             painter.drawText(card.frame.adjusted(0, 0, -4, -4), Qt.AlignmentFlag.AlignRight, "…")
 
-    def _paint_cells(self, painter: QPainter, card: Card, array: np.ndarray) -> None:
+    def _paint_cells(self, painter: QPainter, card: TensorCard, array: np.ndarray) -> None:
         lit = self._lit.get(card.key, set())
         faint = self.cell is not None and bool(self._lit)
-        here = at(self.cell, card.key)
+        here = index_on_card(self.cell, card.key)
         if not self._sheets.draw(painter, card, array, self.theme, lit, here, faint):
             self._update_timer.start(0)

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
-from playback import text
-from playback.lab.places import Cell
-from widgets.lab.arrange import Card
-from widgets.paint import heat
-from widgets.panes.heatmap import short
-from widgets.theme import Theme, contrast, faded, ui_font
+from gradscribe.playback.lab.cells import Cell
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.theme import Theme, contrast, faded, ui_font
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.inspector.panes.heatmap import short_number
+from gradscribe.widgets.lab.card_layout import TensorCard
 
-AT_ONCE = 2_000
+CELLS_PER_PAINT = 2_000
 """Cells painted in one paint event from which the other cards wait for the next event."""
-SMALL = 9.0
+PLAIN_UP_TO = 9.0
 """Largest cell size in pixels at which a cell is drawn as a plain rectangle."""
 NUMBERS_FROM = 24.0
 """Smallest cell size in pixels at which numbers are drawn into the cells."""
 
 
-class CellSheets:
+class CellPixmaps:
     """Pixmap cache of the cells of every card, in full colour and dimmed."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class CellSheets:
     def draw(
         self,
         painter: QPainter,
-        card: Card,
+        card: TensorCard,
         array: np.ndarray,
         theme: Theme,
         lit: set[int],
@@ -65,7 +65,7 @@ class CellSheets:
             self.forget()
         key = (card.key, faint)
         if key not in self._sheets:
-            if self._painted_count >= AT_ONCE:
+            if self._painted_count >= CELLS_PER_PAINT:
                 return False
             self._painted_count += array.size
             self._sheets[key] = self._painted_cells(card, array, theme, faint, ratio)
@@ -77,7 +77,7 @@ class CellSheets:
         return True
 
     def _painted_cells(
-        self, card: Card, array: np.ndarray, theme: Theme, faint: bool, ratio: float
+        self, card: TensorCard, array: np.ndarray, theme: Theme, faint: bool, ratio: float
     ) -> QPixmap:
         sheet = QPixmap((card.frame.size() * ratio).toSize())
         sheet.setDevicePixelRatio(ratio)
@@ -97,7 +97,7 @@ class _CellPainter:
     """Painter for the cells of one card."""
 
     def __init__(
-        self, painter: QPainter, card: Card, array: np.ndarray, theme: Theme, numbers: bool
+        self, painter: QPainter, card: TensorCard, array: np.ndarray, theme: Theme, numbers: bool
     ) -> None:
         self._painter, self._theme, self._numbers = painter, theme, numbers
         self._flat = array.reshape(-1)
@@ -164,7 +164,7 @@ class _CellPainter:
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         self._painter.setPen(pen)
         inside = [box.adjusted(1.2, 1.2, -1.2, -1.2) for box in boxes]
-        if self._side <= SMALL:
+        if self._side <= PLAIN_UP_TO:
             self._painter.drawRects(inside)
             return
         for box in inside:
@@ -175,7 +175,7 @@ def fill_cells(
     painter: QPainter, fills: Sequence[QColor], boxes: Sequence[QRectF], side: float
 ) -> None:
     """Paint the backgrounds of cells; small ones without round corners, which would not show."""
-    if side <= SMALL:
+    if side <= PLAIN_UP_TO:
         # Antialiased edges are slow for many cells, so align them to pixels.
         for fill, box in zip(fills, boxes, strict=True):
             left, top = round(box.left()), round(box.top())
@@ -192,8 +192,8 @@ def _number_text(number: object) -> str:
     if isinstance(number, bool):
         return "T" if number else "F"
     if isinstance(number, complex):
-        return text.number(number, 1)
-    return short(float(number))  # type: ignore[arg-type]
+        return formatting.number(number, 1)
+    return short_number(float(number))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1024)
@@ -202,6 +202,6 @@ def _ink_on(fill: int, theme: Theme) -> QColor:
     return max((theme.ink, theme.surface), key=lambda color: contrast(color, QColor(fill)))
 
 
-def at(cell: Cell | None, key: str) -> int | None:
+def index_on_card(cell: Cell | None, key: str) -> int | None:
     """Return the flat index of ``cell`` if it is on the card ``key``, else None."""
     return cell.flat if cell is not None and cell.tensor == key else None

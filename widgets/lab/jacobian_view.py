@@ -8,17 +8,17 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from engine.wire import Jacobian, Probed
-from playback.lab import places
-from playback.lab.places import Cell
-from widgets.lab.cells import SMALL, fill_cells
-from widgets.paint import heat
-from widgets.panes.heatmap import scale_of, short
-from widgets.theme import Theme, contrast, mono_font, ui_font
+from gradscribe.engine.protocol.messages import Jacobian, Probed
+from gradscribe.playback.lab import cells
+from gradscribe.playback.lab.cells import Cell
+from gradscribe.widgets.base.theme import Theme, contrast, mono_font, ui_font
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.inspector.panes.heatmap import scale_of, short_number
+from gradscribe.widgets.lab.cells import PLAIN_UP_TO, fill_cells
 
 LARGEST, LEAST, NUMBERS_FROM = 30.0, 5.0, 23.0
 TITLE, GAP = 22.0, 26.0
-TALLEST = 260.0
+MAX_HEIGHT = 260.0
 
 
 class JacobianView(QWidget):
@@ -84,18 +84,18 @@ class JacobianView(QWidget):
 
     def title(self, jacobian: Jacobian) -> str:
         """Return ``∂result/∂a``."""
-        result = places.result_key(self._probed, jacobian.result).strip()
+        result = cells.result_key(self._probed, jacobian.result).strip()
         return f"∂{result}/∂{self._probed.inputs[jacobian.input].name}"
 
     def _side(self, jacobian: Jacobian) -> float:
         rows, columns = (max(1, size) for size in jacobian.shape)
-        return max(LEAST, min(LARGEST, TALLEST / rows, 420.0 / columns))
+        return max(LEAST, min(LARGEST, MAX_HEIGHT / rows, 420.0 / columns))
 
     def framed(self, jacobian: Jacobian) -> tuple[int | None, int | None]:
         """Return the row and the column of the current cell."""
         if self._cell is None:
             return None, None
-        is_row = self._cell.tensor == places.result_key(self._probed, jacobian.result)
+        is_row = self._cell.tensor == cells.result_key(self._probed, jacobian.result)
         is_column = self._cell.tensor == self._probed.inputs[jacobian.input].name
         return self._cell.flat if is_row else None, self._cell.flat if is_column else None
 
@@ -119,7 +119,7 @@ class JacobianView(QWidget):
         scale = scale_of(matrix)
         painter.setFont(ui_font(9, 600))
         corner = place.topLeft() + QPointF(0, TITLE)
-        if side <= SMALL:
+        if side <= PLAIN_UP_TO:
             # Thousands of separate rectangles would be slow.
             finite = np.nan_to_num(matrix, nan=0.0, posinf=0.0, neginf=0.0)
             size = QSizeF(side * jacobian.shape[1], side * jacobian.shape[0])
@@ -155,7 +155,7 @@ class JacobianView(QWidget):
     ) -> None:
         theme, metrics = self.theme, painter.fontMetrics()
         for x, fill, box in zip(numbers.tolist(), fills, boxes, strict=True):
-            label = short(x)
+            label = short_number(x)
             if metrics.horizontalAdvance(label) < box.width() - 1:
                 painter.setPen(max((theme.ink, theme.surface), key=lambda c: contrast(c, fill)))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)

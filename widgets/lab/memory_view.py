@@ -6,13 +6,13 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from engine.wire import Cells, Probed
-from playback import text
-from playback.lab import places
-from playback.lab.places import Cell
-from widgets.theme import Theme, faded, mono_font, ui_font
+from gradscribe.engine.protocol.messages import Cells, Probed
+from gradscribe.playback.lab import cells as lab_cells
+from gradscribe.playback.lab.cells import Cell
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.theme import Theme, faded, mono_font, ui_font
 
-MOST = 64
+MAX_ELEMENTS = 64
 """Maximum number of elements drawn for a storage."""
 STRIP, LINE, GAP = 20.0, 18.0, 12.0
 CELL = 22.0
@@ -35,7 +35,9 @@ class MemoryView(QWidget):
 
     def show_probed(self, probed: Probed) -> None:
         """Show the storages of other tensors."""
-        results = [(places.result_key(probed, i), cells) for i, cells in enumerate(probed.results)]
+        results = [
+            (lab_cells.result_key(probed, i), cells) for i, cells in enumerate(probed.results)
+        ]
         named_inputs = ((cells.name, cells) for cells in (*probed.inputs, *probed.sharing))
         tensors = [*named_inputs, *results]
         groups: dict[int, list[tuple[str, Cells]]] = {}
@@ -43,7 +45,7 @@ class MemoryView(QWidget):
             if cells.storage and cells.kind != "number":
                 groups.setdefault(cells.storage, []).append((key, cells))
         self._groups = list(groups.values())
-        self.setAccessibleDescription("; ".join(shared(group) for group in self._groups))
+        self.setAccessibleDescription("; ".join(sharing_text(group) for group in self._groups))
         self.setFixedHeight(round(sum(self._height(group) for group in self._groups)) + 2)
         self.updateGeometry()
         self.update()
@@ -76,19 +78,21 @@ class MemoryView(QWidget):
         theme = self.theme
         painter.setFont(ui_font(12, 600))
         painter.setPen(theme.ink)
-        painter.drawText(QRectF(0, y, self.width(), LINE), shared(group))
+        painter.drawText(QRectF(0, y, self.width(), LINE), sharing_text(group))
         self._paint_strip(painter, group, y + LINE)
         painter.setFont(mono_font(11))
         metrics = QFontMetricsF(painter.font())
         for number, (key, cells) in enumerate(group):
             box = QRectF(0, y + LINE + STRIP + 3 + number * LINE, self.width(), LINE)
             painter.setPen(theme.ink2)
-            line = metrics.elidedText(steps(key, cells), Qt.TextElideMode.ElideRight, box.width())
+            line = metrics.elidedText(
+                stride_text(key, cells), Qt.TextElideMode.ElideRight, box.width()
+            )
             painter.drawText(box, line)
 
     def _paint_strip(self, painter: QPainter, group: Sequence[tuple[str, Cells]], y: float) -> None:
         theme = self.theme
-        size = min(max(cells.storage_size for _, cells in group), MOST)
+        size = min(max(cells.storage_size for _, cells in group), MAX_ELEMENTS)
         wide = min(CELL, (self.width() - 2) / max(1, size))
         here = self._here(group)
         painter.setFont(mono_font(9))
@@ -105,21 +109,21 @@ class MemoryView(QWidget):
     def _here(self, group: Sequence[tuple[str, Cells]]) -> int | None:
         for key, cells in group:
             if self._cell is not None and self._cell.tensor == key:
-                return places.memory(cells, self._cell.flat)
+                return lab_cells.storage_offset(cells, self._cell.flat)
         return None
 
 
-def shared(group: Sequence[tuple[str, Cells]]) -> str:
+def sharing_text(group: Sequence[tuple[str, Cells]]) -> str:
     """Return the users of a storage: ``x and y share 6 elements``."""
     names = [key.strip() for key, _ in group]
     size = max(cells.storage_size for _, cells in group)
-    many = text.count(size, "element")
+    many = formatting.count(size, "element")
     if len(names) == 1:
         return f"{names[0]}: {many} of its own"
     return f"{', '.join(names[:-1])} and {names[-1]} share {many}"
 
 
-def steps(key: str, cells: Cells) -> str:
+def stride_text(key: str, cells: Cells) -> str:
     """Return strides and offset of a tensor, both in elements."""
     strides = ", ".join(map(str, cells.stride))
     order = "contiguous" if cells.contiguous else "not contiguous"

@@ -15,19 +15,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.tape import Problem
-from engine.wire import Probed
-from playback.lab import dtypes
-from playback.lab.explain import explain
-from widgets.lab.axes_view import AxesView
-from widgets.lab.canvas import LabCanvas
-from widgets.lab.jacobian_view import JacobianView
-from widgets.lab.memory_view import MemoryView
-from widgets.lab.waves import wavy
-from widgets.labels import Heading, Label, sheet
-from widgets.once import once
-from widgets.source_edit import SourceEdit
-from widgets.theme import Theme
+from gradscribe.engine.protocol.messages import Probed
+from gradscribe.engine.protocol.tape import Problem
+from gradscribe.playback.lab import dtypes
+from gradscribe.playback.lab.explain import explain_shapes
+from gradscribe.widgets.base.labels import Heading, Label, sheet
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.editor.source_edit import SourceEdit
+from gradscribe.widgets.lab.axes_view import AxesView
+from gradscribe.widgets.lab.canvas import LabCanvas
+from gradscribe.widgets.lab.error_underline import error_selections
+from gradscribe.widgets.lab.jacobian_view import JacobianView
+from gradscribe.widgets.lab.memory_view import MemoryView
 
 REST_MS = 200
 """Delay after the last keystroke before the lines run."""
@@ -60,7 +60,7 @@ class ShapeLab(QWidget):
         self.sentence = Label("words")
         self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
         self.jacobians = JacobianView()
-        self.looked = Label("words", "Hover over a cell to see where it comes from")
+        self.cell_sentence = Label("words", "Hover over a cell to see where it comes from")
         self.numbers = QPushButton("Numbers")
         self.numbers.setCheckable(True)
         self.numbers.setChecked(True)
@@ -68,12 +68,12 @@ class ShapeLab(QWidget):
         self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
-        self._run_timer = once(self, self.ask, REST_MS)
+        self._run_timer = single_shot(self, self.ask, REST_MS)
         self._asked = ""
         self._build_layout()
         self.list.currentRowChanged.connect(self._on_row_changed)
         self.editor.edited.connect(lambda _: self._run_timer.start())
-        self.canvas.looked_at.connect(self._show_sentence)
+        self.canvas.description_changed.connect(self._show_sentence)
         self.canvas.cell_changed.connect(self.memory.look_at)
         self.canvas.cell_changed.connect(self.jacobians.look_at)
         self._apply_theme(theme)
@@ -87,18 +87,24 @@ class ShapeLab(QWidget):
         for part in (self.problem, self.sentence, self.axes):
             column.addWidget(part)
         sentence = QHBoxLayout()
-        sentence.addWidget(self.looked, 1)
+        sentence.addWidget(self.cell_sentence, 1)
         sentence.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
         column.addLayout(sentence)
         column.addWidget(self.canvas)
         column.addWidget(self.note)
-        self.under = Heading(
+        self.memory_heading = Heading(
             "Memory", "which elements are stored where, and which tensors share them"
         )
-        self.slopes = Heading(
+        self.jacobian_heading = Heading(
             "Jacobian", "how much each cell of the result changes with each input cell"
         )
-        for low in (self.kinds, self.slopes, self.jacobians, self.under, self.memory):
+        for low in (
+            self.kinds,
+            self.jacobian_heading,
+            self.jacobians,
+            self.memory_heading,
+            self.memory,
+        ):
             column.addWidget(low)
         column.addStretch(1)
 
@@ -170,7 +176,7 @@ class ShapeLab(QWidget):
         """Show the tensors of a run; if it failed, the reason and the input tensors."""
         shapes = {cells.name: cells.snapshot.shape for cells in probed.inputs}
         results = [cells.snapshot.shape for cells in probed.results]
-        axes = explain(self._asked, shapes, results)
+        axes = explain_shapes(self._asked, shapes, results)
         self._show_problem(probed.problem)
         sentence = f"The result is {probed.text}" if probed.text else axes.sentence
         self.sentence.say(sentence)
@@ -187,14 +193,14 @@ class ShapeLab(QWidget):
         self.note.setVisible(bool(probed.note))
         kinds = dict.fromkeys(cells.snapshot.dtype for cells in (*probed.inputs, *probed.results))
         self.kinds.say("\n".join(dtypes.describe(kind) for kind in kinds))
-        self.looked.setVisible(bool(probed.links))
-        self.under.setVisible(bool(probed.inputs or probed.results))
+        self.cell_sentence.setVisible(bool(probed.links))
+        self.memory_heading.setVisible(bool(probed.inputs or probed.results))
 
     _has_jacobians = False
 
     def _show_numbers(self, shown: bool) -> None:
         self.canvas.show_numbers(shown)
-        for part in (self.slopes, self.jacobians):
+        for part in (self.jacobian_heading, self.jacobians):
             part.setVisible(shown and self._has_jacobians)
 
     def _show_problem(self, problem: Problem | None) -> None:
@@ -205,8 +211,8 @@ class ShapeLab(QWidget):
             place = f"Line {problem.place.line}: " if problem.place.line else ""
             parts = [problem.message.rstrip("."), problem.hint.rstrip(".")]
             self.problem.say(f"{place}{'. '.join(part for part in parts if part)}")
-            marks = wavy(self.editor, problem.place, self._theme.error)
+            marks = error_selections(self.editor, problem.place, self._theme.error)
         self.editor.setExtraSelections(marks)
 
     def _show_sentence(self, sentence: str) -> None:
-        self.looked.say(sentence or "Hover over a cell to see where it comes from")
+        self.cell_sentence.say(sentence or "Hover over a cell to see where it comes from")

@@ -7,13 +7,19 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 
-from engine.figures import Figure, Plotted, Trace
-from widgets.paint import heat
-from widgets.plots.axes import Axis, spanning
-from widgets.plots.colors import class_color
-from widgets.plots.plot import bottom_axis, label_width, left_axis, spot
-from widgets.plots.strokes import Points, finite, places, polygon, strokes
-from widgets.theme import Theme, faded
+from gradscribe.engine.protocol.figures import AxesData, Figure, Trace
+from gradscribe.widgets.base.theme import Theme, faded
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
+from gradscribe.widgets.plots.drawing.colors import class_color
+from gradscribe.widgets.plots.drawing.polylines import (
+    PixelPoints,
+    draw_polyline,
+    finite_points,
+    to_points,
+    to_polygon,
+)
+from gradscribe.widgets.plots.plot import draw_bottom_axis, draw_dot, draw_left_axis, label_width
 
 _STROKES = {"dashed": Qt.PenStyle.DashLine, "dotted": Qt.PenStyle.DotLine}
 _TEXT_PX = 12
@@ -42,7 +48,7 @@ def draw_figure(painter: QPainter, area: QRectF, figure: Figure, theme: Theme) -
         draw_axes(painter, cell, plotted, theme)
 
 
-def picture(figure: Figure, theme: Theme, scale: float = 2.0) -> QImage:
+def figure_image(figure: Figure, theme: Theme, scale: float = 2.0) -> QImage:
     """Return an image of a figure on the theme's background, ``scale`` times its default size."""
     columns = max(1, figure.columns)
     width, height = 520 * columns, 360 * (-(-len(figure.axes) // columns) or 1)
@@ -58,7 +64,7 @@ def picture(figure: Figure, theme: Theme, scale: float = 2.0) -> QImage:
     return image
 
 
-def told(figure: Figure) -> str:
+def describe_figure(figure: Figure) -> str:
     """Return a description of a figure: its titles and traces."""
     names = [figure.title, *(axes.title or axes.y_label for axes in figure.axes)]
     named = ", ".join(name for name in names if name)
@@ -67,7 +73,7 @@ def told(figure: Figure) -> str:
     return ": ".join(filter(None, (named, kinds))) or "A figure"
 
 
-def draw_axes(painter: QPainter, cell: QRectF, plotted: Plotted, theme: Theme) -> None:
+def draw_axes(painter: QPainter, cell: QRectF, plotted: AxesData, theme: Theme) -> None:
     """Draw a pair of axes with all its contents."""
     above = _ROW if plotted.title else 8.0
     below = 24.0 + (_ROW - 4 if plotted.x_label else 0.0)
@@ -81,12 +87,12 @@ def draw_axes(painter: QPainter, cell: QRectF, plotted: Plotted, theme: Theme) -
     if plotted.image:
         _image(painter, frame, plotted, theme)
     else:
-        left_axis(painter, frame, y, theme, ticks)
-        bottom_axis(painter, frame, x, theme)
+        draw_left_axis(painter, frame, y, theme, ticks)
+        draw_bottom_axis(painter, frame, x, theme)
         painter.save()
         painter.setClipRect(frame.adjusted(-1, -6, 6, 1))
         for place, trace in enumerate(plotted.traces):
-            _trace(painter, frame, trace, (x, y), shade(trace, place, theme), theme)
+            _trace(painter, frame, trace, (x, y), trace_color(trace, place, theme), theme)
         painter.restore()
     if plotted.x_label:
         box = QRectF(frame.left(), cell.bottom() - _ROW - 1, frame.width(), _ROW)
@@ -101,7 +107,7 @@ def draw_axes(painter: QPainter, cell: QRectF, plotted: Plotted, theme: Theme) -
         _legend(painter, frame, plotted, (x, y), theme)
 
 
-def shade(trace: Trace, place: int, theme: Theme) -> QColor:
+def trace_color(trace: Trace, place: int, theme: Theme) -> QColor:
     """Return a trace's colour: the program's, if it is visible on the background."""
     given = QColor(trace.color) if trace.color else QColor()
     if not given.isValid():
@@ -110,7 +116,7 @@ def shade(trace: Trace, place: int, theme: Theme) -> QColor:
     return theme.ink if abs(given.lightness() - ground) < _LEAST_CONTRAST else given
 
 
-def _spans(plotted: Plotted) -> tuple[Axis, Axis]:
+def _spans(plotted: AxesData) -> tuple[Axis, Axis]:
     xs, ys = [], []
     for trace in plotted.traces:
         half = trace.width / 2
@@ -128,16 +134,16 @@ def _spans(plotted: Plotted) -> tuple[Axis, Axis]:
         if given is not None and given[0] < given[1] and (given[0] > 0 or not log):
             found.append(Axis(*given, log=log))
         elif numbers.size:
-            found.append(spanning(float(numbers.min()), float(numbers.max()), log))
+            found.append(axis_around(float(numbers.min()), float(numbers.max()), log))
         else:
-            found.append(spanning(math.nan, math.nan, log))
+            found.append(axis_around(math.nan, math.nan, log))
     return found[0], found[1]
 
 
-def _places(frame: QRectF, x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Points:
+def _places(frame: QRectF, x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> PixelPoints:
     """Return points in pixels."""
     across = frame.left() + axes[0].share(x) * frame.width()
-    return places(across, frame.bottom() - axes[1].share(y) * frame.height())
+    return to_points(across, frame.bottom() - axes[1].share(y) * frame.height())
 
 
 def _trace(
@@ -156,7 +162,7 @@ def _trace(
         return
     points = _places(frame, np.asarray(trace.x), np.asarray(trace.y), axes)
     if trace.kind == "line":
-        strokes(painter, points)
+        draw_polyline(painter, points)
     elif trace.kind == "bars":
         _bars(painter, frame, trace, axes, points, color)
     elif trace.kind == "area":
@@ -164,10 +170,10 @@ def _trace(
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(faded(color, 0.25))
         around = np.concatenate([points, base[::-1]])
-        painter.drawPolygon(polygon(around[~np.isnan(around[:, 0])]))
+        painter.drawPolygon(to_polygon(around[~np.isnan(around[:, 0])]))
     if trace.kind == "points" or (trace.marked and len(points) <= 60):
-        for point in finite(points):
-            spot(painter, point, color, theme.panel, 3.5)
+        for point in finite_points(points):
+            draw_dot(painter, point, color, theme.panel, 3.5)
 
 
 def _across(painter: QPainter, frame: QRectF, trace: Trace, axes: tuple[Axis, Axis]) -> None:
@@ -186,7 +192,7 @@ def _bars(
     frame: QRectF,
     trace: Trace,
     axes: tuple[Axis, Axis],
-    points: Points,
+    points: PixelPoints,
     color: QColor,
 ) -> None:
     share = axes[0].share(np.asarray([0.0, trace.width]))
@@ -195,12 +201,12 @@ def _bars(
     floor = frame.bottom() - zero * frame.height()
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
-    for point in finite(points):
+    for point in finite_points(points):
         top, low = min(point.y(), floor), max(point.y(), floor)
         painter.drawRect(QRectF(point.x() - width / 2, top, width, max(low - top, 0.5)))
 
 
-def _image(painter: QPainter, frame: QRectF, plotted: Plotted, theme: Theme) -> None:
+def _image(painter: QPainter, frame: QRectF, plotted: AxesData, theme: Theme) -> None:
     """Draw an image with square pixels, lighter for larger numbers."""
     data = np.asarray(plotted.image, np.float64)
     rows, columns = data.shape
@@ -223,7 +229,7 @@ def _image(painter: QPainter, frame: QRectF, plotted: Plotted, theme: Theme) -> 
     painter.drawRect(QRectF(left, top, side * columns, side * rows))
 
 
-def _emptiest(plotted: Plotted, axes: tuple[Axis, Axis]) -> tuple[bool, bool]:
+def _emptiest(plotted: AxesData, axes: tuple[Axis, Axis]) -> tuple[bool, bool]:
     """Return the corner with the fewest points as (is right, is bottom)."""
     counts = dict.fromkeys(((True, False), (False, False), (True, True), (False, True)), 0)
     for trace in plotted.traces:
@@ -236,7 +242,7 @@ def _emptiest(plotted: Plotted, axes: tuple[Axis, Axis]) -> tuple[bool, bool]:
 
 
 def _legend(
-    painter: QPainter, frame: QRectF, plotted: Plotted, axes: tuple[Axis, Axis], theme: Theme
+    painter: QPainter, frame: QRectF, plotted: AxesData, axes: tuple[Axis, Axis], theme: Theme
 ) -> None:
     named = [(place, t) for place, t in enumerate(plotted.traces) if t.label][:8]
     if not named:
@@ -253,10 +259,10 @@ def _legend(
     painter.drawRoundedRect(box, 6, 6)
     for row, (place, trace) in enumerate(named):
         y = box.top() + 11 + 16 * row
-        color = shade(trace, place, theme)
+        color = trace_color(trace, place, theme)
         painter.setPen(QPen(color, 2.0, _STROKES.get(trace.style, Qt.PenStyle.SolidLine)))
         if trace.kind == "points":
-            spot(painter, QPointF(box.left() + 15, y), color, theme.panel, 3.5)
+            draw_dot(painter, QPointF(box.left() + 15, y), color, theme.panel, 3.5)
         else:
             painter.drawLine(QLineF(box.left() + 7, y, box.left() + 23, y))
         painter.setPen(theme.ink2)

@@ -7,17 +7,17 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from widgets.kept_picture import KeptPicture
-from widgets.labels import Heading, Label, sheet
-from widgets.plots.axes import Axis, short
-from widgets.theme import Theme
+from gradscribe.widgets.base.labels import Heading, Label, sheet
+from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.drawing.axes import Axis, tick_label
 
 EDGE = 16
 """Pixels between the border of a panel and its contents."""
 TICK_PX = 11
-LEAST_AXIS = 26.0
+LEAST_AXIS_HEIGHT = 26.0
 """Least pixels below the base line of a plot, for the tick labels."""
-PICTURE = 130
+LEAST_CANVAS = 130
 """Least height of the canvas in pixels with a caption above it; scaled with the text size, as the
 canvas contains text, too."""
 
@@ -31,7 +31,7 @@ class Canvas(QWidget):
     def __init__(self, plot: "Plot") -> None:
         super().__init__(plot)
         self._plot = plot
-        self._kept = KeptPicture(self, lambda painter: plot.draw(painter, QRectF(self.rect())))
+        self._kept = PixmapCache(self, lambda painter: plot.draw(painter, QRectF(self.rect())))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
@@ -123,10 +123,10 @@ class Plot(QWidget):
 
         A title that needs several lines is hidden then, too: tabs and a tool tip show it.
         """
-        words, least = self.caption.said(), PICTURE * self.theme.scale
+        words, least = self.caption.said(), LEAST_CANVAS * self.theme.scale
         wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
         left = self.height() - self.heading.heightForWidth(wide) - EDGE
-        breaks = self.heading.wide() > wide and left < least
+        breaks = self.heading.title_width() > wide and left < least
         self.heading.setVisible(not breaks)
         self.canvas.setToolTip(self.accessibleName() if breaks else "")
         left -= self.caption.heightForWidth(max(1, self.width() - 2 * EDGE))
@@ -147,14 +147,16 @@ class Plot(QWidget):
         return False
 
 
-def spot(painter: QPainter, at: QPointF, color: QColor, ground: QColor, size: float = 4.0) -> None:
+def draw_dot(
+    painter: QPainter, at: QPointF, color: QColor, ground: QColor, size: float = 4.0
+) -> None:
     """Draw a dot with a rim, so that it is visible on any background."""
     painter.setPen(QPen(ground, 1.5))
     painter.setBrush(color)
     painter.drawEllipse(at, size, size)
 
 
-def empty(painter: QPainter, area: QRectF, theme: Theme, words: str) -> None:
+def draw_placeholder(painter: QPainter, area: QRectF, theme: Theme, words: str) -> None:
     """Write why the plot is empty."""
     painter.setPen(theme.ink3)
     painter.setFont(theme.font(12))
@@ -162,7 +164,7 @@ def empty(painter: QPainter, area: QRectF, theme: Theme, words: str) -> None:
     painter.drawText(area.adjusted(EDGE, 0, -EDGE, 0), int(flags), words)
 
 
-def left_axis(
+def draw_left_axis(
     painter: QPainter, area: QRectF, axis: Axis, theme: Theme, ticks: Sequence[tuple[float, str]]
 ) -> None:
     """Draw grid lines across ``area`` and the tick labels to their left."""
@@ -177,7 +179,7 @@ def left_axis(
         painter.drawText(QPointF(area.left() - width - 6, y + metrics.ascent() / 2 - 1), label)
 
 
-def bottom_axis(
+def draw_bottom_axis(
     painter: QPainter, area: QRectF, axis: Axis, theme: Theme, *, whole: bool = False
 ) -> None:
     """Draw the base line of ``area`` and the tick labels below; ``whole``: only integers."""
@@ -196,13 +198,15 @@ def bottom_axis(
             after = start + width + 8
 
 
-def framed(area: QRectF, top: float, ticks: Sequence[tuple[float, str]], theme: Theme) -> QRectF:
+def plot_frame(
+    area: QRectF, top: float, ticks: Sequence[tuple[float, str]], theme: Theme
+) -> QRectF:
     """Return the part of ``area`` for curves, with tick labels to its left and below.
 
     ``top``: free pixels above it.
     """
     letters = QFontMetricsF(theme.font(TICK_PX, 500))
-    below = max(LEAST_AXIS, letters.height() + letters.descent() + 3)
+    below = max(LEAST_AXIS_HEIGHT, letters.height() + letters.descent() + 3)
     return area.adjusted(EDGE + label_width(theme, ticks) + 6, top, -EDGE, -below)
 
 
@@ -215,7 +219,7 @@ def bottom_ticks(
     for most in range(max(2, int(width / (2 * gap))), 1, -1):
         ticks = axis.ticks(most)
         if whole and not all(_is_whole(number) for number, _ in ticks):
-            ticks = [(number, short(number, 1.0)) for number, _ in ticks if _is_whole(number)]
+            ticks = [(number, tick_label(number, 1.0)) for number, _ in ticks if _is_whole(number)]
         places = [axis.number_share(number) * width for number, _ in ticks]
         widths = [metrics.horizontalAdvance(label) for _, label in ticks]
         near = min((b - a for a, b in pairwise(places)), default=width)

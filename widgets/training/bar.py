@@ -6,20 +6,20 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QVBoxLayout, QWidget
 
-from widgets.labels import Label, sheet, tip
-from widgets.theme import Theme
-from widgets.training.until import UntilMenu
-from widgets.transport_buttons import ICON, ROOM, icon
-from widgets.workspaces import WorkspaceSwitch
+from gradscribe.widgets.base.labels import Label, sheet, tip
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
+from gradscribe.widgets.training.stop_menu import StopMenu
+from gradscribe.widgets.transport.buttons import ICON, ROOM, icon
 
-SLOW, FAST = 1.0, 3000.0
+SLOWEST, FASTEST = 1.0, 3000.0
 """Steps per second at the ends of the slider; its last position is unlimited."""
-PLACES = 60
-BETWEEN = 54
+SPEED_POSITIONS = 60
+ROW_SPACING = 54
 """Pixels of margins and gaps in a single row, besides a gap after each button."""
 MARGINS = 36
 """The same if there are two rows."""
-LETTERS = 30
+LEAST_TITLE_DIGITS = 30
 """A second row is used if the first has less space for the text than this many digits."""
 STRETCH = -1
 """Marks a stretch among the parts of a row."""
@@ -40,8 +40,8 @@ class TrainingBar(QFrame):
         self._playing = False
         self._words = ("", "")
         self.switch = WorkspaceSwitch()
-        self.title = Label("heading").tight()
-        self.where = Label("caption").tight()
+        self.title = Label("heading").fit_text()
+        self.where = Label("caption").fit_text()
         self.examples = self._button("Examples", "Set-ups to start from", "examples")
         self.reset = self._button("Reset", "Back to step 0; same weights, same data", "")
         self.reset.setMenu(
@@ -56,7 +56,7 @@ class TrainingBar(QFrame):
         self.play = self._button("Train", "Train (Space)", "play")
         self.play.setProperty("primary", True)
         self.until = self._button("Until", "Train until a step or a loss is reached", "")
-        self.until_menu = UntilMenu(self)
+        self.until_menu = StopMenu(self)
         self.until_menu.chosen.connect(self.until_chosen)
         self.until.setMenu(self.until_menu)
         self.fork = self._button("Fork", "Branch off here and compare (Ctrl+Shift+K)", "fork")
@@ -94,15 +94,15 @@ class TrainingBar(QFrame):
         return menu
 
     def _make_speed(self) -> None:
-        self.speed_label = Label("caption", "Speed").tight()
+        self.speed_label = Label("caption", "Speed").fit_text()
         self.speed = QSlider(Qt.Orientation.Horizontal)
-        self.speed.setRange(0, PLACES)
-        self.speed.setValue(PLACES)
+        self.speed.setRange(0, SPEED_POSITIONS)
+        self.speed.setValue(SPEED_POSITIONS)
         self.speed.setFixedWidth(104)
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.setAccessibleName("Steps per second")
         self.speed.setToolTip("Steps per second at most; at the right end as fast as it goes")
-        self.speed_value = Label("caption", "max").tight()
+        self.speed_value = Label("caption", "max").fit_text()
         self.speed.valueChanged.connect(self._speed_moved)
 
     def _lay_out(self) -> None:
@@ -179,17 +179,17 @@ class TrainingBar(QFrame):
     def set_rate(self, rate: float) -> None:
         """Show a speed without emitting a signal."""
         self.speed.blockSignals(True)
-        share = math.log(rate / SLOW) / math.log(FAST / SLOW) if rate > 0 else 1.0
-        self.speed.setValue(round(share * PLACES))
+        share = math.log(rate / SLOWEST) / math.log(FASTEST / SLOWEST) if rate > 0 else 1.0
+        self.speed.setValue(round(share * SPEED_POSITIONS))
         self.speed.blockSignals(False)
         self.speed_value.say(self._rate_words())
 
     def rate(self) -> float:
         """Return the steps per second of the slider; 0 is unlimited."""
         place = self.speed.value()
-        if place == PLACES:
+        if place == SPEED_POSITIONS:
             return 0.0
-        rate = SLOW * (FAST / SLOW) ** (place / PLACES)
+        rate = SLOWEST * (FASTEST / SLOWEST) ** (place / SPEED_POSITIONS)
         return float(f"{rate:.2g}")
 
     def _rate_words(self) -> str:
@@ -214,8 +214,8 @@ class TrainingBar(QFrame):
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
         always = _width_of(self.examples, *self._before())
         after = _width_of(self.fork, self.export)
-        room = self.width() - BETWEEN - always - after
-        in_two = room < metrics.horizontalAdvance("0") * LETTERS
+        room = self.width() - ROW_SPACING - always - after
+        in_two = room < metrics.horizontalAdvance("0") * LEAST_TITLE_DIGITS
         self._arrange(in_two)
         # The example set-ups are in the menu too.
         spare = self.width() - MARGINS - always if in_two else room
@@ -231,7 +231,7 @@ class TrainingBar(QFrame):
         room -= wide if has_speed else 0
         # The name is shortened in favour of the step, but not of the speed.
         most = max(0, min(room, max(240, room - least)))
-        heading = fitting(title, metrics, most)
+        heading = fit_title(title, metrics, most)
         fits = room > 60
         self.title.setVisible(fits)
         self.title.setText(heading)
@@ -261,7 +261,7 @@ def _width_of(*parts: QWidget) -> int:
     return sum(max(part.sizeHint().width(), part.minimumWidth()) + 8 for part in parts)
 
 
-def fitting(title: str, metrics: QFontMetrics, width: int) -> str:
+def fit_title(title: str, metrics: QFontMetrics, width: int) -> str:
     """Return as much of a title as fits into ``width`` pixels; its end distinguishes runs best.
 
     The parts between its dots are left out from the front; a single part is elided in the middle.

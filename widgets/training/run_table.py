@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from playback import text
-from widgets.labels import Heading, sheet, tip
-from widgets.theme import Theme
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.labels import Heading, sheet, tip
+from gradscribe.widgets.base.theme import Theme
 
 TICK = 28
 LEAST_NAME = 170
@@ -29,7 +29,7 @@ COLOR = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True)
-class RunLine:
+class RunTableRow:
     """A row of the table: a run and its results."""
 
     run_id: int
@@ -76,7 +76,7 @@ class RunTable(QWidget):
         column.setContentsMargins(12, 12, 8, 8)
         column.addWidget(self.heading)
         column.addWidget(self.table, 1)
-        self._lines: tuple[RunLine, ...] = ()
+        self._lines: tuple[RunTableRow, ...] = ()
         self._seen: list[tuple[object, ...]] = []
         """The displayed contents of each row; empty until set."""
         self.table.itemChanged.connect(self._tick)
@@ -88,14 +88,14 @@ class RunTable(QWidget):
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Shorten the heading to leave space for the numbers; called by Qt."""
         super().resizeEvent(happened)
-        self.heading.squeeze(self.height())
+        self.heading.fit_height(self.height())
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))
         self.table.fit()
 
-    def show_lines(self, lines: Sequence[RunLine]) -> None:
+    def show_runs(self, lines: Sequence[RunTableRow]) -> None:
         """Show these runs; ignored while a name is being edited, which it would discard."""
         if self.table.is_edited:
             return
@@ -117,7 +117,7 @@ class RunTable(QWidget):
             # Only once: Qt would measure the whole column for every cell that is set.
             self.table.fit()
 
-    def _move_rows(self, lines: tuple[RunLine, ...]) -> None:
+    def _move_rows(self, lines: tuple[RunTableRow, ...]) -> None:
         """Insert and remove rows so that each run has its row; other rows are reused."""
         stays, ids = {line.run_id for line in lines}, [line.run_id for line in self._lines]
         for row in reversed(range(len(ids))):
@@ -136,7 +136,7 @@ class RunTable(QWidget):
         self.table.drop_row(row)
         del self._seen[row]
 
-    def _show_line(self, row: int, line: RunLine) -> set[int]:
+    def _show_line(self, row: int, line: RunTableRow) -> set[int]:
         """Show a run, and return the columns whose width may have changed.
 
         Only cells that changed are set, as Qt measures a cell that is set again.
@@ -204,13 +204,13 @@ def _cell(column: int) -> QTableWidgetItem:
     return item
 
 
-def _words(line: RunLine) -> tuple[str, ...]:
-    numbers = (text.number(loss) for loss in (line.loss, line.validation, line.best))
+def _words(line: RunTableRow) -> tuple[str, ...]:
+    numbers = (formatting.number(loss) for loss in (line.loss, line.validation, line.best))
     shown = ("\N{EM DASH}" if word == "NaN" else word for word in numbers)
     return line.name, f"{line.steps:,}", *shown, line.differs
 
 
-def _seen(line: RunLine) -> tuple[object, ...]:
+def _seen(line: RunTableRow) -> tuple[object, ...]:
     """Return the displayed contents of a row; as text, since NaN is not equal to itself."""
     return *_words(line), line.color.rgba(), line.shown, line.current, line.alive
 

@@ -3,9 +3,9 @@
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from widgets.graph_view import GraphView
-from widgets.labels import Heading, Label, sheet
-from widgets.theme import Theme
+from gradscribe.widgets.base.labels import Heading, Label, sheet
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.view import GraphView
 
 LAYERS = ("Values", "Gradients", "Shapes")
 
@@ -50,7 +50,9 @@ class StepGraph(QWidget):
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Put the switches below the heading if both do not fit in a row."""
         super().resizeEvent(happened)
-        needed = self.heading.wide() + self._top.spacing() + self._switches.sizeHint().width()
+        needed = (
+            self.heading.title_width() + self._top.spacing() + self._switches.sizeHint().width()
+        )
         fits = needed <= self.width() - 28
         way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         self._top.setDirection(way)

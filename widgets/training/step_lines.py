@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.labels import Label, literal, sheet
-from widgets.theme import Theme, mono_font
+from gradscribe.widgets.base.labels import Label, plain_label, sheet
+from gradscribe.widgets.base.theme import Theme, mono_font
 
 _COLORS = {
     "zero_grad": "constant",
@@ -91,14 +91,14 @@ class StepLines(QWidget):
         self.clear()
 
     def _row(self, place: int) -> tuple[QLabel, QLabel, "_OneLine"]:
-        mark, code = QLabel("○"), literal()
+        mark, code = QLabel("○"), plain_label()
         what = _OneLine("caption")
         code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         for at, part in enumerate((mark, code, what)):
             self._grid.addWidget(part, place, at)
         return mark, code, what
 
-    def take_lines(self, lines: Sequence[tuple[str, str]]) -> None:
+    def update_lines(self, lines: Sequence[tuple[str, str]]) -> None:
         """Show these lines if they differ from those shown."""
         if tuple(lines) != self._lines:
             self.set_lines(lines)
@@ -113,7 +113,7 @@ class StepLines(QWidget):
         if self._done and step != self._led_to:
             self.clear()
 
-    def happen(self, index: int, changed: Sequence[str], led_to: int | None = None) -> None:
+    def mark_executed(self, index: int, changed: Sequence[str], led_to: int | None = None) -> None:
         """Highlight line ``index`` with its changes; ``led_to``: the step after the last line."""
         if index == 0:
             self._changed = {}
@@ -180,7 +180,9 @@ class _OneLine(Label):
         painter = QPainter(self)
         try:
             metrics = self.fontMetrics()
-            text = short(self._all, lambda text: metrics.horizontalAdvance(text) <= self.width())
+            text = shorten_changes(
+                self._all, lambda text: metrics.horizontalAdvance(text) <= self.width()
+            )
             text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width())
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             # Not with the style: Python may hold a deleted style that a style sheet replaced.
@@ -202,7 +204,7 @@ class _OneLine(Label):
         return self.fontMetrics().height()
 
 
-def short(changed: Sequence[str], fits: Callable[[str], bool]) -> str:
+def shorten_changes(changed: Sequence[str], fits: Callable[[str], bool]) -> str:
     """Return the first changes, as many as fit, and the number of the others."""
     text = ""
     for shown in range(len(changed), 0, -1):

@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import called
-from engine.tape import Op
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import called_name
+from gradscribe.engine.protocol.tape import Op
 
 _MEANS = frozenset(
     "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy cross_entropy_loss nll_loss "
@@ -14,15 +14,15 @@ _MEANS = frozenset(
 )
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield divisions of a mean over examples by their number, on the path to a root."""
     for op in evidence.tape.ops:
         if op.op not in ("div", "true_divide", "__truediv__") or not op.inputs or not op.outputs:
             continue
-        if op.outputs[0] not in evidence.used_for_training:
+        if op.outputs[0] not in evidence.root_dependencies:
             continue
         numbers = [a.number for a in op.args if a.number is not None]
-        mean = evidence.op_of(op.inputs[0])
+        mean = evidence.creator(op.inputs[0])
         count = _averaged(evidence, mean) if mean is not None else 0
         node = _division(evidence, op)
         if mean is None or node is None or count < 2 or numbers[:1] != [float(count)]:
@@ -32,7 +32,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"by {count} again, the loss and all gradients are {count} times too small"
         )
         fix = evidence.program.replaced((node, evidence.program.source(node.left)))
-        yield Found(op.place, message, (mean.place,), fix)
+        yield FoundCase(op.place, message, (mean.place,), fix)
 
 
 def _averaged(evidence: Evidence, op: Op) -> int:
@@ -61,21 +61,21 @@ def _division(evidence: Evidence, op: Op) -> ast.BinOp | None:
 def _counts(evidence: Evidence, node: ast.expr, line: int) -> bool:
     """Return whether an expression is a number of examples: ``len(x)``, ``batch_size``."""
     if isinstance(node, ast.Call):
-        if called(node) == "len" and len(node.args) == 1:
+        if called_name(node) == "len" and len(node.args) == 1:
             # The length of a list of batches is no number of examples, even if equal.
             return evidence.latest(ast.unparse(node.args[0])) is not None
-        return called(node) == "size" and len(node.args) == 1
+        return called_name(node) == "size" and len(node.args) == 1
     if isinstance(node, ast.Subscript):
         return ast.unparse(node).endswith(".shape[0]")
     if not isinstance(node, ast.Name):
         return False
-    bound = evidence.program.bound(node.id, line)
+    bound = evidence.program.last_binding(node.id, line)
     if "batch" in node.id.lower() and not node.id.lower().endswith("es"):
         return True
     return bound is not None and not isinstance(bound, ast.Name) and _counts(evidence, bound, line)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "averaged-twice",
     "Averaged twice",
     "torch's losses are means over the batch unless told otherwise. Dividing by the batch size "

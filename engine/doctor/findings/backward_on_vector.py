@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing, named
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import shape
-from engine.doctor.program import receiver
+from gradscribe.engine.doctor.errors import matching_error, value_of_expression
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import receiver
+from gradscribe.engine.doctor.snapshot_stats import shape
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the failed call, with the shape of what it was called on."""
-    error = failing(evidence, "grad can be implicitly created only for scalar outputs")
+    error = matching_error(evidence, "grad can be implicitly created only for scalar outputs")
     if error is None:
         return
     program = evidence.program
     calls = [c for c in program.calls("backward") if c.lineno == error.place.line]
     owner = receiver(calls[0]) if calls else None
-    value = named(evidence, owner) if owner is not None else None
+    value = value_of_expression(evidence, owner) if owner is not None else None
     name = program.source(owner) if owner is not None else "the root"
     what = f"{name} has shape {shape(value.shape)}" if value is not None else f"{name} is no scalar"
     fix = ""
@@ -25,7 +25,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         fix = program.replaced((owner, f"{_closed(name)}.sum()"))
     related = (evidence.place_of(value.id),) if value is not None else ()
     message = f"{what}: backward() without gradient= needs one number to start from"
-    yield Found(error.place, message, related, fix)
+    yield FoundCase(error.place, message, related, fix)
 
 
 def _closed(text: str) -> str:
@@ -33,7 +33,7 @@ def _closed(text: str) -> str:
     return text if (simple and not text.startswith("(")) or text.endswith(")") else f"({text})"
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "backward-on-vector",
     "A vector has no backward of its own",
     "A vector has no single gradient: backward computes a vector-Jacobian product and must be told "

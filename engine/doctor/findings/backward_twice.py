@@ -3,18 +3,18 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.carried import cut_between_rounds
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failed_node, failing
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import function_of
-from engine.doctor.program import Program, names, receiver
-from engine.tape import Node, Op, Place
+from gradscribe.engine.doctor.carried_state import detach_between_iterations
+from gradscribe.engine.doctor.errors import failed_node, matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, names, receiver
+from gradscribe.engine.doctor.scopes import enclosing_function
+from gradscribe.engine.protocol.tape import Node, Op, Place
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the second call, with the first call and the op whose saved tensors were freed."""
-    error = failing(evidence, "backward through the graph a second time")
+    error = matching_error(evidence, "backward through the graph a second time")
     if error is None:
         return
     node = failed_node(evidence)
@@ -33,7 +33,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             message = f"This backward ran before, and freed the graph it needs: pass {earlier + 1}"
     if op is not None:
         message += f". What {op.op} on line {op.place.line} had saved is gone"
-    yield Found(place, message, tuple(related), _fix(evidence, earlier, op, place))
+    yield FoundCase(place, message, tuple(related), _fix(evidence, earlier, op, place))
 
 
 def _freeing(evidence: Evidence, node: Node | None) -> int | None:
@@ -64,11 +64,11 @@ def _fix(evidence: Evidence, earlier: int | None, op: Op | None, place: Place) -
         if alone:
             return alone
         since = evidence.pass_at[earlier]
-        return cut_between_rounds(evidence, line, since) or _retain(program, line)
+        return detach_between_iterations(evidence, line, since) or _retain(program, line)
     return _retain(program, line)
 
 
-def _last_term(program: Program, place: Place, loop: ast.For | ast.While) -> str:
+def _last_term(program: ProgramTree, place: Place, loop: ast.For | ast.While) -> str:
     """Differentiate the last term of a running sum in place of the sum."""
     for call in program.calls("backward"):
         total = receiver(call)
@@ -86,11 +86,11 @@ def _in_function(evidence: Evidence, place: Place) -> str:
     """Compute the root again inside the function, such as a closure, that calls backward."""
     program, root = evidence.program, evidence.tape.passes[-1].roots[:1]
     statement = program.statement(place.line)
-    function = function_of(program, statement) if statement is not None else None
+    function = enclosing_function(program, statement) if statement is not None else None
     if not root or root[0] is None or not isinstance(function, ast.FunctionDef):
         return ""
     made = program.statement(evidence.place_of(root[0]).line)
-    if not isinstance(made, ast.Assign) or function_of(program, made) is not None:
+    if not isinstance(made, ast.Assign) or enclosing_function(program, made) is not None:
         return ""
     return program.inserted(place.line, program.source(made))
 
@@ -101,7 +101,7 @@ def _is_read_by(loop: ast.For | ast.While, made: ast.stmt) -> bool:
     return bool(names(head) - {"range", "enumerate"}) and made.lineno < loop.lineno
 
 
-def _retain(program: Program, line: int) -> str:
+def _retain(program: ProgramTree, line: int) -> str:
     """Add ``retain_graph=True`` to the backward call on a line."""
     calls = [c for c in program.calls("backward") if c.lineno == line and receiver(c) is not None]
     if not calls:
@@ -116,7 +116,7 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
     """Move the lines that build the graph to the start of the loop's body."""
     program, tape = evidence.program, evidence.tape
     roots = [r for r in tape.passes[-1].roots if r is not None]
-    inside = evidence.led_to(roots)
+    inside = evidence.dependencies(roots)
     lines = {
         o.place.line
         for o in tape.ops
@@ -129,7 +129,7 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
     moved = program.inserted(first, "\n".join(texts))
     for line in sorted(statements, reverse=True):
         # Each of these lines is above the loop, so its number is still the same.
-        left = Program(moved).without(line)
+        left = ProgramTree(moved).without(line)
         reads = [n for n in program.nodes if isinstance(n, ast.Name) and line < n.lineno < first]
         target = statements[line]
         names = {ast.unparse(t) for t in target.targets} if isinstance(target, ast.Assign) else {""}
@@ -138,7 +138,7 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
     return moved
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "backward-twice",
     "The graph has been freed",
     "backward frees what the ops saved as it goes. Run the forward lines again for a second "

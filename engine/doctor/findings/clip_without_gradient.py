@@ -3,15 +3,15 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_names
-from engine.doctor.program import Program, called
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import optimizer_names
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 
 _CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield clippings before the backward or after the step of their block."""
     program = evidence.program
     if not evidence.tape.steps:
@@ -31,9 +31,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             continue
         why = "before backward has computed them" if at < backward else "after step has used them"
         other = block[backward if at < backward else step]
-        message = f"{called(clip)} runs {why} (line {other.lineno}): nothing is clipped"
+        message = f"{called_name(clip)} runs {why} (line {other.lineno}): nothing is clipped"
         fix = _moved(program, statement, block[backward])
-        yield Found(program.place(clip), message, (program.line(other.lineno),), fix)
+        yield FoundCase(program.place(clip), message, (program.line(other.lineno),), fix)
 
 
 def _places(block: list[ast.stmt], name: str) -> list[int]:
@@ -43,26 +43,26 @@ def _places(block: list[ast.stmt], name: str) -> list[int]:
         for at, statement in enumerate(block)
         if isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Call)
-        and called(statement.value) == name
+        and called_name(statement.value) == name
     ]
 
 
-def _is_optimizers(program: Program, statement: ast.stmt) -> bool:
+def _is_optimizers(program: ProgramTree, statement: ast.stmt) -> bool:
     return bool(optimizer_names(program, statement.lineno))
 
 
-def _moved(program: Program, clip: ast.stmt, backward: ast.stmt) -> str:
+def _moved(program: ProgramTree, clip: ast.stmt, backward: ast.stmt) -> str:
     if clip.lineno != clip.end_lineno or isinstance(clip, ast.Assign):
         return ""
     text = program.source(clip)
     if clip.lineno > backward.lineno:
-        left = Program(program.without(clip.lineno))
+        left = ProgramTree(program.without(clip.lineno))
         return left.inserted(backward.lineno, text, after=True)
-    added = Program(program.inserted(backward.lineno, text, after=True))
+    added = ProgramTree(program.inserted(backward.lineno, text, after=True))
     return added.without(clip.lineno)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "clip-without-gradient",
     "Clipping at the wrong moment",
     "Clipping changes what backward left in .grad, before step uses it. The order is zero_grad, "

@@ -3,32 +3,32 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import cuts
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, called
+from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 
 _MAKERS = ("tensor", "FloatTensor", "Tensor")
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield new tensors with copied data of tensors that the loss should depend on."""
     seen = set[ast.Call]()
-    for taken in cuts.taken_at(evidence, _copies(evidence.program)):
+    for taken in cuts.extractions_of_calls(evidence, _copies(evidence.program)):
         if taken.call in seen:
             continue
         seen.add(taken.call)
         place = evidence.program.place(taken.call)
         message = (
-            f"{called(taken.call)}() on line {place.line} copies the numbers of "
+            f"{called_name(taken.call)}() on line {place.line} copies the numbers of "
             f"{evidence.program.source(taken.owner)} and leaves its history behind: "
-            f"{cuts.told(taken.leaves)} cannot get a gradient through it"
+            f"{cuts.leaf_names(taken.leaves)} cannot get a gradient through it"
         )
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
-        yield Found(place, message, related, _fix(evidence, taken.call))
+        yield FoundCase(place, message, related, _fix(evidence, taken.call))
 
 
-def _copies(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
+def _copies(program: ProgramTree) -> Iterator[tuple[ast.Call, ast.expr]]:
     """Yield calls that create a tensor, each with the parts it is made of."""
     for call in (call for name in _MAKERS for call in program.calls(name)):
         if len(call.args) == 1:
@@ -36,7 +36,7 @@ def _copies(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
                 yield call, part
 
 
-def _parts(program: Program, given: ast.expr, line: int) -> Iterator[ast.expr]:
+def _parts(program: ProgramTree, given: ast.expr, line: int) -> Iterator[ast.expr]:
     """Yield the elements of a list, as far as known; the expression itself if it is no list."""
     if isinstance(given, ast.List | ast.Tuple):
         for element in given.elts:
@@ -44,7 +44,7 @@ def _parts(program: Program, given: ast.expr, line: int) -> Iterator[ast.expr]:
     elif isinstance(given, ast.ListComp):
         yield given.elt
     elif isinstance(given, ast.Name):
-        bound = program.bound(given.id, line)
+        bound = program.last_binding(given.id, line)
         if isinstance(bound, ast.List | ast.Tuple | ast.ListComp):
             yield from _parts(program, bound, line)
             for call in program.calls("append"):
@@ -68,7 +68,7 @@ def _fix(evidence: Evidence, call: ast.Call) -> str:
     return program.replaced((call, f"torch.stack({program.source(given)})"))
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "cut-by-copy",
     "A new tensor made of numbers",
     "torch.tensor copies numbers and knows nothing of where they came from. Put computed tensors "

@@ -3,15 +3,15 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import cuts
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each ``.data`` that cuts wanted leaves off."""
     program = evidence.program
-    for cut, message in cuts.found(evidence, "data"):
+    for cut, message in cuts.cuts_of_kind(evidence, "data"):
         fields = [
             n
             for n in program.nodes
@@ -22,10 +22,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         fix = program.replaced((fields[0], program.source(fields[0].value))) if fields else ""
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
         text = f"{message}: .data on line {cut.op.place.line} is on its only way there"
-        yield Found(cut.op.place, text, (cut.leaves[0].place, last), fix)
+        yield FoundCase(cut.op.place, text, (cut.leaves[0].place, last), fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "cut-by-data",
     "The graph is cut by .data",
     "x.data is x without its history, as detach() gives it, and without the check that finds "

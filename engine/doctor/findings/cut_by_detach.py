@@ -3,17 +3,17 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import cuts
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import call_at, without_flags
-from engine.doctor.program import receiver
+from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import call_at, without_requires_grad
+from gradscribe.engine.doctor.program_tree import receiver
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each detach that cuts wanted leaves off."""
     program = evidence.program
-    for cut, message in cuts.found(evidence, "detach"):
+    for cut, message in cuts.cuts_of_kind(evidence, "detach"):
         call = call_at(program, cut.op.place, "detach", "detach_")
         owner = receiver(call) if call is not None else None
         fix = ""
@@ -24,9 +24,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 if alone
                 else program.replaced((call, program.source(owner)))
             )
-        fix = without_flags(evidence, fix)
+        fix = without_requires_grad(evidence, fix)
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
-        yield Found(
+        yield FoundCase(
             cut.op.place,
             f"{message}: detach on line {cut.op.place.line} is on its only way there",
             (cut.leaves[0].place, last),
@@ -34,7 +34,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         )
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "cut-by-detach",
     "The graph is cut by detach",
     "What comes out of detach() is a constant for autograd: nothing before it learns. Detach what "

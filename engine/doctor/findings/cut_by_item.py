@@ -2,32 +2,32 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import cuts
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import called
-from engine.doctor.remake import rebuilt
+from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.extraction_fixes import fix_extraction
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import called_name
 
-_WORDS = cuts.Words(
+_WORDS = cuts.ExtractionNames(
     frozenset(("item", "tolist")), frozenset(("float", "int")), frozenset(("math",))
 )
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each number extracted from a tensor and then used to compute the loss."""
-    for taken in cuts.taken_out(evidence, _WORDS):
+    for taken in cuts.extractions(evidence, _WORDS):
         place = evidence.program.place(taken.call)
-        names = cuts.told(taken.leaves)
-        name = called(taken.call)
+        names = cuts.leaf_names(taken.leaves)
+        name = called_name(taken.call)
         message = (
             f"{name}() on line {place.line} makes a plain Python number of "
             f"{evidence.program.source(taken.owner)}: {names} cannot get a gradient through it"
         )
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
-        yield Found(place, message, related, rebuilt(evidence.program, taken))
+        yield FoundCase(place, message, related, fix_extraction(evidence.program, taken))
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "cut-by-item",
     "A Python number in between",
     "A Python number has no history. Compute with the tensor, and take .item() only for printing "

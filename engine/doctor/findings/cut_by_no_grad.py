@@ -3,22 +3,22 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import cuts
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program
-from engine.tape import Place
+from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree
+from gradscribe.engine.protocol.tape import Place
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each op inside no_grad that cuts wanted leaves off."""
-    for cut, message in cuts.found(evidence, "no_grad"):
+    for cut, message in cuts.cuts_of_kind(evidence, "no_grad"):
         header, fix = _header(evidence, cut.op.place.line)
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
         where = f" (line {header.line})" if header.line else ""
         text = f"{message}: {cut.op.op} on line {cut.op.place.line} ran inside no_grad{where}"
         place = header if header.line else cut.op.place
-        yield Found(place, text, (cut.op.place, last), fix)
+        yield FoundCase(place, text, (cut.op.place, last), fix)
 
 
 def _header(evidence: Evidence, line: int) -> tuple[Place, str]:
@@ -51,7 +51,7 @@ def _call_line(evidence: Evidence, call: int) -> int:
     return evidence.tape.events[at].line if at is not None else 0
 
 
-def _decorator(program: Program, line: int) -> ast.expr | None:
+def _decorator(program: ProgramTree, line: int) -> ast.expr | None:
     statement = program.statement(line)
     for node in [statement, *program.above(statement)] if statement is not None else ():
         if isinstance(node, ast.FunctionDef):
@@ -61,7 +61,7 @@ def _decorator(program: Program, line: int) -> ast.expr | None:
     return None
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "cut-by-no-grad",
     "Training runs inside no_grad",
     "Inside no_grad nothing is recorded, so there is no way back from the loss to the parameters. "

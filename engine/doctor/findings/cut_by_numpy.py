@@ -3,39 +3,39 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import cuts
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, names, receiver
-from engine.doctor.remake import rebuilt
-from engine.tape import Place
+from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor.errors import matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.extraction_fixes import fix_extraction
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, names, receiver
+from gradscribe.engine.protocol.tape import Place
 
-_WORDS = cuts.Words(frozenset(("numpy",)), frozenset(), frozenset(("np", "numpy")))
+_WORDS = cuts.ExtractionNames(frozenset(("numpy",)), frozenset(), frozenset(("np", "numpy")))
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each array extracted from a tensor and then used to compute the loss."""
     program = evidence.program
-    refused = failing(evidence, r"Can't call numpy\(\) on Tensor that requires grad")
+    refused = matching_error(evidence, r"Can't call numpy\(\) on Tensor that requires grad")
     if refused is not None:
         yield from _refused(evidence, refused.place.line)
         return
-    for taken in cuts.taken_out(evidence, _WORDS):
+    for taken in cuts.extractions(evidence, _WORDS):
         place = program.place(taken.call)
         message = (
             f"{program.source(taken.call)} on line {place.line} leaves torch: "
-            f"{cuts.told(taken.leaves)} cannot get a gradient through numpy"
+            f"{cuts.leaf_names(taken.leaves)} cannot get a gradient through numpy"
         )
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
-        fix = rebuilt(program, taken)
+        fix = fix_extraction(program, taken)
         left = _still_numpy(fix, taken.call.lineno)
-        yield Found(place, message, related, "" if left else fix, _NO_FIX)
+        yield FoundCase(place, message, related, "" if left else fix, _NO_FIX)
 
 
 def _still_numpy(fix: str, line: int) -> bool:
     """Return whether the variable bound on a line of a fixed program is still passed to numpy."""
-    program = Program(fix)
+    program = ProgramTree(fix)
     statement = program.statement(line)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     bound = {name for target in targets for name in names(target)}
@@ -50,12 +50,12 @@ def _still_numpy(fix: str, line: int) -> bool:
 _NO_FIX = "Write what numpy computes here with torch's own functions"
 
 
-def _refused(evidence: Evidence, line: int) -> Iterator[Found]:
+def _refused(evidence: Evidence, line: int) -> Iterator[FoundCase]:
     program = evidence.program
     calls = [c for c in program.calls("numpy") if c.lineno == line and receiver(c) is not None]
     message = "This tensor requires a gradient, and numpy would lose it without a word"
     if not calls:
-        yield Found(program.line(line), message)
+        yield FoundCase(program.line(line), message)
         return
     place = program.place(calls[0])
     end = Place(
@@ -63,10 +63,10 @@ def _refused(evidence: Evidence, line: int) -> Iterator[Found]:
     )
     is_plain = program.source(calls[0]).endswith(".numpy()")
     fix = program.replaced((end, ".detach().numpy()")) if is_plain else ""
-    yield Found(place, message, (), fix)
+    yield FoundCase(place, message, (), fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "cut-by-numpy",
     "Through numpy and back",
     "numpy knows nothing of gradients. Use torch's own function of the same name inside a "

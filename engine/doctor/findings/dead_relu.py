@@ -4,24 +4,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.doctor import training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.starts import with_relu
-from engine.tape import Op
+from gradscribe.engine.doctor import training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.gradient_scale_fixes import with_relu
+from gradscribe.engine.protocol.tape import Op
 
 SAMPLES, SHARE = 4, 0.75
 """Minimum number of samples, and the share of dead units that is still normal."""
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield ReLUs most of whose units were dead in the last passes that trained them."""
     if training.blew_up(evidence):
         return
     last: dict[object, list[Op]] = {}
     for op in evidence.tape.ops:
         is_relu = op.op in ("relu", "relu_") and op.phase == "forward" and op.node is not None
-        if is_relu and op.outputs[0] in evidence.used_for_training:
+        if is_relu and op.outputs[0] in evidence.root_dependencies:
             last.setdefault((op.place, op.scope), []).append(op)
     for ops in last.values():
         counted = [_silent(evidence, op) for op in ops[-3:]]
@@ -34,9 +34,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{silent} of {units} units of {op.op}{f' in {op.scope}' if op.scope else ''} give 0 "
             f"for every sample{times}: they send back no gradient"
         )
-        made = evidence.op_of(op.inputs[0])
+        made = evidence.creator(op.inputs[0])
         fix = with_relu(evidence.program, leaky=True)
-        yield Found(op.place, message, (made.place,) if made is not None else (), fix)
+        yield FoundCase(op.place, message, (made.place,) if made is not None else (), fix)
 
 
 def _silent(evidence: Evidence, op: Op) -> tuple[int, int] | None:
@@ -52,7 +52,7 @@ def _silent(evidence: Evidence, op: Op) -> tuple[int, int] | None:
     return int((flat == 0).all(0).sum()), flat.shape[1]
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "dead-relu",
     "Dead ReLU units",
     "Left of 0 a ReLU is flat. A unit that is there for all samples gets no gradient and may never "

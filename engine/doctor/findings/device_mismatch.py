@@ -3,17 +3,17 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import function_of
-from engine.doctor.mismatch import Party, parties, told
-from engine.doctor.program import Program, called
+from gradscribe.engine.doctor.errors import matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.mismatch import Operand, describe_operands, operands_on_line
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
+from gradscribe.engine.doctor.scopes import enclosing_function
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the failing line with the devices of the tensors and modules there."""
-    error = failing(
+    error = matching_error(
         evidence,
         "Expected all tensors to be on the same device",
         "is not on the expected device",
@@ -23,10 +23,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     if error is None or (error.message.startswith("Input type") and not _devices(error.message)):
         return
     line = error.place.line
-    involved = parties(evidence, line, "device")
-    message = told(involved) or error.message.split(" (when")[0]
+    involved = operands_on_line(evidence, line, "device")
+    message = describe_operands(involved) or error.message.split(" (when")[0]
     program = evidence.program
-    yield Found(
+    yield FoundCase(
         program.line(line),
         message,
         tuple(p.place for p in involved),
@@ -34,7 +34,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     )
 
 
-def _fix(evidence: Evidence, involved: list[Party]) -> str:
+def _fix(evidence: Evidence, involved: list[Operand]) -> str:
     """Move a tensor that differs to the device of the model, or of another tensor."""
     program = evidence.program
     leading = sorted(involved, key=lambda p: (not p.is_module, p.kind != "meta"))
@@ -54,12 +54,12 @@ def _made_elsewhere(evidence: Evidence, line: int) -> str:
     program = evidence.program
     statement = program.statement(line)
     for node in ast.walk(statement) if statement is not None else ():
-        if not isinstance(node, ast.Call) or called(node) not in _MAKERS:
+        if not isinstance(node, ast.Call) or called_name(node) not in _MAKERS:
             continue
-        if ast.unparse(node.func) != f"torch.{called(node)}" or _says_device(node):
+        if ast.unparse(node.func) != f"torch.{called_name(node)}" or _says_device(node):
             continue
         inside = {id(n) for n in ast.walk(node)}
-        function = function_of(program, node)
+        function = enclosing_function(program, node)
         given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
         for other in ast.walk(statement) if statement is not None else ():
             if not isinstance(other, ast.Name) or id(other) in inside:
@@ -70,15 +70,17 @@ def _made_elsewhere(evidence: Evidence, line: int) -> str:
     return _made_above(program, statement) if statement is not None else ""
 
 
-def _made_above(program: Program, statement: ast.stmt) -> str:
+def _made_above(program: ProgramTree, statement: ast.stmt) -> str:
     """Do the same for a tensor that the same function created on a line above."""
-    function = function_of(program, statement)
+    function = enclosing_function(program, statement)
     given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
     for node in ast.walk(statement):
-        made = program.bound(node.id, statement.lineno) if isinstance(node, ast.Name) else None
-        if not isinstance(made, ast.Call) or called(made) not in _MAKERS or _says_device(made):
+        made = (
+            program.last_binding(node.id, statement.lineno) if isinstance(node, ast.Name) else None
+        )
+        if not isinstance(made, ast.Call) or called_name(made) not in _MAKERS or _says_device(made):
             continue
-        if given and function_of(program, made) is function:
+        if given and enclosing_function(program, made) is function:
             text = program.source(made)[:-1].rstrip().rstrip(",")
             return program.replaced((made, f"{text}, device={given[0]}.device)"))
     return ""
@@ -95,7 +97,7 @@ def _devices(message: str) -> bool:
     return "cuda" in message.lower() and "torch.FloatTensor" in message
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "device-mismatch",
     "Tensors on different devices",
     "An op runs where its tensors are, and torch moves nothing by itself. Move the model once and "

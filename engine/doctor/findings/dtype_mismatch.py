@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing, modules_at
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import closed
-from engine.doctor.mismatch import parties, told
+from gradscribe.engine.doctor.errors import matching_error, modules_at
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import parenthesized
+from gradscribe.engine.doctor.mismatch import describe_operands, operands_on_line
 
 _LOSS = re.compile(r"cross_entropy|nll_loss|bce|binary_cross|CrossEntropyLoss|NLLLoss|BCE")
 _CASTS = {
@@ -19,9 +19,9 @@ _CASTS = {
 }
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the failing line with the dtypes of the tensors and modules there."""
-    error = failing(
+    error = matching_error(
         evidence,
         "must have the same dtype",
         "expected scalar type .* but found",
@@ -38,8 +38,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     if "can require gradients" in error.message or "require gradient" in error.message:
         yield _whole_numbers(evidence, line)
         return
-    involved = parties(evidence, line, "dtype")
-    message = told(involved) or error.message
+    involved = operands_on_line(evidence, line, "dtype")
+    message = describe_operands(involved) or error.message
     fix = ""
     wanted = next((p.kind for p in involved if p.is_module), "")
     tensors = [p for p in involved if not p.is_module and p.node is not None]
@@ -55,8 +55,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if wanted in _CASTS and len(call.args) == 1 and not tensors:
             name = program.source(call.func)
             message = f"{name} has parameters in {wanted}: {error.message}"
-            fix = program.replaced((call.args[0], closed(program, call.args[0]) + _CASTS[wanted]))
-    yield Found(program.line(line), message, tuple(p.place for p in involved), fix)
+            fix = program.replaced(
+                (call.args[0], parenthesized(program, call.args[0]) + _CASTS[wanted])
+            )
+    yield FoundCase(program.line(line), message, tuple(p.place for p in involved), fix)
 
 
 def _is_target(evidence: Evidence, line: int, message: str) -> bool:
@@ -67,7 +69,7 @@ def _is_target(evidence: Evidence, line: int, message: str) -> bool:
     return bool(_LOSS.search(text))
 
 
-def _whole_numbers(evidence: Evidence, line: int) -> Found:
+def _whole_numbers(evidence: Evidence, line: int) -> FoundCase:
     program = evidence.program
     fix = ""
     for call in [
@@ -85,10 +87,10 @@ def _whole_numbers(evidence: Evidence, line: int) -> Found:
                 (call, text[:-1].rstrip().rstrip(",") + ", dtype=torch.float32)")
             )
     message = "This tensor holds whole numbers, and only real numbers have gradients"
-    return Found(program.line(line), message, (), fix)
+    return FoundCase(program.line(line), message, (), fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "dtype-mismatch",
     "Tensors of different dtypes",
     "Products and layers work in one dtype; torch does not convert their operands. numpy and whole "

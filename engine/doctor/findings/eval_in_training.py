@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import modes
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.tape import Call
+from gradscribe.engine.doctor import modes
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.protocol.tape import Call
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield calls of a whole model in evaluation mode whose parameters were then updated."""
     within, made = modes.inside(evidence), modes.results(evidence)
-    graph = evidence.used_for_training
+    graph = evidence.root_dependencies
     for call in modes.outer_calls(evidence):
-        moody = [c for c in within.get(call.id, ()) if modes.is_moody(c)]
+        moody = [c for c in within.get(call.id, ()) if modes.is_mode_dependent(c)]
         if not moody or any(c.training for c in (call, *moody)):
             continue
         values = made.get(call.id, [])
@@ -26,22 +26,22 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 def _learns(evidence: Evidence, values: list[int]) -> bool:
     """Return whether parameters used for these values were updated after a gradient."""
-    used = {i for v in values if (op := evidence.op_of(v)) is not None for i in op.inputs}
+    used = {i for v in values if (op := evidence.creator(v)) is not None for i in op.inputs}
     return any(evidence.values[i].tensor in evidence.updated for i in used)
 
 
-def _case(evidence: Evidence, call: Call, moody: list[Call]) -> Found:
+def _case(evidence: Evidence, call: Call, moody: list[Call]) -> FoundCase:
     line = modes.call_line(evidence, call)
-    program, name = evidence.program, modes.owner_of(evidence, call)
+    program, name = evidence.program, modes.module_expression(evidence, call)
     kinds = ", ".join(dict.fromkeys(f"{c.name} ({c.kind})" for c in moody[:3]))
     message = f"{call.name} is in evaluation mode while it trains; this switches off {kinds}"
     ends = modes.mode_lines(evidence, "eval")
     related = tuple(program.line(at) for at in ends)
     fix = program.inserted(line, f"{name}.train()") if name else ""
-    return Found(program.line(line), message, related, fix)
+    return FoundCase(program.line(line), message, related, fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "eval-in-training",
     "Training in evaluation mode",
     "In evaluation mode Dropout does nothing and BatchNorm keeps using old statistics, so the "

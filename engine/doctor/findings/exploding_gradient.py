@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from engine.doctor import starts, training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import say
+from gradscribe.engine.doctor import gradient_scale_fixes, training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.snapshot_stats import format_number
 
 _NO_FIX = (
     "Where the first weights are made, divide them by the square root of how many inputs they meet"
@@ -14,7 +14,7 @@ _NO_FIX = (
 LAYERS, RATIO, PASSES = 4, 1e3, 3
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the first pass whose first layer's gradient is `RATIO` times the last layer's."""
     if any(p.create_graph for p in evidence.tape.passes):
         return
@@ -27,17 +27,19 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if grown and math.isfinite(last.gradient):
             largest = max(training.gradient_norms(evidence, number), key=lambda row: row[1])
             message = (
-                f"Over {len(found)} layers the gradient grows from {say(last.gradient)} at the "
-                f"last to {say(first.gradient)} at the first; {largest[0] or 'a leaf'} gets one "
-                f"of size {say(largest[1])}"
+                f"Over {len(found)} layers the gradient grows from {format_number(last.gradient)} "
+                f"at the last to {format_number(first.gradient)} at the first; "
+                f"{largest[0] or 'a leaf'} gets one of size {format_number(largest[1])}"
             )
             related = (last.op.place, evidence.pass_place(number))
-            fix = starts.reset(evidence, evidence.program, found, "xavier_normal_")
-            yield Found(first.op.place, message, related, fix, _NO_FIX)
+            fix = gradient_scale_fixes.reinitialize(
+                evidence, evidence.program, found, "xavier_normal_"
+            )
+            yield FoundCase(first.op.place, message, related, fix, _NO_FIX)
         return
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "exploding-gradient",
     "Exploding gradient",
     "Each layer multiplies the gradient by its weights. One step then throws the first layers far "

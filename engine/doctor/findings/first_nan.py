@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.doctor import finite, training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import has_inf, has_nan, shape
-from engine.tape import Op, Place, Snapshot
+from gradscribe.engine.doctor import nan_fixes, training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan, shape
+from gradscribe.engine.protocol.tape import Op, Place, Snapshot
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the first op or backward node with finite inputs and a result that is not finite."""
     for value in evidence.tape.values:
         if value.op is None and value.is_leaf and value.version == 0 and not value.node:
@@ -22,7 +22,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             if snapshot is not None and has_nan(snapshot) and not changed:
                 name = value.name or "The data"
                 message = f"{name} {shape(value.shape)} holds NaN from the start"
-                yield Found(value.place, message, unmended=_MISSING)
+                yield FoundCase(value.place, message, why_no_fix=_MISSING)
                 return
     first = None if training.blew_up(evidence) else _first_op(evidence)
     if first is not None:
@@ -38,7 +38,7 @@ _UNINITIALISED = frozenset("empty empty_like new_empty empty_strided".split())
 _MISSING = "Only you know what belongs in place of the missing numbers"
 
 
-def _first_op(evidence: Evidence) -> Found | None:
+def _first_op(evidence: Evidence) -> FoundCase | None:
     matters = _infinities_matter(evidence)
     for op in evidence.tape.ops:
         if op.phase != "forward":
@@ -51,8 +51,8 @@ def _first_op(evidence: Evidence) -> Found | None:
             bad = nan or (matters and has_inf(snapshot) and output in matters)
             if bad and _given_finite(evidence, op, nan):
                 message = _message(evidence, op, snapshot, nan)
-                fix = finite.mended(evidence, op)
-                return Found(op.place, message, _origins(evidence, op), fix)
+                fix = nan_fixes.fix_nan(evidence, op)
+                return FoundCase(op.place, message, _origins(evidence, op), fix)
     return None
 
 
@@ -63,7 +63,7 @@ def _infinities_matter(evidence: Evidence) -> set[int]:
         for root in evidence.roots
         if (s := evidence.snapshot(root)) is not None and (has_nan(s) or has_inf(s))
     ]
-    return evidence.led_to(roots)
+    return evidence.dependencies(roots)
 
 
 def _given_finite(evidence: Evidence, op: Op, nan: bool) -> bool:
@@ -97,7 +97,7 @@ def _origins(evidence: Evidence, op: Op) -> tuple[Place, ...]:
     return tuple(evidence.place_of(i) for i in op.inputs[:2])
 
 
-def _first_node(evidence: Evidence) -> Found | None:
+def _first_node(evidence: Evidence) -> FoundCase | None:
     tape = evidence.tape
     nodes = {n.id: n for n in tape.nodes}
     for run in tape.executions:
@@ -115,12 +115,12 @@ def _first_node(evidence: Evidence) -> Found | None:
         where = f", the backward of {op.op} on line {op.place.line}," if op is not None else ""
         message = f"Forward is finite, but {node.name}{where} is the first to send {word}"
         place = op.place if op is not None else evidence.pass_place(run.run)
-        fix = finite.mended(evidence, op) if op is not None else ""
-        return Found(place, message, (evidence.pass_place(run.run),), fix)
+        fix = nan_fixes.fix_nan(evidence, op) if op is not None else ""
+        return FoundCase(place, message, (evidence.pass_place(run.run),), fix)
     return None
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "first-nan",
     "NaN or infinity appears",
     "NaN spreads: whatever is computed from it is NaN, and after one update so is every parameter. "

@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, receiver
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, receiver
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield calls of a module's forward, except those through super."""
     program = evidence.program
     for call in program.calls("forward"):
@@ -20,7 +20,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             continue
         message = f"{name}.forward(...) skips {name}'s hooks and everything else that a call does"
         assert isinstance(call.func, ast.Attribute)
-        yield Found(program.place(call), message, (), program.replaced((call.func, name)))
+        yield FoundCase(program.place(call), message, (), program.replaced((call.func, name)))
 
 
 def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
@@ -29,7 +29,7 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
     known = any(leaf.name.startswith(f"{text}.") for leaf in evidence.tape.leaves)
     if known or any(call.name == text for call in evidence.tape.calls):
         return True
-    bound = program.bound(text, owner.lineno)
+    bound = program.last_binding(text, owner.lineno)
     if isinstance(bound, ast.Call) and ast.unparse(bound.func).startswith(("nn.", "torch.nn.")):
         return True
     classes = [node for node in program.nodes if isinstance(node, ast.ClassDef)]
@@ -39,12 +39,12 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
     return not is_class and not own and _has_modules(program)
 
 
-def _has_modules(program: Program) -> bool:
+def _has_modules(program: ProgramTree) -> bool:
     calls = (ast.unparse(n.func) for n in program.nodes if isinstance(n, ast.Call))
     return any(text.startswith(("nn.", "torch.nn.")) for text in calls)
 
 
-def _is_plain(program: Program, node: ast.ClassDef) -> bool:
+def _is_plain(program: ProgramTree, node: ast.ClassDef) -> bool:
     """Return whether a class is no module but has a method forward."""
     has = any(
         isinstance(method, ast.FunctionDef) and method.name == "forward" for method in node.body
@@ -52,7 +52,7 @@ def _is_plain(program: Program, node: ast.ClassDef) -> bool:
     return has and not any(_says_module(program, base) for base in node.bases)
 
 
-def _says_module(program: Program, base: ast.expr) -> bool:
+def _says_module(program: ProgramTree, base: ast.expr) -> bool:
     text = ast.unparse(base)
     if "Module" in text or text.startswith(("nn.", "torch.nn.")):
         return True
@@ -60,7 +60,7 @@ def _says_module(program: Program, base: ast.expr) -> bool:
     return any(_says_module(program, inner) for known in classes for inner in known.bases)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "forward-called-directly",
     "The model is not called, only its forward",
     "Calling the module runs its hooks around forward; forward() alone skips them, and with them "

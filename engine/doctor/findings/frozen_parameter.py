@@ -4,29 +4,29 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from engine.doctor.cuts import NO_GRADIENT
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_calls
-from engine.doctor.program import Program, called, names
-from engine.tape import Place, Value
+from gradscribe.engine.doctor.cuts import NO_GRADIENT
+from gradscribe.engine.doctor.errors import matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import optimizer_calls
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, names
+from gradscribe.engine.protocol.tape import Place, Value
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield leaves that never required a gradient, and leaves frozen by accident."""
     frozen = _frozen(evidence)
     program = evidence.program
     lines = freezing_lines(program)
-    if failing(evidence, NO_GRADIENT) and lines and not evidence.leaves:
+    if matching_error(evidence, NO_GRADIENT) and lines and not evidence.leaves:
         frozen_names = [leaf.name for leaf in evidence.tape.leaves if "." in leaf.name]
         text = f"Line {lines[-1]} froze every parameter, so backward has nowhere to go"
         if frozen_names:
             text += f": {', '.join(frozen_names[:3])}"
         fix = _unfreeze_last(program, lines[-1])
-        yield Found(program.line(lines[-1]), text, (_error_place(evidence),), fix)
+        yield FoundCase(program.line(lines[-1]), text, (_error_place(evidence),), fix)
         return
-    if failing(evidence, NO_GRADIENT) and not evidence.leaves and not lines:
+    if matching_error(evidence, NO_GRADIENT) and not evidence.leaves and not lines:
         yield from _likely_parameters(evidence)
         return
     plain = [v for v in frozen if v.name.isidentifier() and not lines]
@@ -35,15 +35,15 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{value.name} is given to the optimizer but requires no gradient: "
             f"it gets none and keeps its first value"
         )
-        yield Found(value.place, message, _optimizer_places(evidence), _fix(evidence, value))
+        yield FoundCase(value.place, message, _optimizer_places(evidence), _fix(evidence, value))
     yield from _half_frozen(evidence, frozen, lines)
     if not lines:
         yield from _fields(evidence, frozen)
 
 
-def _likely_parameters(evidence: Evidence) -> Iterator[Found]:
+def _likely_parameters(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield likely parameters of a run in which nothing requires a gradient."""
-    inside = evidence.used_for_training
+    inside = evidence.root_dependencies
     real = [
         v
         for v in evidence.tape.values
@@ -55,7 +55,7 @@ def _likely_parameters(evidence: Evidence) -> Iterator[Found]:
     for value in likely[:3]:
         message = f"Nothing here requires a gradient; {value.name} looks like a parameter"
         fix = _fix_all(evidence, likely)
-        yield Found(value.place, message, (_error_place(evidence),), fix)
+        yield FoundCase(value.place, message, (_error_place(evidence),), fix)
 
 
 _USUAL = frozenset("w w1 w2 b b1 b2 bias weight weights theta m k a slope intercept coef".split())
@@ -65,7 +65,7 @@ def _fix_all(evidence: Evidence, values: list[Value]) -> str:
     fix = evidence.program
     for value in values:
         text = _fix_in(fix, value)
-        fix = Program(text) if text else fix
+        fix = ProgramTree(text) if text else fix
     return fix.text if fix is not evidence.program else ""
 
 
@@ -78,14 +78,14 @@ def _frozen(evidence: Evidence) -> list[Value]:
     """Return the first value of each optimizer parameter that never required a gradient."""
     return [
         values[0]
-        for tensor in sorted(evidence.held)
+        for tensor in sorted(evidence.optimized)
         if (values := evidence.versions[tensor])
         and values[0].dtype.startswith(("float", "bfloat", "complex"))
         and not any(v.requires_grad for v in values)
     ]
 
 
-def freezing_lines(program: Program) -> list[int]:
+def freezing_lines(program: ProgramTree) -> list[int]:
     """Return the lines that set requires_grad to False."""
     found = [
         call.lineno
@@ -101,7 +101,7 @@ def freezing_lines(program: Program) -> list[int]:
     return sorted(found)
 
 
-def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> Iterator[Found]:
+def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> Iterator[FoundCase]:
     """Yield layers with both a trained and a frozen parameter."""
     learning = {
         leaf.name.rpartition(".")[0]
@@ -116,10 +116,10 @@ def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> I
             f"{listed} {verb} frozen since line {lines[0]}, while the rest of its layer learns"
         )
         fix = _unfreeze_rest(evidence.program, half)
-        yield Found(evidence.program.line(lines[0]), message, _optimizer_places(evidence), fix)
+        yield FoundCase(evidence.program.line(lines[0]), message, _optimizer_places(evidence), fix)
 
 
-def _unfreeze_last(program: Program, line: int) -> str:
+def _unfreeze_last(program: ProgramTree, line: int) -> str:
     """Unfreeze the last layer: weight and bias are the last two parameters."""
     loop = program.loop(line)
     if not isinstance(loop, ast.For):
@@ -131,7 +131,7 @@ def _unfreeze_last(program: Program, line: int) -> str:
     return program.inserted(loop.lineno, text, after=True)
 
 
-def _unfreeze_rest(program: Program, half: list[Value]) -> str:
+def _unfreeze_rest(program: ProgramTree, half: list[Value]) -> str:
     """Unfreeze the rest of a layer, after the line that unfreezes its other part."""
     freed = [
         node
@@ -150,7 +150,7 @@ def _unfreeze_rest(program: Program, half: list[Value]) -> str:
     return program.inserted(freed[0].lineno, text, after=True)
 
 
-def _fields(evidence: Evidence, frozen: list[Value]) -> Iterator[Found]:
+def _fields(evidence: Evidence, frozen: list[Value]) -> Iterator[FoundCase]:
     """Yield optimizer parameters that are buffers or were created with requires_grad=False."""
     program = evidence.program
     for value in frozen:
@@ -178,12 +178,12 @@ def _fields(evidence: Evidence, frozen: list[Value]) -> Iterator[Found]:
             flag = next(k for k in made[0].keywords if k.arg == "requires_grad")
             fix = program.replaced((flag.value, "True"))
             place = program.place(made[0])
-        yield Found(place, message, _optimizer_places(evidence), fix)
+        yield FoundCase(place, message, _optimizer_places(evidence), fix)
 
 
 def _is_parameter(made: ast.expr) -> TypeGuard[ast.Call]:
     """Return whether an expression creates a parameter with requires_grad=False."""
-    if not isinstance(made, ast.Call) or called(made) != "Parameter":
+    if not isinstance(made, ast.Call) or called_name(made) != "Parameter":
         return False
     flags = [k.value for k in made.keywords if k.arg == "requires_grad"]
     return any(isinstance(flag, ast.Constant) and flag.value is False for flag in flags)
@@ -198,21 +198,21 @@ def _fix(evidence: Evidence, value: Value) -> str:
     return _fix_in(evidence.program, value)
 
 
-def _fix_in(program: Program, value: Value) -> str:
+def _fix_in(program: ProgramTree, value: Value) -> str:
     for line, expression in program.bindings.get(value.name, ()):
         if line != value.place.line or not isinstance(expression, ast.Call):
             continue
         text = program.source(expression)
         if any(k.arg == "requires_grad" for k in expression.keywords):
             return program.replaced((expression, text.replace("=False", "=True")))
-        if called(expression) in ("randn", "zeros", "ones", "rand", "tensor", "full", "empty"):
+        if called_name(expression) in ("randn", "zeros", "ones", "rand", "tensor", "full", "empty"):
             comma = ", " if expression.args or expression.keywords else ""
             return program.replaced((expression, f"{text[:-1]}{comma}requires_grad=True)"))
         return program.replaced((expression, f"{text}.requires_grad_()"))
     return ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "frozen-parameter",
     "A parameter cannot learn",
     "A tensor that requires no gradient gets none, and an optimizer passes over it without a word. "

@@ -3,17 +3,17 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.findings.lost_leaf import lost_names
-from engine.doctor.functions import COMPREHENSIONS, bound_in, given, owner_of
-from engine.doctor.program import Program, names, receiver
-from engine.tape import Value
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.findings.lost_leaf import lost_leaf_names
+from gradscribe.engine.doctor.program_tree import ProgramTree, names, receiver
+from gradscribe.engine.doctor.scopes import COMPREHENSIONS, arguments_for, names_bound_in, scope_of
+from gradscribe.engine.protocol.tape import Value
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each read of ``.grad`` of a result that took part in a pass."""
-    program, lost = evidence.program, set(lost_names(evidence))
+    program, lost = evidence.program, set(lost_leaf_names(evidence))
     seen = set[tuple[str, ast.AST | None]]()
     if not evidence.tape.passes:
         return
@@ -21,7 +21,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
         read = ast.unparse(node.value)
-        variable = read, owner_of(program, read, node)
+        variable = read, scope_of(program, read, node)
         if not isinstance(node.ctx, ast.Load) or read in lost or variable in seen:
             continue
         seen.add(variable)
@@ -42,23 +42,23 @@ def _meant(evidence: Evidence, name: str, node: ast.expr | None) -> Value | None
     A variable or parameter of the same name in another function is skipped.
     """
     program = evidence.program
-    owner = owner_of(program, name, node) if node is not None else None
-    is_given = node is not None and bool(given(program, node))
+    owner = scope_of(program, name, node) if node is not None else None
+    is_given = node is not None and bool(arguments_for(program, node))
     for value in reversed(evidence.named(name)):
         made = program.statement(evidence.place_of(value.id).line)
         if made is None or is_given or not name.isidentifier():
             return value
-        if node is not None and owner_of(program, name, made) is not owner:
+        if node is not None and scope_of(program, name, made) is not owner:
             continue
-        if name in bound_in(made):
+        if name in names_bound_in(made):
             return value
     return None
 
 
-def _case(evidence: Evidence, node: ast.Attribute, found: dict[str, Value]) -> Found:
+def _case(evidence: Evidence, node: ast.Attribute, found: dict[str, Value]) -> FoundCase:
     program = evidence.program
     (name, value), *others = found.items()
-    made = evidence.op_of(value.id)
+    made = evidence.creator(value.id)
     what = f"{made.op} on line {made.place.line}" if made is not None else "an op"
     too = f" (so {'was' if len(others) == 1 else 'were'} {', '.join(n for n, _ in others)})"
     message = (
@@ -70,8 +70,12 @@ def _case(evidence: Evidence, node: ast.Attribute, found: dict[str, Value]) -> F
     for tensor in sorted(places, key=lambda name: places[name].line, reverse=True):
         is_name = tensor.replace("self.", "", 1).isidentifier()
         line = places[tensor].line
-        fix = Program(fix).inserted(line, f"{tensor}.retain_grad()", after=True) if is_name else ""
-    return Found(program.place(node), message, tuple(places.values()), fix)
+        fix = (
+            ProgramTree(fix).inserted(line, f"{tensor}.retain_grad()", after=True)
+            if is_name
+            else ""
+        )
+    return FoundCase(program.place(node), message, tuple(places.values()), fix)
 
 
 def _field(read: ast.expr) -> tuple[str, ...]:
@@ -79,7 +83,7 @@ def _field(read: ast.expr) -> tuple[str, ...]:
     return (f"self.{read.attr}",) if isinstance(read, ast.Attribute) else ()
 
 
-def _elements(program: Program, read: ast.expr) -> Iterator[ast.Name]:
+def _elements(program: ProgramTree, read: ast.expr) -> Iterator[ast.Name]:
     """Yield the variables put into the list or dict that an expression reads from."""
     container = read.value if isinstance(read, ast.Subscript) else _looped(program, read)
     while isinstance(container, ast.Call):
@@ -106,7 +110,7 @@ def _elements(program: Program, read: ast.expr) -> Iterator[ast.Name]:
             yield from (item for item in call.args if isinstance(item, ast.Name))
 
 
-def _looped(program: Program, read: ast.expr) -> ast.expr | None:
+def _looped(program: ProgramTree, read: ast.expr) -> ast.expr | None:
     """Return the iterable of the loop or comprehension that binds a variable."""
     if not isinstance(read, ast.Name):
         return None
@@ -124,10 +128,10 @@ def _is_computed(evidence: Evidence, value: Value, name: str) -> bool:
     retained = (c for c in evidence.program.calls("retain_grad"))
     if any(ast.unparse(c.func) == f"{name}.retain_grad" for c in retained):
         return False
-    return value.id in evidence.used_for_training
+    return value.id in evidence.root_dependencies
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "grad-of-non-leaf",
     "A computed tensor keeps no gradient",
     "Gradients of results are used up on the way back and not stored. Call retain_grad() on the "

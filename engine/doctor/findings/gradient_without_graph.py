@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
-from engine.doctor.cuts import NO_GRADIENT
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing
-from engine.doctor.evidence import Evidence
-from engine.tape import Op, Value
+from gradscribe.engine.doctor.cuts import NO_GRADIENT
+from gradscribe.engine.doctor.errors import matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.protocol.tape import Op, Value
 
 _MAKERS = frozenset(("grad", ".grad"))
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield a failed pass from a gradient, and constant gradients added to a loss."""
     if not evidence.tape.passes:
         return
-    if failing(evidence, NO_GRADIENT) is not None:
+    if matching_error(evidence, NO_GRADIENT) is not None:
         roots = evidence.tape.passes[-1].roots
         value = _gradient_behind(evidence, [r for r in roots if r is not None])
         if value is not None:
@@ -30,7 +30,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 def _gradient_behind(evidence: Evidence, values: list[int]) -> Value | None:
     """Return the gradient without a graph that ``values`` were computed from, if no graph was."""
-    behind = [evidence.values[v] for v in evidence.led_to(values)]
+    behind = [evidence.values[v] for v in evidence.dependencies(values)]
     if any(v.requires_grad for v in behind if not v.is_leaf):
         return None
     found = (v for v in behind if v.maker in _MAKERS and not v.requires_grad)
@@ -41,7 +41,7 @@ def _added(evidence: Evidence, op: Op) -> Value | None:
     """Return the gradient that a constant term of a loss was computed from."""
     if op.op not in ("add", "radd") or len(op.inputs) != 2 or not op.grad_mode:
         return None
-    if not op.outputs or op.outputs[0] not in evidence.used_for_training:
+    if not op.outputs or op.outputs[0] not in evidence.root_dependencies:
         return None
     given = [evidence.values[i] for i in op.inputs]
     constants = [v.id for v in given if not v.requires_grad and v.shape == ()]
@@ -50,7 +50,7 @@ def _added(evidence: Evidence, op: Op) -> Value | None:
     return _gradient_behind(evidence, constants)
 
 
-def _case(evidence: Evidence, value: Value, line: int, why: str) -> Found:
+def _case(evidence: Evidence, value: Value, line: int, why: str) -> FoundCase:
     program = evidence.program
     number = max(
         (n for n, at in evidence.pass_at.items() if at < evidence.position(value.id)), default=0
@@ -61,7 +61,7 @@ def _case(evidence: Evidence, value: Value, line: int, why: str) -> Found:
         f"{name} was computed on line {first} without create_graph=True, so it has no graph of "
         f"its own, and line {line} cannot differentiate it{why}"
     )
-    return Found(program.line(line), message, (program.line(first),), _fix(evidence, first))
+    return FoundCase(program.line(line), message, (program.line(first),), _fix(evidence, first))
 
 
 def _fix(evidence: Evidence, line: int) -> str:
@@ -79,7 +79,7 @@ def _fix(evidence: Evidence, line: int) -> str:
     return ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "gradient-without-graph",
     "A gradient has no graph of its own",
     "Gradients are plain numbers unless create_graph=True records how they were computed. To "

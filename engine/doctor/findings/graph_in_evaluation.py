@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import cuts, modes
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.tape import Call
+from gradscribe.engine.doctor import cuts, modes
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.protocol.tape import Call
 
 _LOSSES = ("loss", "entropy")
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield calls of a trained model whose graph is used by no backward pass."""
     if not evidence.tape.passes or not evidence.updated:
         return
     made = modes.results(evidence)
-    trained, seen = evidence.used_for_training, dict[int, int]()
+    trained, seen = evidence.root_dependencies, dict[int, int]()
     idle: list[tuple[Call, list[int]]] = []
     for call in modes.outer_calls(evidence):
         values = made.get(call.id, [])
         recorded = [v for v in values if evidence.values[v].requires_grad]
-        if recorded and evidence.op_of(recorded[-1]) and not any(v in trained for v in values):
+        if recorded and evidence.creator(recorded[-1]) and not any(v in trained for v in values):
             line = modes.call_line(evidence, call)
             seen[line] = seen.get(line, 0) + 1
             idle.append((call, values))
@@ -39,7 +39,7 @@ def _evaluates(evidence: Evidence, call: Call, values: list[int], times: int) ->
     return any(word in op.op for op in users for word in _LOSSES)
 
 
-def _case(evidence: Evidence, call: Call, values: list[int]) -> Iterator[Found]:
+def _case(evidence: Evidence, call: Call, values: list[int]) -> Iterator[FoundCase]:
     program, line = evidence.program, modes.call_line(evidence, call)
     nodes = [n for n in evidence.tape.nodes if n.op is not None]
     made = {evidence.values[v].op for v in values}
@@ -51,7 +51,7 @@ def _case(evidence: Evidence, call: Call, values: list[int]) -> Iterator[Found]:
         f"{call.name} records {len(own)} backward nodes here, which keep {size:,} bytes, "
         f"and no backward ever uses them"
     )
-    yield Found(program.line(line), message, (), _fix(evidence, line))
+    yield FoundCase(program.line(line), message, (), _fix(evidence, line))
 
 
 def _fix(evidence: Evidence, line: int) -> str:
@@ -83,7 +83,7 @@ def _trains(evidence: Evidence, first: int, last: int) -> bool:
     return any(first <= line <= last for line in lines)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "graph-in-evaluation",
     "Evaluation records a graph",
     "Outside training nobody calls backward, so what autograd saves costs memory and time for "

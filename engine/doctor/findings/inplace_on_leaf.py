@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing
-from engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.errors import matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the failing line."""
-    error = failing(
+    error = matching_error(
         evidence, r"leaf Variable that requires grad .*in-place", "view of a leaf Variable"
     )
     if error is None:
@@ -21,10 +21,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         last = statement.end_lineno or line
         fix = program.wrapped(statement.lineno, last, "with torch.no_grad():")
     message = "A leaf that requires a gradient is changed in place while autograd records"
-    yield Found(program.line(line), message, (), fix)
+    yield FoundCase(program.line(line), message, (), fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "inplace-on-leaf",
     "A parameter is changed where autograd watches",
     "An update is not part of the model, and autograd must not differentiate through it. Do it "

@@ -4,19 +4,19 @@ import ast
 import re
 from collections.abc import Iterator
 
-from engine.doctor.carried import cut_between_rounds
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failed_node, failing
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, called, receiver
-from engine.tape import Op, Place, Saved
+from gradscribe.engine.doctor.carried_state import detach_between_iterations
+from gradscribe.engine.doctor.errors import failed_node, matching_error
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.protocol.tape import Op, Place, Saved
 
 _PLAIN = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/", "pow_": "**"}
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the line that changed the tensor, with the op that had saved it."""
-    error = failing(evidence, "modified by an inplace operation")
+    error = matching_error(evidence, "modified by an inplace operation")
     if error is None:
         return
     node = failed_node(evidence)
@@ -35,13 +35,13 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             related = (needed.place, evidence.program.line(error.place.line))
             fix = _fix(evidence.program, op.place, op) or _of_layer(evidence.program, op)
-            yield Found(op.place, message, related, fix)
+            yield FoundCase(op.place, message, related, fix)
             return
 
 
 def _stepped(
     evidence: Evidence, needed: Op, kept: tuple[Saved, ...], failed: int
-) -> Iterator[Found]:
+) -> Iterator[FoundCase]:
     """Yield an optimizer step that changed a tensor that an op had saved."""
     since = evidence.op_at.get(evidence.tape.ops.index(needed), 0)
     memories = {saved.storage for saved in kept if saved.storage >= 0}
@@ -58,7 +58,7 @@ def _stepped(
                 f"place, but {needed.op} on line {needed.place.line} saved it for backward"
             )
             fix = _stepped_last(evidence, step.line, failed, at)
-            yield Found(evidence.step_place(step), message, (needed.place,), fix)
+            yield FoundCase(evidence.step_place(step), message, (needed.place,), fix)
             return
 
 
@@ -70,9 +70,9 @@ def _stepped_last(evidence: Evidence, step: int, failed: int, at: int) -> str:
         return ""
     if step < failed and program.loop(step) is program.loop(failed):
         moved = program.inserted(failed, program.source(first), after=True)
-        return Program(moved).without(step) if moved else ""
+        return ProgramTree(moved).without(step) if moved else ""
     passes = [start for start in evidence.pass_at.values() if start < at]
-    return cut_between_rounds(evidence, failed, max(passes)) if passes else ""
+    return detach_between_iterations(evidence, failed, max(passes)) if passes else ""
 
 
 def _writers(evidence: Evidence, since: int, saved: Saved) -> list[Op]:
@@ -92,7 +92,7 @@ def _what(evidence: Evidence, saved: Saved, changed: str) -> str:
     return "it" if not name or name == changed else name
 
 
-def _fix(program: Program, place: Place, op: Op) -> str:
+def _fix(program: ProgramTree, place: Place, op: Op) -> str:
     """Rewrite the change so that it creates a new tensor."""
     statement = program.statement(place.line)
     if isinstance(statement, ast.AugAssign):
@@ -114,7 +114,7 @@ def _fix(program: Program, place: Place, op: Op) -> str:
     return ""
 
 
-def _of_layer(program: Program, op: Op) -> str:
+def _of_layer(program: ProgramTree, op: Op) -> str:
     """Set ``inplace=False`` in layers such as ``nn.ReLU(inplace=True)``."""
     flags = [
         keyword.value
@@ -126,8 +126,8 @@ def _of_layer(program: Program, op: Op) -> str:
     return program.replaced(*((flag, "False") for flag in flags)) if flags else ""
 
 
-def _out_of_place(program: Program, statement: ast.Expr, call: ast.Call) -> str:
-    owner, name = receiver(call), called(call)
+def _out_of_place(program: ProgramTree, statement: ast.Expr, call: ast.Call) -> str:
+    owner, name = receiver(call), called_name(call)
     if not isinstance(owner, ast.Name) or not name.endswith("_"):
         return ""
     text = program.source(call)
@@ -138,7 +138,7 @@ def _out_of_place(program: Program, statement: ast.Expr, call: ast.Call) -> str:
     return program.replaced((statement, f"{owner.id} = {fresh}"))
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "inplace-on-saved",
     "A tensor that backward needs was changed",
     "Some ops keep a tensor to compute their gradient from. Changing it in place would make that "

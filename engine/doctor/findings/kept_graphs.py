@@ -4,16 +4,16 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import given
-from engine.doctor.program import called
-from engine.tape import Value
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import called_name
+from gradscribe.engine.doctor.scopes import arguments_for
+from gradscribe.engine.protocol.tape import Value
 
 _Node = ast.Call | ast.AugAssign | ast.Assign | ast.ListComp
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield tensors with a graph that a loop collects or adds up but does not differentiate."""
     program = evidence.program
     for node in program.nodes:
@@ -32,10 +32,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         yield from _case(evidence, node, stored, values)
 
 
-def _passed(evidence: Evidence, node: _Node, stored: ast.expr | None) -> Iterator[Found]:
+def _passed(evidence: Evidence, node: _Node, stored: ast.expr | None) -> Iterator[FoundCase]:
     """Yield the same for a parameter that a function stores: its callers are in the loop."""
     program = evidence.program
-    for argument in given(program, stored) if stored is not None else ():
+    for argument in arguments_for(program, stored) if stored is not None else ():
         if (
             isinstance(argument, ast.Name | ast.Attribute)
             and program.loop(argument.lineno) is not None
@@ -55,11 +55,11 @@ def _outlives(node: _Node) -> bool:
     return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Attribute)
 
 
-def _returned(evidence: Evidence, node: _Node, stored: ast.expr) -> Iterator[Found]:
+def _returned(evidence: Evidence, node: _Node, stored: ast.expr) -> Iterator[FoundCase]:
     """Yield the same for the result of a function of the program, such as a step's loss."""
     if not isinstance(stored, ast.Call):
         return
-    program, name = evidence.program, called(stored)
+    program, name = evidence.program, called_name(stored)
     for function in program.nodes:
         if isinstance(function, ast.FunctionDef) and function.name == name:
             last = function.body[-1]
@@ -74,7 +74,7 @@ def _case(
     node: _Node,
     stored: ast.expr,
     values: list[Value],
-) -> Iterator[Found]:
+) -> Iterator[FoundCase]:
     program = evidence.program
     if len(values) < 2 or _differentiated(evidence, values, node):
         return
@@ -87,12 +87,12 @@ def _case(
     made = evidence.place_of(values[0].id)
     number = _is_scalar(values) and not _is_stacked(evidence, node)
     fix = program.replaced((stored, f"{name}.item()" if number else f"{name}.detach()"))
-    yield Found(program.line(node.lineno), message, (made,), fix)
+    yield FoundCase(program.line(node.lineno), message, (made,), fix)
 
 
 def _collected(node: ast.AST) -> ast.expr | None:
     """Return the expression that ``losses.append(loss)`` stores."""
-    if isinstance(node, ast.Call) and called(node) == "append" and len(node.args) == 1:
+    if isinstance(node, ast.Call) and called_name(node) == "append" and len(node.args) == 1:
         stored = node.args[0]
         return stored if isinstance(stored, ast.Name | ast.Attribute | ast.Call) else None
     if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List):
@@ -145,9 +145,9 @@ def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | as
     for value in values:
         for index in evidence.users.get(value.id, ()):
             op = evidence.tape.ops[index]
-            if any(o in evidence.used_for_training for o in op.outputs):
+            if any(o in evidence.root_dependencies for o in op.outputs):
                 return True
-    used = evidence.used_for_training
+    used = evidence.root_dependencies
     return not any(v.id in roots or v.id in used for v in values) and _is_stacked(evidence, node)
 
 
@@ -162,7 +162,7 @@ def _had_own_passes(evidence: Evidence, values: list[Value]) -> bool:
             if begin < at < end
             for root in evidence.tape.passes[number].roots
         ]
-        if value.id not in evidence.led_to(roots):
+        if value.id not in evidence.dependencies(roots):
             return False
         later = [i for i in evidence.users.get(value.id, ()) if evidence.op_at.get(i, 0) > end]
         if later:
@@ -176,7 +176,7 @@ def _is_stacked(evidence: Evidence, node: ast.stmt | ast.expr) -> bool:
     owner = ast.unparse(node.func.value)
     return any(
         isinstance(n, ast.Call)
-        and called(n) in ("stack", "cat", "sum")
+        and called_name(n) in ("stack", "cat", "sum")
         and n.args
         and ast.unparse(n.args[0]) == owner
         for n in evidence.program.nodes
@@ -201,7 +201,7 @@ def _is_scalar(values: list[Value]) -> bool:
     return all(v.shape == () for v in values)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "kept-graphs",
     "Losses are kept with their graphs",
     "A loss holds on to everything it was computed from. Collecting losses makes memory grow with "

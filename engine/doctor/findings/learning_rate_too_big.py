@@ -5,36 +5,36 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.doctor import training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import entry, written
-from engine.doctor.mends import optimizer_calls
-from engine.doctor.numbers import say
-from engine.doctor.program import Program, called
-from engine.tape import Place
+from gradscribe.engine.doctor import training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import optimizer_calls
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
+from gradscribe.engine.doctor.scopes import dict_entry, literal_number
+from gradscribe.engine.doctor.snapshot_stats import format_number
+from gradscribe.engine.protocol.tape import Place
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield training lines whose loss diverged, unless data is unscaled or a sign is wrong."""
     if any(s.largest > 10 for s in training.data_scales(evidence)) or _is_ascent(evidence):
         return
-    for curve in training.series(evidence):
+    for curve in training.loss_curves(evidence):
         if not training.diverged(curve):
             continue
         ratios = [r for _, r in training.update_ratios(evidence) if math.isfinite(r)]
         rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
-        at_lr = f" with lr = {say(rate)}" if rate is not None else ""
+        at_lr = f" with lr = {format_number(rate)}" if rate is not None else ""
         large = (
             f"; one step changed a parameter by {_times(max(ratios))} its size" if ratios else ""
         )
         message = (
-            f"The loss went from {say(curve.losses[0])} to {say(curve.losses[-1])} in "
-            f"{len(curve.losses)} passes{at_lr}{large}"
+            f"The loss went from {format_number(curve.losses[0])} "
+            f"to {format_number(curve.losses[-1])} in {len(curve.losses)} passes{at_lr}{large}"
         )
         place, fix = rate_place(evidence, _factor(curve.losses))
         at = place if place.line else evidence.program.line(curve.line)
-        yield Found(at, message, (evidence.program.line(curve.line),), fix)
+        yield FoundCase(at, message, (evidence.program.line(curve.line),), fix)
         return
 
 
@@ -51,11 +51,11 @@ def _factor(losses: tuple[float, ...]) -> float:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.0%} of" if ratio < 100 else f"{say(ratio)} times"
+    return f"{ratio:.0%} of" if ratio < 100 else f"{format_number(ratio)} times"
 
 
 def _is_ascent(evidence: Evidence) -> bool:
-    from engine.doctor.findings import wrong_sign_loss
+    from gradscribe.engine.doctor.findings import wrong_sign_loss
 
     return bool(list(wrong_sign_loss.detect(evidence)))
 
@@ -66,7 +66,7 @@ def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
     for _, call in optimizer_calls(program).values():
         rate = next((k.value for k in call.keywords if k.arg == "lr"), None)
         rate = rate or (call.args[1] if len(call.args) > 1 else None) or _of_group(call)
-        number = written(program, rate) if rate is not None else None
+        number = literal_number(program, rate) if rate is not None else None
         if number is not None:
             return _scaled(program, number, factor)
         return program.place(rate if rate is not None else call), ""
@@ -76,14 +76,16 @@ def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
 def _of_group(call: ast.Call) -> ast.expr | None:
     """Return the rate of a parameter group: ``{"params": ..., "lr": 0.1}``."""
     for node in ast.walk(call):
-        if isinstance(node, ast.Dict) or (isinstance(node, ast.Call) and called(node) == "dict"):
-            found = entry(node, "lr")
+        if isinstance(node, ast.Dict) or (
+            isinstance(node, ast.Call) and called_name(node) == "dict"
+        ):
+            found = dict_entry(node, "lr")
             if found is not None:
                 return found
     return None
 
 
-def _scaled(program: Program, number: ast.Constant, factor: float) -> tuple[Place, str]:
+def _scaled(program: ProgramTree, number: ast.Constant, factor: float) -> tuple[Place, str]:
     assert isinstance(number.value, int | float)
     return program.place(number), program.replaced((number, f"{number.value * factor:g}"))
 
@@ -91,14 +93,14 @@ def _scaled(program: Program, number: ast.Constant, factor: float) -> tuple[Plac
 def _by_hand(evidence: Evidence, factor: float) -> tuple[Place, str]:
     """Do the same for manual updates such as ``w -= 0.1 * w.grad``."""
     program = evidence.program
-    updates = [m.op for ms in evidence.moments.values() for m in ms if m.kind == "update"]
+    updates = [m.op for ms in evidence.leaf_events.values() for m in ms if m.kind == "update"]
     lines = {evidence.tape.ops[op].place.line for op in updates if op is not None}
     rates = set[ast.Constant]()
     for line in lines:
         statement = program.statement(line)
         value = statement.value if isinstance(statement, ast.AugAssign) else None
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
-            number = written(program, value.left)
+            number = literal_number(program, value.left)
             if number is not None:
                 rates.add(number)
     if len(rates) == 1:
@@ -113,7 +115,7 @@ def _by_hand(evidence: Evidence, factor: float) -> tuple[Place, str]:
     return Place(), ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "learning-rate-too-big",
     "Steps overshoot",
     "Each step jumps over the valley and lands higher on the other side, where the slope is "

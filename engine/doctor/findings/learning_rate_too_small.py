@@ -3,19 +3,19 @@
 import math
 from collections.abc import Iterator
 
-from engine.doctor import training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.findings.learning_rate_too_big import rate_place
-from engine.doctor.numbers import say
+from gradscribe.engine.doctor import training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.findings.learning_rate_too_big import rate_place
+from gradscribe.engine.doctor.snapshot_stats import format_number
 
 PASSES = 10
 CHANGE, UPDATE = 0.01, 1e-4
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield training lines whose loss hardly changes, with tiny relative updates."""
-    for curve in training.series(evidence):
+    for curve in training.loss_curves(evidence):
         first, last = curve.losses[0], curve.losses[-1]
         if len(curve.losses) < PASSES or not all(map(math.isfinite, curve.losses)):
             continue
@@ -26,14 +26,14 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if not ratios or max(ratios) > UPDATE:
             continue
         rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
-        at_lr = f" with lr = {say(rate)}" if rate is not None else ""
+        at_lr = f" with lr = {format_number(rate)}" if rate is not None else ""
         message = (
             f"In {len(curve.losses)} passes the loss went from {first:.6g} to {last:.6g}{at_lr}: "
             f"no step changed a parameter by more than {max(ratios):.2g} of its size"
         )
         place, fix = rate_place(evidence, _factor(max(ratios)))
         at = place if place.line else evidence.program.line(curve.line)
-        yield Found(at, message, (evidence.program.line(curve.line),), fix)
+        yield FoundCase(at, message, (evidence.program.line(curve.line),), fix)
         return
 
 
@@ -42,7 +42,7 @@ def _factor(ratio: float) -> float:
     return 10.0 ** min(8, round(math.log10(0.01 / ratio))) if ratio > 0 else 1e3
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "learning-rate-too-small",
     "Steps are too small",
     "About a thousandth of a parameter's size per step is usual. With far less, training needs "

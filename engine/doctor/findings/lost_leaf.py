@@ -3,15 +3,15 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, called, receiver
-from engine.tape import Op, Place, Value
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.protocol.tape import Op, Place, Value
 
 _MOVES = frozenset("to float double half bfloat16 cuda cpu".split())
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield ops that take a fresh leaf and leave it without a name."""
     for op, leaf in _losses(evidence):
         name = evidence.values[op.outputs[0]].name
@@ -20,10 +20,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{'lost its name to it' if leaf.name else 'has no name'}, and {name}.grad stays None"
         )
         related = tuple(filter(None, [_read(evidence, name), leaf.place]))
-        yield Found(op.place, message, related, _fix(evidence.program, op.place, name))
+        yield FoundCase(op.place, message, related, _fix(evidence.program, op.place, name))
 
 
-def lost_names(evidence: Evidence) -> set[str]:
+def lost_leaf_names(evidence: Evidence) -> set[str]:
     """Return the variables whose leaf has no variable any more."""
     return {evidence.values[op.outputs[0]].name for op, _ in _losses(evidence)}
 
@@ -65,7 +65,7 @@ def _read(evidence: Evidence, name: str) -> Place | None:
     return evidence.program.line(line) if line else None
 
 
-def _fix(program: Program, place: Place, name: str) -> str:
+def _fix(program: ProgramTree, place: Place, name: str) -> str:
     """Require the gradient last: ``w = (torch.randn(3) * 0.1).requires_grad_()``."""
     statement = program.statement(place.line)
     returns = isinstance(statement, ast.Return) and statement.value is not None
@@ -85,7 +85,7 @@ def _fix(program: Program, place: Place, name: str) -> str:
         simple = isinstance(value, ast.Call)
         fresh = text if simple else f"({text})"
         return program.replaced((value, f"{fresh}.requires_grad_()"))
-    if isinstance(value, ast.Call) and called(value) in _MOVES and receiver(value) is not None:
+    if isinstance(value, ast.Call) and called_name(value) in _MOVES and receiver(value) is not None:
         return program.replaced((value, f"{text}.detach().requires_grad_()"))
     simple = isinstance(value, ast.Call | ast.Name)
     fresh = text if simple else f"({text})"
@@ -95,16 +95,16 @@ def _fix(program: Program, place: Place, name: str) -> str:
 def _asks(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    return called(node) in ("param", "requires_grad_") or any(
+    return called_name(node) in ("param", "requires_grad_") or any(
         k.arg == "requires_grad" for k in node.keywords
     )
 
 
-def _without_flag(program: Program, call: ast.Call) -> str:
-    if called(call) == "requires_grad_":
+def _without_flag(program: ProgramTree, call: ast.Call) -> str:
+    if called_name(call) == "requires_grad_":
         owner = receiver(call)
         return program.source(owner) if owner is not None else program.source(call)
-    if called(call) == "param":
+    if called_name(call) == "param":
         return f"tensor({', '.join(program.source(a) for a in call.args)})"
     args = [program.source(a) for a in call.args]
     args += [
@@ -113,7 +113,7 @@ def _without_flag(program: Program, call: ast.Call) -> str:
     return f"{program.source(call.func)}({', '.join(args)})"
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "lost-leaf",
     "The leaf is out of reach",
     "requires_grad=True marks the tensor it is written at. Arithmetic, .to() and .float() give a "

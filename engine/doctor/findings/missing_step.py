@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_calls, optimizer_names
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import optimizer_calls, optimizer_names
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield optimizers without a step although several passes ran."""
     tape, program = evidence.tape, evidence.program
     if tape.steps or tape.error is not None or len(tape.passes) < 2 or evidence.updated:
@@ -25,10 +25,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         statement = program.statement(last)
         fix = program.inserted(last, f"{name}.step()", after=True) if statement else ""
         if isinstance(statement, ast.Expr):
-            yield Found(program.line(last), message, (program.line(line),), fix)
+            yield FoundCase(program.line(last), message, (program.line(line),), fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "missing-step",
     "No step is taken",
     "backward only computes gradients. Without step() nothing is learned: the loss stays the same.",

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence, Moment
-from engine.doctor.mends import clearing
-from engine.doctor.numbers import is_zero, norm, say
-from engine.tape import Place
+from gradscribe.engine.doctor.evidence import Evidence, LeafEvent
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import with_cleared_gradients
+from gradscribe.engine.doctor.snapshot_stats import format_number, is_zero, norm
+from gradscribe.engine.protocol.tape import Place
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield for each line of a pass a leaf whose accumulated gradient was used in an update."""
     seen = set()
-    for tensor, moments in evidence.moments.items():
+    for tensor, moments in evidence.leaf_events.items():
         mixed = _mixed(evidence, moments)
         if mixed is None:
             continue
@@ -24,11 +24,13 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         seen.add(place)
         name = evidence.leaves[tensor].name if tensor in evidence.leaves else ""
         step = _where(evidence, use)
-        yield Found(
+        yield FoundCase(
             place,
             _message(evidence, name or "a leaf", first, moments),
             (step,),
-            clearing(evidence, place.line, tensor, step.line, after=_adds_up(evidence, numbers)),
+            with_cleared_gradients(
+                evidence, place.line, tensor, step.line, after=_adds_up(evidence, numbers)
+            ),
         )
 
 
@@ -38,15 +40,17 @@ def _adds_up(evidence: Evidence, numbers: list[int]) -> bool:
     return len(lines) > 1 and len(set(lines)) == 1
 
 
-def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, list[Moment], Moment] | None:
+def _mixed(
+    evidence: Evidence, moments: list[LeafEvent]
+) -> tuple[LeafEvent, list[LeafEvent], LeafEvent] | None:
     """Return the gradient that was used, those added to it, and the update that used them all.
 
     Of the added gradients only those since the last optimizer step count: what other passes left
     (as a generator's does in its discriminator) is cleared with the first of them.
     """
-    fresh: list[Moment] = []
-    used: Moment | None = None
-    mixed: list[Moment] = []
+    fresh: list[LeafEvent] = []
+    used: LeafEvent | None = None
+    mixed: list[LeafEvent] = []
     for moment in moments:
         if moment.kind == "reset":
             fresh, used, mixed = [], None, []
@@ -69,12 +73,14 @@ def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, list[Mome
     return None
 
 
-def _message(evidence: Evidence, name: str, first: Moment, moments: list[Moment]) -> str:
+def _message(evidence: Evidence, name: str, first: LeafEvent, moments: list[LeafEvent]) -> str:
     sums = []
     for moment in moments:
         if moment.kind == "add" and moment.position >= first.position:
             after = evidence.tape.accumulations[moment.ref].after
-            sums.append("?" if after is None else say(norm(evidence.tape.snapshots[after])))
+            sums.append(
+                "?" if after is None else format_number(norm(evidence.tape.snapshots[after]))
+            )
     text = f"{name}.grad was not cleared after an update: backward added to what it held"
     if len(sums) < 2:  # one step of a longer run
         return f"{text}, which made its size {sums[0]}" if sums else text
@@ -82,7 +88,7 @@ def _message(evidence: Evidence, name: str, first: Moment, moments: list[Moment]
     return f"{text}. Over {len(sums)} passes its size went {sizes}"
 
 
-def _where(evidence: Evidence, moment: Moment) -> Place:
+def _where(evidence: Evidence, moment: LeafEvent) -> Place:
     if moment.ref >= 0:
         return evidence.step_place(evidence.tape.steps[moment.ref])
     if moment.op is not None:
@@ -90,7 +96,7 @@ def _where(evidence: Evidence, moment: Moment) -> Place:
     return Place()
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "missing-zero-grad",
     "Gradients are never cleared",
     "backward adds to .grad. Without zero_grad each update also uses the gradients of all updates "

@@ -3,26 +3,26 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import peeled
-from engine.doctor.program import Program, receiver
-from engine.tape import Op
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import unwrap_call
+from gradscribe.engine.doctor.program_tree import ProgramTree, receiver
+from gradscribe.engine.protocol.tape import Op
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield calls of nll_loss whose input is no logarithm."""
     for op in evidence.tape.ops:
         if op.op != "nll_loss" or not op.inputs:
             continue
-        maker = evidence.op_of(evidence.unwrapped(op.inputs[0]))
+        maker = evidence.creator(evidence.before_pass_through(op.inputs[0]))
         if maker is None or maker.op not in ("softmax", "linear", "sigmoid", "relu", "addmm"):
             continue
         message = (
             f"nll_loss on line {op.place.line} expects log-probabilities, and is given the result "
             f"of {maker.op} (line {maker.place.line})"
         )
-        yield Found(op.place, message, (maker.place,), _fix(evidence, maker))
+        yield FoundCase(op.place, message, (maker.place,), _fix(evidence, maker))
 
 
 def _fix(evidence: Evidence, maker: Op) -> str:
@@ -32,7 +32,7 @@ def _fix(evidence: Evidence, maker: Op) -> str:
     for node in program.nodes:
         if not isinstance(node, ast.Call) or program.place(node) != maker.place:
             continue
-        if peeled(node, "softmax") is not None:
+        if unwrap_call(node, "softmax") is not None:
             owner = receiver(node)
             start = program.source(owner) + "." if owner is not None else ""
             rest = program.source(node)[len(start) :]
@@ -44,7 +44,7 @@ def _fix(evidence: Evidence, maker: Op) -> str:
     return ""
 
 
-def _whole(program: Program) -> str:
+def _whole(program: ProgramTree) -> str:
     """Replace the loss by cross_entropy, which takes raw scores, if there is only one."""
     names = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy"}
     found = [(call, name) for name in names for call in program.calls(name)]
@@ -54,7 +54,7 @@ def _whole(program: Program) -> str:
     return program.replaced((call.func, program.source(call.func).replace(name, names[name])))
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "nll-without-log",
     "A likelihood without its logarithm",
     "nll_loss only picks the target's entry and turns its sign. Without log_softmax before it the "

@@ -2,52 +2,52 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import cuts, stand_ins
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import is_zero
-from engine.tape import Op, Value
+from gradscribe.engine.doctor import cuts, smooth_fixes
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.snapshot_stats import is_zero
+from gradscribe.engine.protocol.tape import Op, Value
 
 _FLAT = frozenset("round floor ceil sign trunc fix heaviside sgn floor_divide round_ sign_".split())
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield ops without a derivative that cut leaves off, and flat ops that send only zeros."""
-    for cut, message in cuts.found(evidence, "nondifferentiable"):
+    for cut, message in cuts.cuts_of_kind(evidence, "nondifferentiable"):
         made = evidence.values[cut.op.outputs[0]].dtype
         text = (
             f"{message}: {cut.op.op} on line {cut.op.place.line} gives {made}, "
             f"which has no gradient"
         )
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
-        fix = stand_ins.mended(evidence, cut.op)
-        yield Found(
-            cut.op.place, text, (cut.leaves[0].place, last), fix, stand_ins.why_none(cut.op)
+        fix = smooth_fixes.fix_gradient(evidence, cut.op)
+        yield FoundCase(
+            cut.op.place, text, (cut.leaves[0].place, last), fix, smooth_fixes.why_no_fix(cut.op)
         )
     yield from _flat(evidence)
 
 
-def _flat(evidence: Evidence) -> Iterator[Found]:
+def _flat(evidence: Evidence) -> Iterator[FoundCase]:
     nodes = {run.node for run in evidence.tape.executions}
     flat = [
         op
         for op in evidence.tape.ops
-        if op.op in _FLAT and op.node in nodes and op.outputs[0] in evidence.used_for_training
+        if op.op in _FLAT and op.node in nodes and op.outputs[0] in evidence.root_dependencies
     ]
     for op in flat:
         leaves = _starved(evidence, op)
         if leaves:
-            names = cuts.told(leaves)
+            names = cuts.leaf_names(leaves)
             text = (
                 f"The gradient of {names} is exactly 0: {op.op} is flat, its slope is 0 everywhere"
             )
-            fix = stand_ins.mended(evidence, op)
-            yield Found(op.place, text, (leaves[0].place,), fix, stand_ins.why_none(op))
+            fix = smooth_fixes.fix_gradient(evidence, op)
+            yield FoundCase(op.place, text, (leaves[0].place,), fix, smooth_fixes.why_no_fix(op))
 
 
 def _starved(evidence: Evidence, op: Op) -> tuple[Value, ...]:
     """Return the leaves before an op all of whose gradients were zero."""
-    before = {evidence.values[v].tensor for v in evidence.led_to(op.inputs)}
+    before = {evidence.values[v].tensor for v in evidence.dependencies(op.inputs)}
     found = []
     for tensor, leaf in evidence.leaves.items():
         sent = [
@@ -60,7 +60,7 @@ def _starved(evidence: Evidence, op: Op) -> tuple[Value, ...]:
     return tuple(found)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "nondifferentiable-op",
     "An op without a slope",
     "Choosing, comparing, rounding and whole numbers change in jumps, so there is nothing to "

@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import parameters
-from engine.doctor.cuts import told
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.tape import Value
+from gradscribe.engine.doctor import parameters
+from gradscribe.engine.doctor.cuts import leaf_names
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.protocol.tape import Value
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the line that replaced the optimizer's parameters."""
     found: dict[tuple[int, int], list[Value]] = {}
     for leaf in parameters.untrained(evidence).values():
-        made, replaced = parameters.rebuilt_line(evidence, leaf)
+        made, replaced = parameters.rebuild_lines(evidence, leaf)
         if replaced:
             found.setdefault((made, replaced), []).append(leaf)
     program = evidence.program
     for (made, replaced), leaves in found.items():
         message = (
             f"Line {replaced} replaces what the optimizer of line {made} was given: "
-            f"{told(tuple(leaves))} never change: the steps go to the old parameters"
+            f"{leaf_names(tuple(leaves))} never change: the steps go to the old parameters"
         )
-        yield Found(
+        yield FoundCase(
             program.line(replaced),
             message,
             (program.line(made),),
@@ -45,7 +45,7 @@ def _fix(evidence: Evidence, made: int, replaced: int) -> str:
     return type(program)(moved).without(made)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "optimizer-before-rebuild",
     "The optimizer holds the old parameters",
     "An optimizer keeps the parameters themselves, not the model's name. Build and change the "

@@ -3,17 +3,17 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import parameters
-from engine.doctor.cuts import told
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import functional, optimizer_calls
-from engine.doctor.numbers import norm, say
-from engine.doctor.program import Program, called, receiver
-from engine.tape import Place, Value
+from gradscribe.engine.doctor import parameters
+from gradscribe.engine.doctor.cuts import leaf_names
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import functional, optimizer_calls
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.doctor.snapshot_stats import format_number, norm
+from gradscribe.engine.protocol.tape import Place, Value
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield a single case for all parameters that no optimizer changes."""
     missed = [
         leaf
@@ -21,7 +21,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if leaf.name
         and not parameters.is_data(evidence, tensor)
         and not evidence.program.reads_grad(leaf.name)
-        and not parameters.rebuilt_line(evidence, leaf)[1]
+        and not parameters.rebuild_lines(evidence, leaf)[1]
         and _belongs(evidence, leaf)
     ]
     if not missed:
@@ -36,10 +36,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         sizes += (
             f"; parameters() does not look into the plain {_kind(hidden)} on line {hidden.lineno}"
         )
-    message = f"{told(tuple(missed))} {verb} in no optimizer, and never {change}{sizes}"
+    message = f"{leaf_names(tuple(missed))} {verb} in no optimizer, and never {change}{sizes}"
     place = evidence.program.line(line) if line else Place()
     related = tuple(leaf.place for leaf in missed[:3])
-    yield Found(place if line else missed[0].place, message, related, _fix(evidence, missed))
+    yield FoundCase(place if line else missed[0].place, message, related, _fix(evidence, missed))
 
 
 def _belongs(evidence: Evidence, leaf: Value) -> bool:
@@ -47,14 +47,16 @@ def _belongs(evidence: Evidence, leaf: Value) -> bool:
 
     Optimizing an input (an attack, a style) leaves all parameters of the model alone on purpose.
     """
-    if not parameters.is_of_module(leaf):
+    if not parameters.is_module_parameter(leaf):
         return True
-    optimized = [evidence.leaves[t] for t in evidence.held if t in evidence.leaves]
-    if any(parameters.is_of_module(leaf) for leaf in optimized):
+    optimized = [evidence.leaves[t] for t in evidence.optimized if t in evidence.leaves]
+    if any(parameters.is_module_parameter(leaf) for leaf in optimized):
         return True
     return (
         bool(optimized)
-        and not any(parameters.is_data(evidence, t) for t in evidence.held if t in evidence.leaves)
+        and not any(
+            parameters.is_data(evidence, t) for t in evidence.optimized if t in evidence.leaves
+        )
         and _meet(evidence, optimized)
     )
 
@@ -77,7 +79,7 @@ def _sizes(evidence: Evidence, missed: list[Value]) -> str:
         if a.sent is not None
     }
     snapshot = last.get(missed[0].tensor)
-    return "" if snapshot is None else f" (last gradient of size {say(norm(snapshot))})"
+    return "" if snapshot is None else f" (last gradient of size {format_number(norm(snapshot))})"
 
 
 def _hidden_layers(evidence: Evidence) -> ast.expr | None:
@@ -90,12 +92,12 @@ def _hidden_layers(evidence: Evidence) -> ast.expr | None:
     return None
 
 
-def _holds_layers(program: Program, name: str, value: ast.expr, line: int) -> bool:
+def _holds_layers(program: ProgramTree, name: str, value: ast.expr, line: int) -> bool:
     """Return whether ``name`` is bound to a plain list or dict that contains or gets layers."""
     if any(_makes_layer(program, item) for item in _inside(value)):
         return True
     if isinstance(value, ast.Name):
-        bound = program.bound(value.id, line)
+        bound = program.last_binding(value.id, line)
         is_list = isinstance(bound, ast.List | ast.ListComp)
         return is_list and bound is not None and _holds_layers(program, value.id, bound, line)
     return (
@@ -120,7 +122,7 @@ def _inside(value: ast.expr) -> list[ast.expr]:
     return [value.value] if isinstance(value, ast.DictComp) else []
 
 
-def _makes_layer(program: Program, value: ast.expr) -> bool:
+def _makes_layer(program: ProgramTree, value: ast.expr) -> bool:
     """Return whether a call creates a module, of torch or of a class of the program."""
     if not isinstance(value, ast.Call):
         return False
@@ -144,7 +146,7 @@ def _kind(hidden: ast.expr) -> str:
     return "dict" if isinstance(hidden, ast.Dict | ast.DictComp) else "list"
 
 
-def _plain_field(program: Program, missed: list[Value]) -> ast.Call | None:
+def _plain_field(program: ProgramTree, missed: list[Value]) -> ast.Call | None:
     """Return the call that creates a module attribute which should be an `nn.Parameter`."""
     if len(missed) != 1 or "." not in missed[0].name:
         return None
@@ -194,7 +196,7 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
     if text.endswith(".parameters()") and text.split(".")[0] in owners:
         return program.replaced((first, f"{text.split('.')[0]}.parameters()"))
     optimized = {
-        evidence.leaves[t].name.split(".")[0] for t in evidence.held if t in evidence.leaves
+        evidence.leaves[t].name.split(".")[0] for t in evidence.optimized if t in evidence.leaves
     }
     if (
         len(owners) == 1
@@ -215,19 +217,22 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
     return program.replaced((first, f"[*{text}, {', '.join(more)}]"))
 
 
-def _chosen_from(program: Program, given: ast.expr) -> str:
+def _chosen_from(program: ProgramTree, given: ast.expr) -> str:
     """Return the module that a list of parameters was taken from; empty if unknown."""
     if isinstance(given, ast.Name):
-        given = program.bound(given.id, given.lineno) or given
+        given = program.last_binding(given.id, given.lineno) or given
     if not isinstance(given, ast.ListComp) or not given.generators[0].ifs:
         return ""
     source = given.generators[0].iter
     owner = receiver(source) if isinstance(source, ast.Call) else None
-    is_all = isinstance(source, ast.Call) and called(source) in ("parameters", "named_parameters")
+    is_all = isinstance(source, ast.Call) and called_name(source) in (
+        "parameters",
+        "named_parameters",
+    )
     return ast.unparse(owner) if owner is not None and is_all else ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "optimizer-misses-parameter",
     "The optimizer does not hold a parameter",
     "An optimizer changes only what it was given when it was made. The rest gets gradients, pays "

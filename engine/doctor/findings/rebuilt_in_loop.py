@@ -3,16 +3,16 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_calls
-from engine.doctor.program import Program, called, names
-from engine.tape import Step
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import optimizer_calls
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, names
+from gradscribe.engine.protocol.tape import Step
 
 _ROUNDS = 3
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield loops in which each iteration creates an optimizer that steps once."""
     program = evidence.program
     for owner, (line, call) in optimizer_calls(program).items():
@@ -37,10 +37,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{what}"
         )
         related = tuple(program.line(step) for step in lines[:-1])
-        yield Found(program.line(line), message, related, _moved(program, loop, lines))
+        yield FoundCase(program.line(line), message, related, _moved(program, loop, lines))
 
 
-def _is_of(program: Program, step: Step, owner: str, loop: ast.stmt | None) -> bool:
+def _is_of(program: ProgramTree, step: Step, owner: str, loop: ast.stmt | None) -> bool:
     calls = [c for c in program.calls("step") if c.lineno == step.line]
     return any(ast.unparse(c.func) == f"{owner}.step" for c in calls) and (
         program.loop(step.line) is loop
@@ -49,16 +49,16 @@ def _is_of(program: Program, step: Step, owner: str, loop: ast.stmt | None) -> b
 
 def _varies(loop: ast.For) -> bool:
     """Return whether iterations differ on purpose: the counter is used, not only printed."""
-    if not isinstance(loop.iter, ast.Call) or called(loop.iter) != "range":
+    if not isinstance(loop.iter, ast.Call) or called_name(loop.iter) != "range":
         return True
     counted = names(loop.target)
     if not counted <= _COUNTERS:
         return True
     for statement in loop.body:
         calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)]
-        if any(called(n) == "manual_seed" for n in calls):
+        if any(called_name(n) == "manual_seed" for n in calls):
             return True
-        if counted & names(statement) and not any(called(n) == "print" for n in calls):
+        if counted & names(statement) and not any(called_name(n) == "print" for n in calls):
             return True
     return False
 
@@ -81,7 +81,7 @@ def _makers(loop: ast.For, call: ast.Call) -> list[int]:
     return lines
 
 
-def _moved(program: Program, loop: ast.For, lines: list[int]) -> str:
+def _moved(program: ProgramTree, loop: ast.For, lines: list[int]) -> str:
     """Move statements of the loop's body above it."""
     moving = [program.statement(line) for line in lines]
     if any(
@@ -95,11 +95,11 @@ def _moved(program: Program, loop: ast.For, lines: list[int]) -> str:
         return ""
     left = program
     for line in sorted(lines, reverse=True):
-        left = Program(left.without(line))
+        left = ProgramTree(left.without(line))
     return left.inserted(loop.lineno, "\n".join(texts)) if left.text else ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "rebuilt-in-loop",
     "Made anew in each round",
     "A model that is built inside the training loop forgets what it learned with every round, and "

@@ -3,19 +3,19 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import parameters
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, called, receiver
-from engine.tape import Place, Value
+from gradscribe.engine.doctor import parameters
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.protocol.tape import Place, Value
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield data that got gradients in a run that trains something else."""
     if not evidence.updated:
         return
     for tensor, leaf in evidence.leaves.items():
-        if tensor in evidence.held or tensor in evidence.updated:
+        if tensor in evidence.optimized or tensor in evidence.updated:
             continue
         if tensor not in evidence.received or not parameters.is_data(evidence, tensor):
             continue
@@ -30,7 +30,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"nothing reads it and no optimizer holds it"
         )
         place, fix = _asked(evidence, leaf)
-        yield Found(place, message, (), fix)
+        yield FoundCase(place, message, (), fix)
 
 
 def _asks(evidence: Evidence) -> bool:
@@ -49,7 +49,7 @@ def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
             if made_here and keyword.arg == "requires_grad":
                 return leaf.place, program.replaced((keyword.value, "False"))
         owner = receiver(node)
-        if called(node) != "requires_grad_" or owner is None:
+        if called_name(node) != "requires_grad_" or owner is None:
             continue
         if not made_here and program.source(owner) != leaf.name:
             continue
@@ -60,7 +60,7 @@ def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
     return _by_attribute(program, leaf)
 
 
-def _by_attribute(program: Program, leaf: Value) -> tuple[Place, str]:
+def _by_attribute(program: ProgramTree, leaf: Value) -> tuple[Place, str]:
     """Return the place of ``x.requires_grad = True``, and the program without it."""
     for line, value in program.bindings.get(f"{leaf.name}.requires_grad", ()):
         if isinstance(value, ast.Constant) and value.value:
@@ -68,7 +68,7 @@ def _by_attribute(program: Program, leaf: Value) -> tuple[Place, str]:
     return leaf.place, ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "requires-grad-on-data",
     "The data requires a gradient",
     "Only what is to be learned needs a gradient. For data it costs a share of every backward pass "

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.findings.softmax_before_cross_entropy import doubled
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.findings.softmax_before_cross_entropy import doubled_activations
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield calls of binary_cross_entropy_with_logits on the result of a sigmoid."""
     losses = ("binary_cross_entropy_with_logits",)
-    yield from doubled(evidence, losses, ("sigmoid", "softmax"))
+    yield from doubled_activations(evidence, losses, ("sigmoid", "softmax"))
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "sigmoid-before-bce-with-logits",
     "Sigmoid twice",
     "binary_cross_entropy_with_logits applies the sigmoid itself. Applied twice, every probability "

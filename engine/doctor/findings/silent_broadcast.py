@@ -3,18 +3,18 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import shape
-from engine.doctor.program import called, receiver
-from engine.tape import Op, Value
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import called_name, receiver
+from gradscribe.engine.doctor.snapshot_stats import shape
+from gradscribe.engine.protocol.tape import Op, Value
 
 _LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 _ELEMENTWISE = frozenset("sub rsub eq ne sub_".split())
 _ON_PURPOSE = frozenset("unsqueeze getitem view reshape expand expand_as T mT".split())
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield losses and differences of tensors that broadcast unintentionally."""
     for op in evidence.tape.ops:
         if op.phase != "forward" or len(op.inputs) < 2 or not op.outputs:
@@ -43,7 +43,7 @@ def _weighs_targets(evidence: Evidence, op: Op, a: Value, b: Value) -> bool:
     """Return whether a product is of predictions (n, 1) and targets (n,), as in a manual loss."""
     long, short = (a, b) if len(a.shape) > len(b.shape) else (b, a)
     is_loss = long.requires_grad and not long.is_leaf and not short.requires_grad
-    return is_loss and op.outputs[0] in evidence.used_for_training
+    return is_loss and op.outputs[0] in evidence.root_dependencies
 
 
 def _size(value: Value) -> int:
@@ -56,7 +56,7 @@ def _size(value: Value) -> int:
 def _on_purpose(evidence: Evidence, op: Op) -> bool:
     """Return whether the expression itself adds a dimension: ``x[:, None] - x``."""
     for value in op.inputs[:2]:
-        made = evidence.op_of(value)
+        made = evidence.creator(value)
         if made is not None and made.op in _ON_PURPOSE:
             inside = op.place.line <= made.place.line <= op.place.end_line
             if inside and made.place != op.place:
@@ -65,7 +65,7 @@ def _on_purpose(evidence: Evidence, op: Op) -> bool:
     return left.storage == right.storage and left.storage >= 0
 
 
-def _case(evidence: Evidence, op: Op, a: Value, b: Value) -> Found:
+def _case(evidence: Evidence, op: Op, a: Value, b: Value) -> FoundCase:
     long, short = (a, b) if len(a.shape) >= len(b.shape) else (b, a)
     result = _broadcast(a.shape, b.shape)
     names = [f"{evidence.name(v.id, 'one side')} {shape(v.shape)}" for v in (a, b)]
@@ -76,7 +76,7 @@ def _case(evidence: Evidence, op: Op, a: Value, b: Value) -> Found:
         f"{names[0]} meets {names[1]}: {made}, {product} pairs instead of {elements} differences"
     )
     related = tuple(evidence.place_of(v.id) for v in (a, b))
-    return Found(op.place, message, related, _fix(evidence, op, long, short))
+    return FoundCase(op.place, message, related, _fix(evidence, op, long, short))
 
 
 def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
@@ -122,13 +122,13 @@ def _sides(node: ast.Call | ast.BinOp | ast.Compare) -> list[ast.expr]:
         return [node.left, *node.comparators]
     sides = [*node.args, *(k.value for k in node.keywords if k.arg in ("input", "target"))]
     owner = receiver(node)
-    is_method = owner is not None and called(node) in ("sub", "eq", "ne", "sub_")
+    is_method = owner is not None and called_name(node) in ("sub", "eq", "ne", "sub_")
     if is_method and owner is not None and ast.unparse(owner) != "torch":
         sides.insert(0, owner)
     return sides
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "silent-broadcast",
     "A column meets a row",
     "Nothing fails, but every prediction is compared with every target. The loss and its gradients "

@@ -3,30 +3,30 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import peeled
-from engine.doctor.program import Program, called
-from engine.tape import Op, Place
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import unwrap_call
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
+from gradscribe.engine.protocol.tape import Op, Place
 
 _MAKERS = ("softmax", "sigmoid")
 _LAYERS = {"softmax": "Softmax", "sigmoid": "Sigmoid"}
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield cross-entropies of the result of softmax or sigmoid."""
-    yield from doubled(evidence, ("cross_entropy", "cross_entropy_loss"), _MAKERS)
+    yield from doubled_activations(evidence, ("cross_entropy", "cross_entropy_loss"), _MAKERS)
 
 
-def doubled(
+def doubled_activations(
     evidence: Evidence, losses: tuple[str, ...], makers: tuple[str, ...]
-) -> Iterator[Found]:
+) -> Iterator[FoundCase]:
     """Yield losses whose input is the result of one of ``makers``, which they apply themselves."""
     for op in evidence.tape.ops:
         if op.op not in losses or not op.inputs:
             continue
-        source = evidence.unwrapped(op.inputs[0])
-        maker = evidence.op_of(source)
+        source = evidence.before_pass_through(op.inputs[0])
+        maker = evidence.creator(source)
         if maker is None or maker.op not in makers:
             continue
         place = maker.place if maker.place.line else op.place
@@ -41,44 +41,48 @@ def doubled(
             message += f": it lies between {array.min():.3g} and {array.max():.3g}"
         fix = _fix(evidence.program, maker, place)
         related = (op.place, *_layers(evidence.program, maker))
-        yield Found(place, message, related, fix)
+        yield FoundCase(place, message, related, fix)
 
 
 def _own(loss: str) -> str:
     return "log-softmax" if "cross_entropy" in loss and "binary" not in loss else "the sigmoid"
 
 
-def _fix(program: Program, maker: Op, place: Place) -> str:
+def _fix(program: ProgramTree, maker: Op, place: Place) -> str:
     """Remove the extra function: its call, or its layer."""
     for node in program.nodes:
         if isinstance(node, ast.Call) and program.place(node) == place:
-            inner = peeled(node, maker.op)
+            inner = unwrap_call(node, maker.op)
             if inner is not None:
                 return program.replaced((node, program.source(inner)))
     layers = program.calls(_LAYERS[maker.op])
     return _without_layer(program, layers[0]) if len(layers) == 1 else ""
 
 
-def _layers(program: Program, maker: Op) -> list[Place]:
+def _layers(program: ProgramTree, maker: Op) -> list[Place]:
     """Return the place where the layer that ran is created, if it was a layer."""
     calls = program.calls(_LAYERS[maker.op]) if maker.call is not None else []
     return [program.line(call.lineno) for call in calls[:1]]
 
 
-def _without_layer(program: Program, layer: ast.Call) -> str:
+def _without_layer(program: ProgramTree, layer: ast.Call) -> str:
     """Remove a layer at the end of a Sequential, or replace it by Identity."""
     around = next(program.above(layer), None)
-    if isinstance(around, ast.Call) and layer in around.args and called(around) == "Sequential":
+    if (
+        isinstance(around, ast.Call)
+        and layer in around.args
+        and called_name(around) == "Sequential"
+    ):
         index = around.args.index(layer)
         if index and index == len(around.args) - 1 and not around.keywords:
             before, end = program.place(around.args[index - 1]), program.place(layer)
             gap = Place(before.end_line, before.end_column, end.end_line, end.end_column)
             return program.replaced((gap, ""))
     text = program.source(layer.func)
-    return program.replaced((layer, f"{text[: -len(called(layer))]}Identity()"))
+    return program.replaced((layer, f"{text[: -len(called_name(layer))]}Identity()"))
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "softmax-before-cross-entropy",
     "Softmax twice",
     "cross_entropy takes raw scores. Squashed into 0 to 1 first, they can never become very "

@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.mends import argument, call_at
-from engine.doctor.program import Program, receiver
-from engine.tape import Op, Place
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import argument_of, call_at
+from gradscribe.engine.doctor.program_tree import ProgramTree, receiver
+from gradscribe.engine.protocol.tape import Op, Place
 
 _MAKERS = ("softmax", "log_softmax")
 _LAYERS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
@@ -16,7 +16,7 @@ _HANDS_ON = frozenset("dropout feature_dropout clone contiguous to float log ide
 _PRODUCTS = frozenset("matmul bmm __matmul__ mm".split())
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield softmaxes over another dimension than the loss or product after them."""
     seen = set[Place]()
     for op in evidence.tape.ops:
@@ -37,7 +37,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if op.op in _PRODUCTS and not _attends(evidence, maker):
             continue
         seen.add(maker.place)
-        yield Found(
+        yield FoundCase(
             maker.place if maker.place.line else op.place,
             _message(evidence, maker, op, dim, wanted),
             (op.place,),
@@ -48,7 +48,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 def _maker(evidence: Evidence, value: int) -> Op | None:
     """Return the softmax that a value is the result of, looking through `_HANDS_ON`."""
     for _ in range(10):
-        op = evidence.op_of(value)
+        op = evidence.creator(value)
         if op is None or op.op in _MAKERS or op.op not in _HANDS_ON or not op.inputs:
             return op if op is not None and op.op in _MAKERS else None
         value = op.inputs[0]
@@ -69,11 +69,13 @@ def _attends(evidence: Evidence, maker: Op) -> bool:
     """Return whether the scores are a product of two computed tensors, as in attention."""
     value = maker.inputs[0]
     for _ in range(10):
-        op = evidence.op_of(value)
+        op = evidence.creator(value)
         if op is None or not op.inputs:
             return False
         if op.op in _PRODUCTS or op.op == "einsum":
-            sources = [evidence.values[evidence.unwrapped(source)] for source in op.inputs]
+            sources = [
+                evidence.values[evidence.before_pass_through(source)] for source in op.inputs
+            ]
             return not any(source.is_leaf and source.requires_grad for source in sources)
         value = op.inputs[0]
     return False
@@ -95,7 +97,7 @@ def _message(evidence: Evidence, maker: Op, op: Op, dim: int, wanted: int) -> st
     return f"{text}: there the probabilities add up to {sums.min():.3g} to {sums.max():.3g}, not 1"
 
 
-def _one_class(evidence: Evidence, op: Op) -> Iterator[Found]:
+def _one_class(evidence: Evidence, op: Op) -> Iterator[FoundCase]:
     """Yield a cross-entropy of scores for a single class."""
     shape = evidence.values[op.inputs[0]].shape
     if len(shape) < 2 or shape[1] != 1:
@@ -108,10 +110,10 @@ def _one_class(evidence: Evidence, op: Op) -> Iterator[Found]:
         "For two classes the model needs two scores; with one score use "
         "binary_cross_entropy_with_logits"
     )
-    yield Found(op.place, message, (evidence.place_of(op.inputs[0]),), "", unmended)
+    yield FoundCase(op.place, message, (evidence.place_of(op.inputs[0]),), "", unmended)
 
 
-def _fix(program: Program, maker: Op, wanted: int) -> str:
+def _fix(program: ProgramTree, maker: Op, wanted: int) -> str:
     """Write the right dimension into the call, or into its layer if there is only one."""
     layer = maker.call is not None and maker.op not in program.lines[maker.place.line - 1]
     layers = program.calls(_LAYERS[maker.op])
@@ -124,7 +126,7 @@ def _fix(program: Program, maker: Op, wanted: int) -> str:
         return ""
     owner = receiver(call)
     free = layer or (owner is not None and ast.unparse(owner) not in _MODULES)
-    dim = argument(call, 0 if free else 1, "dim")
+    dim = argument_of(call, 0 if free else 1, "dim")
     if dim is not None:
         return program.replaced((dim, str(wanted)))
     text = program.source(call)
@@ -134,7 +136,7 @@ def _fix(program: Program, maker: Op, wanted: int) -> str:
 
 _MODULES = ("torch", "F", "nn.functional", "torch.nn.functional", "torch.special")
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "softmax-over-wrong-dim",
     "Softmax over the wrong dimension",
     "Softmax makes the numbers along one dimension add up to 1. Along the wrong one, what should "

@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield lines with a step that had no gradient at all."""
     tape, seen = evidence.tape, set[int]()
     for number, at in evidence.step_at.items():
@@ -16,7 +16,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if step.line in seen or step.held < 0 or step.changes:
             continue
         optimized = set(tape.held[step.held])
-        if not optimized & set(evidence.leaves) or not is_empty(evidence, optimized, at):
+        if not optimized & set(evidence.leaves) or not has_no_gradients(evidence, optimized, at):
             continue
         if any(start < at for start in evidence.pass_at.values()) or cleared_line(evidence, at):
             continue
@@ -30,14 +30,14 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             message = f"This step finds no gradient: backward runs after it, on line {line}"
         related = (evidence.program.line(line),) if later else ()
         fix = _swapped(evidence.program, step.line, line) if line else _asked(evidence, step.line)
-        yield Found(evidence.step_place(step), message, related, fix)
+        yield FoundCase(evidence.step_place(step), message, related, fix)
 
 
-def is_empty(evidence: Evidence, optimized: set[int], at: int) -> bool:
+def has_no_gradients(evidence: Evidence, optimized: set[int], at: int) -> bool:
     """Return whether no parameter of an optimizer has a gradient at an event position."""
     for tensor in optimized:
         state = None
-        for moment in evidence.moments.get(tensor, []):
+        for moment in evidence.leaf_events.get(tensor, []):
             if moment.position >= at:
                 break
             state = moment.kind if moment.kind != "update" else state
@@ -81,7 +81,7 @@ def _asked(evidence: Evidence, step: int) -> str:
     return program.inserted(step, f"{names[-1]}.backward()") if names else ""
 
 
-def _swapped(program: Program, step: int, backward: int) -> str:
+def _swapped(program: ProgramTree, step: int, backward: int) -> str:
     """Return the program with the step moved after backward."""
     first, second = program.statement(step), program.statement(backward) if backward else None
     if not isinstance(first, ast.Expr):
@@ -90,10 +90,10 @@ def _swapped(program: Program, step: int, backward: int) -> str:
     if second is None or program.indent(first) != program.indent(second) or backward < step:
         return ""
     moved = program.inserted(backward, text, after=True)
-    return Program(moved).without(step) if moved else ""
+    return ProgramTree(moved).without(step) if moved else ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "step-before-backward",
     "A step without a gradient",
     "step() uses what backward() left in .grad. Before it there is nothing, or the gradient of an "

@@ -3,24 +3,24 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import modes
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.functions import callers
-from engine.tape import Call, Op
+from gradscribe.engine.doctor import modes
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.scopes import callers
+from gradscribe.engine.protocol.tape import Call, Op
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield evaluations after updates whose layers still act as in training."""
     if not evidence.tape.passes:
         return
     within, made = modes.inside(evidence), modes.results(evidence)
-    trained = evidence.used_for_training
+    trained = evidence.root_dependencies
     for call in modes.outer_calls(evidence):
         values = made.get(call.id, [])
         if not values or any(v in trained for v in values) or not _follows(evidence, call):
             continue
-        moody = [c for c in within.get(call.id, ()) if modes.is_moody(c) and c.training]
+        moody = [c for c in within.get(call.id, ()) if modes.is_mode_dependent(c) and c.training]
         if moody and not _on_purpose(evidence, call) and not _samples(evidence, call):
             yield _case(evidence, call, f"{moody[0].name} ({moody[0].kind})")
         elif not call.training:
@@ -32,7 +32,10 @@ def _follows(evidence: Evidence, call: Call) -> bool:
     first = min(evidence.step_at.values(), default=None)
     if first is None:
         updates = [
-            m.position for t in evidence.updated for m in evidence.moments[t] if m.kind == "update"
+            m.position
+            for t in evidence.updated
+            for m in evidence.leaf_events[t]
+            if m.kind == "update"
         ]
         first = min(updates, default=None)
     return first is not None and evidence.call_at.get(call.id, 0) > first
@@ -41,7 +44,7 @@ def _follows(evidence: Evidence, call: Call) -> bool:
 def _on_purpose(evidence: Evidence, call: Call) -> bool:
     """Return whether the program calls train() between the last update and this call."""
     line = modes.call_line(evidence, call)
-    updates = [m.position for ms in evidence.moments.values() for m in ms if m.kind == "update"]
+    updates = [m.position for ms in evidence.leaf_events.values() for m in ms if m.kind == "update"]
     before = [at for at in updates if at < evidence.call_at[call.id]]
     last = evidence.tape.events[max(before)].line if before else 0
     return any(last < at <= line for at in modes.mode_lines(evidence, "train"))
@@ -50,7 +53,11 @@ def _on_purpose(evidence: Evidence, call: Call) -> bool:
 def _samples(evidence: Evidence, call: Call) -> bool:
     """Return whether a generator draws samples from noise, and nothing is computed from them."""
     ops = [op for op in evidence.tape.ops if op.call is not None]
-    own = [o for o in ops if (outer := evidence.top_call(o)) is not None and outer.id == call.id]
+    own = [
+        o
+        for o in ops
+        if (outer := evidence.outermost_call_of(o)) is not None and outer.id == call.id
+    ]
     if not _generates(evidence, call):
         return False
     given = [i for op in own[:1] for i in op.inputs if evidence.values[i].role != "parameter"]
@@ -79,7 +86,7 @@ def _generates(evidence: Evidence, call: Call) -> bool:
         value = stack.pop()
         for index in () if value in seen else evidence.users.get(value, ()):
             op = evidence.tape.ops[index]
-            outer = evidence.top_call(op)
+            outer = evidence.outermost_call_of(op)
             if outer is not None and outer.id not in own and outer.parameters:
                 return True
             stack.extend(op.outputs)
@@ -90,9 +97,9 @@ def _generates(evidence: Evidence, call: Call) -> bool:
 _NOISE = frozenset("randn rand normal randn_like rand_like".split())
 
 
-def _functional(evidence: Evidence, call: Call) -> Iterator[Found]:
+def _functional(evidence: Evidence, call: Call) -> Iterator[FoundCase]:
     for op in evidence.tape.ops:
-        outer = evidence.top_call(op)
+        outer = evidence.outermost_call_of(op)
         if outer is not None and outer.id == call.id and _is_always_on(op):
             program = evidence.program
             message = (
@@ -101,7 +108,9 @@ def _functional(evidence: Evidence, call: Call) -> Iterator[Found]:
             )
             text = _call_text(evidence, op)
             fix = program.replaced((op.place, text)) if text else ""
-            yield Found(op.place, message, (program.line(modes.call_line(evidence, call)),), fix)
+            yield FoundCase(
+                op.place, message, (program.line(modes.call_line(evidence, call)),), fix
+            )
             return
 
 
@@ -118,11 +127,11 @@ def _call_text(evidence: Evidence, op: Op) -> str:
     return text[:-1] + ", training=self.training)" if text.endswith(")") else ""
 
 
-def _case(evidence: Evidence, call: Call, layer: str) -> Found:
+def _case(evidence: Evidence, call: Call, layer: str) -> FoundCase:
     line, program = modes.call_line(evidence, call), evidence.program
-    name = modes.owner_of(evidence, call)
+    name = modes.module_expression(evidence, call)
     message = f"{call.name} is still in training mode here; {layer} acts as in training"
-    return Found(program.line(line), message, (), _fix(evidence, line, name))
+    return FoundCase(program.line(line), message, (), _fix(evidence, line, name))
 
 
 def _fix(evidence: Evidence, line: int, name: str) -> str:
@@ -146,7 +155,7 @@ def _fix(evidence: Evidence, line: int, name: str) -> str:
     return type(program)(fixed).inserted(loop.body[0].lineno, f"{name}.train()") if fixed else ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "train-in-evaluation",
     "Evaluation in training mode",
     "In training mode Dropout removes values at random and BatchNorm uses (and changes by) the "

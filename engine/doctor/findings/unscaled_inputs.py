@@ -2,29 +2,30 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import say, shape
+from gradscribe.engine.doctor import training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.snapshot_stats import format_number, shape
 
 LARGE, TROUBLED, APART = 100.0, 10.0, 100.0
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield unscaled data of trained layers; the limit is lower if the loss diverged."""
-    blown = any(training.diverged(curve) for curve in training.series(evidence))
+    blown = any(training.diverged(curve) for curve in training.loss_curves(evidence))
     for scale in training.data_scales(evidence):
         apart = scale.largest > APART * scale.smallest and scale.largest > TROUBLED
         if scale.largest < (TROUBLED if blown else LARGE) and not apart:
             continue
         value = evidence.values[scale.value]
         name = value.name or "The data"
-        sizes = f"numbers of about {say(scale.largest)}"
+        sizes = f"numbers of about {format_number(scale.largest)}"
         if scale.largest > 3 * scale.smallest:
-            sizes = f"columns of sizes from {say(scale.smallest)} to {say(scale.largest)}"
+            smallest, largest = format_number(scale.smallest), format_number(scale.largest)
+            sizes = f"columns of sizes from {smallest} to {largest}"
         after = ", and the loss blew up" if blown else ""
         message = f"{name} {shape(value.shape)} has {sizes}{after}"
-        yield Found(evidence.place_of(value.id), message, (), _fix(evidence, value.name))
+        yield FoundCase(evidence.place_of(value.id), message, (), _fix(evidence, value.name))
         return
 
 
@@ -37,7 +38,7 @@ def _fix(evidence: Evidence, name: str) -> str:
     return evidence.program.inserted(rows[-1][0], line, after=True)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "unscaled-inputs",
     "Inputs are not scaled",
     "The gradient of a weight is proportional to its input. Large or very unequal columns make the "

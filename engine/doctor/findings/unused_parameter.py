@@ -3,13 +3,13 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor.cuts import told
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.tape import Place, Value
+from gradscribe.engine.doctor.cuts import leaf_names
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.protocol.tape import Place, Value
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield parameters of a trained model that no op used."""
     trained = {
         leaf.name.split(".")[0]
@@ -31,11 +31,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         groups.setdefault(leaf.name if path == owner else path, []).append(value)
     for path, values in groups.items():
         message = (
-            f"{told(tuple(values))} took part in no op of this run: {path} was made "
+            f"{leaf_names(tuple(values))} took part in no op of this run: {path} was made "
             f"but forward never uses it"
         )
         place = _made_at(evidence, path, values[0])
-        yield Found(place, message, (), _fix(evidence, path, place))
+        yield FoundCase(place, message, (), _fix(evidence, path, place))
 
 
 def _fix(evidence: Evidence, path: str, place: Place) -> str:
@@ -68,7 +68,7 @@ def _made_at(evidence: Evidence, path: str, value: Value) -> Place:
     return value.place if value.place.line or not made else program.line(made[0][0])
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "unused-parameter",
     "A layer is never used",
     "It has parameters, the optimizer holds them and they are saved, but the output does not "

@@ -4,16 +4,16 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.doctor import starts, training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import say
-from engine.doctor.program import Program
+from gradscribe.engine.doctor import gradient_scale_fixes, training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.program_tree import ProgramTree
+from gradscribe.engine.doctor.snapshot_stats import format_number
 
 LAYERS, RATIO, PASSES = 4, 1e-4, 3
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the first pass whose first layer's gradient is under `RATIO` of the last layer's."""
     if any(p.create_graph for p in evidence.tape.passes):
         return
@@ -26,31 +26,36 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if shrunk and _steadily(found):
             factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
             message = (
-                f"Over {len(found)} layers the gradient shrinks from {say(last.gradient)} at "
-                f"the last to {say(first.gradient)} at the first: to {factor:.0%} per layer"
+                f"Over {len(found)} layers the gradient shrinks "
+                f"from {format_number(last.gradient)} at the last to {format_number(first.gradient)} at the first: "
+                f"to {factor:.0%} per layer"
             )
             related = (last.op.place, evidence.pass_place(number))
-            yield Found(first.op.place, message, related, _fix(evidence, found))
+            yield FoundCase(first.op.place, message, related, _fix(evidence, found))
         return
 
 
-def _fix(evidence: Evidence, found: list[training.Layer]) -> str:
+def _fix(evidence: Evidence, found: list[training.LayerGradient]) -> str:
     """Use ReLU and an initialization that preserves scale; for a recurrence only the latter."""
-    program, own = evidence.program, starts.owners(evidence, found)
+    program, own = evidence.program, gradient_scale_fixes.owners(evidence, found)
     if len({layer.op.place for layer in found}) == 1 and not any(o.endswith(".") for o in own):
-        return starts.reset(evidence, program, found, "xavier_normal_")
-    curved = starts.with_relu(program, leaky=False)
-    return starts.reset(evidence, Program(curved), found, "kaiming_normal_") if curved else ""
+        return gradient_scale_fixes.reinitialize(evidence, program, found, "xavier_normal_")
+    curved = gradient_scale_fixes.with_relu(program, leaky=False)
+    return (
+        gradient_scale_fixes.reinitialize(evidence, ProgramTree(curved), found, "kaiming_normal_")
+        if curved
+        else ""
+    )
 
 
-def _steadily(found: list[training.Layer]) -> bool:
+def _steadily(found: list[training.LayerGradient]) -> bool:
     """Return whether the gradient shrinks over many layers, not just at a dead layer."""
     falls = sum(a.gradient < b.gradient for a, b in pairwise(found))
     zeros = sum(layer.gradient == 0 for layer in found)
     return falls >= 0.6 * (len(found) - 1 - zeros) and zeros < len(found) - 2
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "vanishing-gradient",
     "Vanishing gradient",
     "Each layer multiplies the gradient by its slope: sigmoid's is at most 0.25. The first layers "

@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import training
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import say
-from engine.tape import Op
+from gradscribe.engine.doctor import training
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.snapshot_stats import format_number
+from gradscribe.engine.protocol.tape import Op
 
 _LOSSES = frozenset(
     "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss binary_cross_entropy "
@@ -18,14 +18,14 @@ _AVERAGES = frozenset("mean sum div mul".split())
 _NAMES = ("loss", "error", "cost", "mse", "nll", "objective_to_minimise")
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield negated losses that are minimised, and manual updates that go uphill."""
     yield from _negated(evidence)
     yield from _likelihoods(evidence)
     yield from _uphill(evidence)
 
 
-def _negated(evidence: Evidence) -> Iterator[Found]:
+def _negated(evidence: Evidence) -> Iterator[FoundCase]:
     seen = set[int]()
     if any(
         k.arg == "maximize"
@@ -35,36 +35,40 @@ def _negated(evidence: Evidence) -> Iterator[Found]:
     ):
         return
     for root in evidence.roots:
-        op = evidence.op_of(root)
+        op = evidence.creator(root)
         if op is None or not _negates(op) or op.place.line in seen or not _trains(evidence, root):
             continue
-        source = evidence.op_of(op.inputs[0])
+        source = evidence.creator(op.inputs[0])
         if source is None or not _is_error(evidence, source):
             continue
         seen.add(op.place.line)
         numbers = [s for r in evidence.roots if (s := evidence.snapshot(r)) is not None]
         items = [x for s in numbers if isinstance(x := s.item(), float)]
-        went = f" from {say(items[0])} to {say(items[-1])}" if len(items) > 1 else ""
+        went = (
+            f" from {format_number(items[0])} to {format_number(items[-1])}"
+            if len(items) > 1
+            else ""
+        )
         message = (
             f"The root is minus {source.op}: each step makes the error larger. It went{went}"
             if went
             else f"The root is minus {source.op}: each step makes the error larger"
         )
-        yield Found(op.place, message, (source.place,), _without_minus(evidence, op))
+        yield FoundCase(op.place, message, (source.place,), _without_minus(evidence, op))
 
 
-def _likelihoods(evidence: Evidence) -> Iterator[Found]:
+def _likelihoods(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield mean log-probabilities that are minimised without a minus."""
-    for curve in training.series(evidence):
+    for curve in training.loss_curves(evidence):
         root = evidence.tape.passes[curve.passes[0]].roots[0]
-        first = evidence.op_of(root) if root is not None else None
+        first = evidence.creator(root) if root is not None else None
         if root is None or first is None or not _trains(evidence, root):
             continue
         if not curve.losses[-1] < curve.losses[0] < 0:
             continue
         op: Op | None = first
         while op is not None and op.op in _PICKS and op.inputs:
-            op = evidence.op_of(op.inputs[0])
+            op = evidence.creator(op.inputs[0])
         by_name = "log_prob" in evidence.program.lines[first.place.line - 1]
         if op is None:
             continue
@@ -72,16 +76,16 @@ def _likelihoods(evidence: Evidence) -> Iterator[Found]:
         if is_likelihood or (op.op in ("add", "mul") and _is_likelihood(evidence, op)):
             message = (
                 f"The root is a mean of log-probabilities, and steps make it smaller: it went "
-                f"from {say(curve.losses[0])} to {say(curve.losses[-1])}"
+                f"from {format_number(curve.losses[0])} to {format_number(curve.losses[-1])}"
             )
-            yield Found(first.place, message, (op.place,), _with_minus(evidence, first))
+            yield FoundCase(first.place, message, (op.place,), _with_minus(evidence, first))
 
 
 def _is_likelihood(evidence: Evidence, op: Op | None, depth: int = 6) -> bool:
     """Return whether an op adds targets times logarithms: ``y * log(p) + ...``."""
     if op is None or not depth:
         return False
-    makers = [evidence.op_of(value) for value in op.inputs]
+    makers = [evidence.creator(value) for value in op.inputs]
     if op.op == "add":
         return len(makers) == 2 and all(_is_likelihood(evidence, m, depth - 1) for m in makers)
     if op.op == "mul":
@@ -118,11 +122,11 @@ def _is_error(evidence: Evidence, op: Op) -> bool:
         return True
     for _ in range(4):
         if op.op in _ERRORS:
-            inner = evidence.op_of(op.inputs[0])
+            inner = evidence.creator(op.inputs[0])
             return inner is not None and inner.op in ("sub", "rsub")
         if op.op not in _AVERAGES or not op.inputs:
             return False
-        below = evidence.op_of(op.inputs[0])
+        below = evidence.creator(op.inputs[0])
         if below is None:
             return False
         if op.op == "mul" and op.inputs[:1] == op.inputs[1:2]:
@@ -133,7 +137,7 @@ def _is_error(evidence: Evidence, op: Op) -> bool:
 
 def _trains(evidence: Evidence, root: int) -> bool:
     """Return whether a root's passes update a model rather than an input."""
-    behind = {evidence.values[v].tensor for v in evidence.led_to([root])}
+    behind = {evidence.values[v].tensor for v in evidence.dependencies([root])}
     leaves = [(t, leaf) for t, leaf in evidence.leaves.items() if t in behind]
     moved = [t for t, _ in leaves if t in evidence.updated]
     if not moved:
@@ -141,7 +145,7 @@ def _trains(evidence: Evidence, root: int) -> bool:
     still = [t for t, leaf in leaves if t not in evidence.updated and "." in leaf.name]
     still += [
         v.tensor
-        for v in map(evidence.values.__getitem__, evidence.led_to([root]))
+        for v in map(evidence.values.__getitem__, evidence.dependencies([root]))
         if v.is_leaf and not v.requires_grad and v.op is None and "." in v.name
     ]
     return any("." in evidence.leaves[t].name for t in moved) or not still
@@ -162,22 +166,22 @@ def _without_minus(evidence: Evidence, op: Op) -> str:
     return ""
 
 
-def _uphill(evidence: Evidence) -> Iterator[Found]:
+def _uphill(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield ``w += lr * w.grad`` and ``w.add_(lr * w.grad)`` where the loss rose."""
     program = evidence.program
     for node in program.nodes:
         target = _raised(node)
         if not target or not isinstance(node, ast.AugAssign | ast.Call):
             continue
-        for curve in training.series(evidence):
+        for curve in training.loss_curves(evidence):
             root = evidence.tape.passes[curve.passes[0]].roots[0]
             name = evidence.name(root, "").lower() if root is not None else ""
             if curve.losses[-1] > curve.losses[0] and any(word in name for word in _NAMES):
-                rose = f"{say(curve.losses[0])} to {say(curve.losses[-1])}"
+                rose = f"{format_number(curve.losses[0])} to {format_number(curve.losses[-1])}"
                 message = f"{target} moves along its gradient, uphill: {name} rose from {rose}"
                 signs = ("+=", "-=") if isinstance(node, ast.AugAssign) else (".add_(", ".sub_(")
                 fix = program.replaced((node, program.source(node).replace(*signs, 1)))
-                yield Found(program.place(node), message, (program.line(curve.line),), fix)
+                yield FoundCase(program.place(node), message, (program.line(curve.line),), fix)
                 break
 
 
@@ -200,7 +204,7 @@ def _raised(node: ast.AST) -> str:
     return target if is_plain else ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "wrong-sign-loss",
     "Training goes uphill",
     "Optimizers go down. Minus an error is lowest where the error is largest, so the model gets "

@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterator
 
-from engine.doctor import mends
-from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing, named
-from engine.doctor.evidence import Evidence
-from engine.doctor.numbers import shape
-from engine.tape import Value
+from gradscribe.engine.doctor import fixes
+from gradscribe.engine.doctor.errors import matching_error, value_of_expression
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.snapshot_stats import shape
+from gradscribe.engine.protocol.tape import Value
 
 _PATTERNS = (
     "expected scalar type Long",
@@ -26,19 +26,19 @@ _PATTERNS = (
 )
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the failing loss."""
-    error = failing(evidence, *_PATTERNS)
+    error = matching_error(evidence, *_PATTERNS)
     if error is None:
         return
     program, line = evidence.program, error.place.line
     call = _loss(evidence, line)
     if call is None and "target" not in error.message.lower():
         return
-    target = mends.argument(call, 1, "target") if call is not None else None
-    given = mends.argument(call, 0, "input") if call is not None else None
-    value = named(evidence, target) if target is not None else None
-    source = named(evidence, given) if given is not None else None
+    target = fixes.argument_of(call, 1, "target") if call is not None else None
+    given = fixes.argument_of(call, 0, "input") if call is not None else None
+    value = value_of_expression(evidence, target) if target is not None else None
+    source = value_of_expression(evidence, given) if given is not None else None
     parts = [
         f"{program.source(node)} is {shape(v.shape)} {v.dtype}"
         for node, v in ((given, source), (target, value))
@@ -55,7 +55,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             fix = program.replaced((target, closed + change))
     related = (evidence.place_of(value.id),) if value is not None else ()
-    yield Found(program.line(line), message, related, fix, _why_no_fix(error.message, source))
+    yield FoundCase(program.line(line), message, related, fix, _why_no_fix(error.message, source))
 
 
 def _loss(evidence: Evidence, line: int) -> ast.Call | None:
@@ -120,7 +120,7 @@ def _from_zero(evidence: Evidence, target: Value, source: Value | None) -> str:
     return " - 1" if numbers.min() == 1 and numbers.max() == source.shape[1] else ""
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "wrong-target",
     "The target does not fit the loss",
     "cross_entropy takes class numbers (int64, one per row, from 0 to C − 1) or probabilities of "

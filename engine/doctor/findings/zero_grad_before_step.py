@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.doctor.findings.step_before_backward import cleared_line, is_empty
-from engine.doctor.program import Program
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.findings.step_before_backward import cleared_line, has_no_gradients
+from gradscribe.engine.doctor.program_tree import ProgramTree
 
 
-def detect(evidence: Evidence) -> Iterator[Found]:
+def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the lines that clear gradients which the step after them needs."""
     tape, seen = evidence.tape, set[int]()
     for number, at in evidence.step_at.items():
         step = tape.steps[number]
         optimized = set(tape.held[step.held]) if step.held >= 0 else set()
-        if step.changes or not is_empty(evidence, optimized, at):
+        if step.changes or not has_no_gradients(evidence, optimized, at):
             continue
         line = cleared_line(evidence, at)
         if not line or line in seen:
@@ -33,14 +33,14 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         fix = ""
         if statement is not None:
             text = program.source(statement)
-            moved = Program(program.without(line))
+            moved = ProgramTree(program.without(line))
             fix = moved.inserted(
                 tape.passes[backward].line - (line < tape.passes[backward].line), text
             )
-        yield Found(program.line(line), message, related, fix)
+        yield FoundCase(program.line(line), message, related, fix)
 
 
-ENTRY = Entry(
+ENTRY = FindingKind(
     "zero-grad-before-step",
     "Gradients are cleared too early",
     "step() needs what backward() computed. Clear gradients before backward or after step, never "

@@ -5,39 +5,40 @@ from contextlib import contextmanager
 
 import torch
 
-from engine.setup import Plain
-from engine.train import attributes, checkpoints
-from engine.train.program import quiet
-from engine.train.run import Run
-from engine.train.views import channels, maps, numbers, surface
-from engine.train.views.arrays import Picture
+from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.train.arrays import ViewData
+from gradscribe.engine.train.runs import checkpoints
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.source.program import suppress_warnings
+from gradscribe.engine.train.user_module import attributes
+from gradscribe.engine.train.views import channels, maps, statistics, surface
 
-KINDS: dict[str, Callable[[Run, Mapping[str, Plain]], Picture | None]] = {
+KINDS: dict[str, Callable[[TrainingRun, Mapping[str, JsonValue]], ViewData | None]] = {
     "boundary": maps.boundary,
     "fit": maps.fit,
     "units": channels.units,
     "residuals": maps.residuals,
-    "confusion": numbers.confusion,
-    "scores": numbers.scores,
-    "gradients": numbers.gradients,
-    "histograms": numbers.histograms,
-    "weights": numbers.weights,
-    "optimizer": numbers.optimizer,
+    "confusion": statistics.confusion,
+    "scores": statistics.scores,
+    "gradients": statistics.gradients,
+    "histograms": statistics.histograms,
+    "weights": statistics.weights,
+    "optimizer": statistics.optimizer,
     "surface": surface.surface,
 }
 """Functions that compute each kind of view; they return None if it does not apply to the run."""
 
 
-def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
+def compute(run: TrainingRun, kind: str, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return a view of the run's current step, None if the kind does not apply to it."""
     if kind not in KINDS:
         return None
-    with looking(run):
+    with evaluating(run):
         return KINDS[kind](run, options)
 
 
 @contextmanager
-def looking(run: Run) -> Iterator[None]:
+def evaluating(run: TrainingRun) -> Iterator[None]:
     """Put the run's model into eval mode without gradients.
 
     On exit the run is exactly as before: weights, modes, generators, attributes of its modules.
@@ -47,7 +48,7 @@ def looking(run: Run) -> Iterator[None]:
     random = checkpoints.random_state(run.program)
     model.eval()
     try:
-        with torch.no_grad(), quiet(), attributes.untouched(run.program):
+        with torch.no_grad(), suppress_warnings(), attributes.preserved(run.program):
             yield
     finally:
         for module, training in modes:

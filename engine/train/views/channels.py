@@ -6,11 +6,11 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from engine.setup import Plain
-from engine.train.program import Program
-from engine.train.run import Run
-from engine.train.views import maps
-from engine.train.views.arrays import Picture, packed, whole
+from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.train.arrays import ViewData, int_option, to_array
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.source.program import TrainingProgram
+from gradscribe.engine.train.views import maps
 
 MOST_PICTURES = 10
 """Number of samples to choose from."""
@@ -18,7 +18,7 @@ MOST_SIDE = 64
 """Maximum rows and columns of one map; larger maps are subsampled."""
 
 
-def samples(program: Program) -> list[int]:
+def sample_rows(program: TrainingProgram) -> list[int]:
     """Return the rows of the first example of each class, or of the first examples."""
     if program not in _samples:
         rows = list(range(min(MOST_PICTURES, len(program.x))))
@@ -29,27 +29,27 @@ def samples(program: Program) -> list[int]:
     return _samples[program]
 
 
-_samples: WeakKeyDictionary[Program, list[int]] = WeakKeyDictionary()
+_samples: WeakKeyDictionary[TrainingProgram, list[int]] = WeakKeyDictionary()
 """Cache: a run's data does not change."""
 
 
-def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+def units(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return samples to choose from, and each layer's output for the chosen sample.
 
     For models that do not take images: the maps of their units.
     """
     if run.program.x.dim() != 4:
         return maps.units(run, options)
-    rows = samples(run.program)
+    rows = sample_rows(run.program)
     if not rows:
         return None
-    chosen = whole(options, "sample", 0, 0, len(rows) - 1)
+    chosen = int_option(options, "sample", 0, 0, len(rows) - 1)
     arrays, left = (
-        {"samples": packed(_subsampled(run.program.x[rows].mean(dim=1)))},
+        {"samples": to_array(_subsampled(run.program.x[rows].mean(dim=1)))},
         maps.MOST_UNITS,
     )
     labels = run.program.y[rows] if run.program.classes else torch.arange(len(rows))
-    arrays["labels"] = packed(labels, "<i8")
+    arrays["labels"] = to_array(labels, "<i8")
     row = rows[chosen]
     for place, (_, _, output) in enumerate(maps.layers(run, run.program.x[row : row + 1])):
         activations = output[0].float()
@@ -58,8 +58,8 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
             activations[:left] if activations.dim() == 3 else activations[:left, None, None]
         )
         left -= len(activations)
-        arrays[f"layer{place}"] = packed(_subsampled(activations))
-    return Picture(arrays, {"chosen": float(chosen)})
+        arrays[f"layer{place}"] = to_array(_subsampled(activations))
+    return ViewData(arrays, {"chosen": float(chosen)})
 
 
 def _subsampled(images: torch.Tensor) -> torch.Tensor:

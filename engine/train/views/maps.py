@@ -7,12 +7,12 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-from engine.setup import Plain
-from engine.train.program import Program
-from engine.train.run import Run
-from engine.train.views import bounds
-from engine.train.views.arrays import Picture, packed, whole
-from engine.training.answers import Unit
+from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.protocol.training.replies import UnitLayer
+from gradscribe.engine.train.arrays import ViewData, int_option, to_array
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.source.program import TrainingProgram
+from gradscribe.engine.train.views import limits
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
@@ -46,13 +46,13 @@ def box(x: torch.Tensor) -> Box:
     return low[0], low[1], high[0], high[1]
 
 
-def width(run: Run) -> int:
+def width(run: TrainingRun) -> int:
     """Return the number of inputs of an example: 0 for images and tokens."""
     x = run.program.x
     return x.shape[1] if x.dim() == 2 and x.is_floating_point() else 0
 
 
-def plane(run: Run, options: Mapping[str, Plain]) -> Box:
+def view_box(run: TrainingRun, options: Mapping[str, JsonValue]) -> Box:
     """Return the data's box, extended to include the box of option ``around``, if given."""
     own, requested = box(run.program.x), options.get("around")
     if not isinstance(requested, list) or len(requested) != 4:
@@ -63,7 +63,7 @@ def plane(run: Run, options: Mapping[str, Plain]) -> Box:
     return min(own[0], x0), min(own[1], y0), max(own[2], x1), max(own[3], y1)
 
 
-def grid(run: Run, side: int, around: Box | None = None) -> torch.Tensor:
+def grid(run: TrainingRun, side: int, around: Box | None = None) -> torch.Tensor:
     """Return grid points (side * side, 2) over a box, by default the data's; top row first."""
     cached = _grids.setdefault(run.program, {})
     around = around or box(run.program.x)
@@ -74,7 +74,9 @@ def grid(run: Run, side: int, around: Box | None = None) -> torch.Tensor:
     return cached[side, around]
 
 
-_grids: WeakKeyDictionary[Program, dict[tuple[int, Box], torch.Tensor]] = WeakKeyDictionary()
+_grids: WeakKeyDictionary[TrainingProgram, dict[tuple[int, Box], torch.Tensor]] = (
+    WeakKeyDictionary()
+)
 """Cache of grids by run: its data does not change."""
 
 
@@ -85,55 +87,55 @@ def _grid(around: Box, side: int) -> torch.Tensor:
     return torch.stack([across.repeat(side), down.repeat_interleave(side)], dim=1)
 
 
-def answer(run: Run, x: torch.Tensor) -> torch.Tensor:
+def model_output(run: TrainingRun, x: torch.Tensor) -> torch.Tensor:
     """Return the model's outputs for raw inputs, in the units of the raw targets."""
-    output: torch.Tensor = run.program.model(run.program.inputs_of(x))
+    output: torch.Tensor = run.program.model(run.program.model_inputs(x))
     if "y_mean" in run.program.names:
         output = output * run.program.tensor("y_std") + run.program.tensor("y_mean")
     return output.float()
 
 
-def boundary(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+def boundary(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return the output over the plane; with several outputs the class probabilities."""
     if width(run) != 2:
         return None
-    side = bounds.side(run, whole(options, "side", 100, 4, 400))
-    around = plane(run, options)
-    output = answer(run, grid(run, side, around))
+    side = limits.max_side(run, int_option(options, "side", 100, 4, 400))
+    around = view_box(run, options)
+    output = model_output(run, grid(run, side, around))
     if output.shape[1] > 1 and run.program.classes:
         output = torch.softmax(output, dim=1)
     values = output.T.reshape(-1, side, side)
-    return Picture({"grid": packed(values), "box": packed(torch.tensor(around))})
+    return ViewData({"grid": to_array(values), "box": to_array(torch.tensor(around))})
 
 
-def fit(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+def fit(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return the model's output as a curve over its only input."""
     if width(run) != 1:
         return None
     x0, _, x1, _ = box(run.program.x)
-    points = bounds.rows(run, whole(options, "points", 200, 2, 2000))
+    points = limits.max_rows(run, int_option(options, "points", 200, 2, 2000))
     x = torch.linspace(x0, x1, points).unsqueeze(1)
-    return Picture({"x": packed(x[:, 0]), "y": packed(answer(run, x))})
+    return ViewData({"x": to_array(x[:, 0]), "y": to_array(model_output(run, x))})
 
 
-def residuals(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
+def residuals(run: TrainingRun, _options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return targets and outputs of a regression with one output."""
     program = run.program
     if program.task != "regression" or program.y.shape[1] != 1:
         return None
-    rows = torch.arange(bounds.rows(run, min(ROWS, len(program.x))))
+    rows = torch.arange(limits.max_rows(run, min(ROWS, len(program.x))))
     trained = torch.isin(rows, program.tensor("train_rows"))
-    return Picture(
+    return ViewData(
         {
-            "target": packed(program.y[rows, 0]),
-            "output": packed(answer(run, program.x[rows])[:, 0]),
-            "train": packed(trained, "|b1"),
+            "target": to_array(program.y[rows, 0]),
+            "output": to_array(model_output(run, program.x[rows])[:, 0]),
+            "train": to_array(trained, "|b1"),
         }
     )
 
 
 @contextmanager
-def outputs(run: Run) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
+def leaf_outputs(run: TrainingRun) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
     """Collect the output of each leaf module while the model runs in this context."""
     collected: list[tuple[str, nn.Module, torch.Tensor]] = []
     handles = []
@@ -152,14 +154,14 @@ def outputs(run: Run) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
             handle.remove()
 
 
-def layers(run: Run, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor]]:
+def layers(run: TrainingRun, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor]]:
     """Return each layer's output, after its activation if that is a module.
 
     For image models (4-D inputs), outputs with channels are included.
     """
     dims = (2, 4) if run.program.x.dim() == 4 else (2,)
-    with outputs(run) as found:
-        run.program.model(run.program.inputs_of(x))
+    with leaf_outputs(run) as found:
+        run.program.model(run.program.model_inputs(x))
     result: list[tuple[str, nn.Module, torch.Tensor]] = []
     for name, module, output in found:
         if output.dim() not in dims or isinstance(module, _SKIPPED):
@@ -171,20 +173,20 @@ def layers(run: Run, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor
     return result
 
 
-def describe(run: Run) -> tuple[Unit, ...]:
+def unit_layers(run: TrainingRun) -> tuple[UnitLayer, ...]:
     """Return the layers whose units can be drawn."""
     if width(run) not in (1, 2) and run.program.x.dim() != 4:
         return ()
     named = layers(run, run.program.x[:2])
-    return tuple(Unit(name, type(m).__name__, int(out.shape[1])) for name, m, out in named)
+    return tuple(UnitLayer(name, type(m).__name__, int(out.shape[1])) for name, m, out in named)
 
 
-def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+def units(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return a small map of each unit, layer by layer."""
     inputs = width(run)
     if inputs not in (1, 2):
         return None
-    side = bounds.side(run, whole(options, "side", 24, 4, 100))
+    side = limits.max_side(run, int_option(options, "side", 24, 4, 100))
     around = box(run.program.x)
     if inputs == 2:
         x = grid(run, side)
@@ -195,4 +197,4 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
         return None
     values = torch.cat(activations)[:MOST_UNITS]
     values = values.reshape(len(values), side, side) if inputs == 2 else values
-    return Picture({"grid": packed(values), "box": packed(torch.tensor(around))})
+    return ViewData({"grid": to_array(values), "box": to_array(torch.tensor(around))})

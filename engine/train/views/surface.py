@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import torch
 from torch.func import functional_call, vmap
 
-from engine.setup import Plain
-from engine.train.places import instead
-from engine.train.run import Run
-from engine.train.views import bounds
-from engine.train.views.arrays import Picture, packed, whole
-from engine.training.answers import MOST_SURFACE
+from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.protocol.training.replies import MAX_SURFACE_PARAMETERS
+from gradscribe.engine.train.arrays import ViewData, int_option, to_array
+from gradscribe.engine.train.captured.tied_parameters import replacements
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.views import limits
 
 ROWS = 500
 """Maximum number of training examples for the loss."""
@@ -23,21 +23,21 @@ CHUNK_NUMBERS = 1 << 24
 """Maximum points of the plane per evaluation, and their total number of parameters."""
 
 
-def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+def surface(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return the loss on a grid of the plane, and the path of the weights projected onto it."""
-    if bounds.parameters(run) > MOST_SURFACE:
+    if limits.parameter_count(run) > MAX_SURFACE_PARAMETERS:
         return None
     parameters = [p.detach() for p in run.program.model.parameters()]
     center = _flat(parameters)
-    been = {c.step: _flat(c.parameters) for c in run.past.all()}
-    been |= {step: _flat([flat]) for step, flat in run.trail.points.items()}
+    been = {c.step: _flat(c.parameters) for c in run.checkpoints.all()}
+    been |= {step: _flat([flat]) for step, flat in run.weight_path.points.items()}
     steps = [*sorted(step for step in been if step < run.step), run.step]
     path = torch.stack([*(been[step] for step in steps[:-1]), center])
     directions = _directions(options, center, path)
     if directions is None:
         return None
     first, second = directions
-    side = whole(options, "side", 25, 3, 101)
+    side = int_option(options, "side", 25, 3, 101)
     offsets = path - center
     places = torch.stack([offsets @ first, offsets @ second], dim=1)
     off = (offsets - places[:, :1] * first - places[:, 1:] * second).norm(dim=1)
@@ -51,20 +51,20 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
         for chunk_points in torch.split(points, chunk)
     )
     losses = torch.cat([_losses(run, rows) for rows in flats]).reshape(side, side)
-    return Picture(
+    return ViewData(
         {
-            "grid": packed(losses),
-            "a": packed(a),
-            "b": packed(b),
-            "path": packed(places),
-            "path_steps": packed(torch.tensor(steps), "<i8"),
-            "off": packed(off),
+            "grid": to_array(losses),
+            "a": to_array(a),
+            "b": to_array(b),
+            "path": to_array(places),
+            "path_steps": to_array(torch.tensor(steps), "<i8"),
+            "off": to_array(off),
         },
         _center(options, center),
     )
 
 
-def _center(options: Mapping[str, Plain], center: torch.Tensor) -> dict[str, float]:
+def _center(options: Mapping[str, JsonValue], center: torch.Tensor) -> dict[str, float]:
     """Return the origin of the coordinates: for two parameters their current values."""
     at = _chosen(options, len(center))
     if _kind(options, len(center)) != "parameters" or at is None:
@@ -72,13 +72,13 @@ def _center(options: Mapping[str, Plain], center: torch.Tensor) -> dict[str, flo
     return {"center_a": center[at[0]].item(), "center_b": center[at[1]].item()}
 
 
-def _kind(options: Mapping[str, Plain], count: int) -> Plain:
+def _kind(options: Mapping[str, JsonValue], count: int) -> JsonValue:
     return options.get("directions", "parameters" if count == 2 else "random")
 
 
-def _chosen(options: Mapping[str, Plain], count: int) -> tuple[int, int] | None:
+def _chosen(options: Mapping[str, JsonValue], count: int) -> tuple[int, int] | None:
     """Return the flat indices of the two parameters; None if they are equal."""
-    x, y = (whole(options, key, i, 0, count - 1) for i, key in enumerate(("x", "y")))
+    x, y = (int_option(options, key, i, 0, count - 1) for i, key in enumerate(("x", "y")))
     return (x, y) if x != y else None
 
 
@@ -87,7 +87,7 @@ def _flat(tensors: list[torch.Tensor]) -> torch.Tensor:
 
 
 def _directions(
-    options: Mapping[str, Plain], center: torch.Tensor, path: torch.Tensor
+    options: Mapping[str, JsonValue], center: torch.Tensor, path: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return two orthonormal directions."""
     count = len(center)
@@ -104,7 +104,7 @@ def _directions(
     axes = _principal_axes(path[path.isfinite().all(dim=1)]) if kind == "pca" else None
     if axes is not None:
         return axes
-    rng = torch.Generator().manual_seed(whole(options, "seed", 0, 0, 2**31))
+    rng = torch.Generator().manual_seed(int_option(options, "seed", 0, 0, 2**31))
     plane, _ = torch.linalg.qr(torch.randn(count, 2, generator=rng))
     return plane[:, 0], plane[:, 1]
 
@@ -127,7 +127,7 @@ def _principal_axes(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | N
 
 
 def _extent(
-    options: Mapping[str, Plain], center: torch.Tensor, places: torch.Tensor
+    options: Mapping[str, JsonValue], center: torch.Tensor, places: torch.Tensor
 ) -> tuple[float, float]:
     span = options.get("span", 1.0)
     times = float(span) if isinstance(span, int | float) and 0 < span < 1e6 else 1.0
@@ -136,7 +136,7 @@ def _extent(
     return times * max(far[0], least), times * max(far[1], least)
 
 
-def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
+def _losses(run: TrainingRun, flats: torch.Tensor) -> torch.Tensor:
     """Return the loss of each row of flat parameters, with vmap if the model supports it."""
     program, model = run.program, run.program.model
     x, y = program.tensor("x_train"), program.tensor("y_train")
@@ -150,7 +150,9 @@ def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
             values[parameter] = piece.to(parameter.device, parameter.dtype)
             start += parameter.numel()
         # A user's module may write into its input, and this is the run's own data.
-        output = functional_call(model, instead(model, values), (x.clone(),), tie_weights=False)
+        output = functional_call(
+            model, replacements(model, values), (x.clone(),), tie_weights=False
+        )
         return program.criterion(output, y).float().cpu()
 
     try:

@@ -2,8 +2,8 @@
 
 import torch
 
-from engine.training.parts import Option
-from engine.zoo.pieces import Data
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Data
 
 
 def copy_tokens(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
-from engine.setup import BadSetup
-from engine.training.parts import Option
-from engine.zoo import given
-from engine.zoo.pieces import Data, Options
+from gradscribe.engine.protocol.setup import SetupError
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo import provided_files
+from gradscribe.engine.zoo.entry import Data, Options
 
 
 def separator(line: str) -> str:
@@ -186,7 +186,7 @@ def table(
 def _columns(path: str, header: bool) -> str:
     """Return a text listing the columns of a file; empty if it cannot be read."""
     try:
-        with given.open_given(path, newline="", encoding="utf-8-sig") as file:
+        with provided_files.open_provided(path, newline="", encoding="utf-8-sig") as file:
             first = next((line for line in file if str(line).strip()), "")
         names = next(csv.reader([str(first)], delimiter=separator(str(first))), [])
     except (UnicodeDecodeError, csv.Error, OSError):
@@ -199,17 +199,17 @@ def _columns(path: str, header: bool) -> str:
 def _note(options: Options) -> str:
     path, inputs, target = str(options["path"]), options["inputs"], options["target"]
     if not path:
-        raise BadSetup("choose a file", "data.path")
+        raise SetupError("choose a file", "data.path")
     try:
-        rows = given.lines(path) - 1
+        rows = provided_files.count_line_ends(path) - 1
     except FileNotFoundError:
-        raise BadSetup(f"there is no file {path}", "data.path") from None
+        raise SetupError(f"there is no file {path}", "data.path") from None
     except OSError as error:
-        raise BadSetup(f"{path}: {error.strerror or error}", "data.path") from None
+        raise SetupError(f"{path}: {error.strerror or error}", "data.path") from None
     if not inputs or not target:
         key = "inputs" if not inputs else "target"
         there = _columns(path, bool(options["header"]))
-        raise BadSetup(f"name columns: data.{key} is empty{there}", f"data.{key}")
+        raise SetupError(f"name columns: data.{key} is empty{there}", f"data.{key}")
     rows += not options["header"]
     limit = int(str(options["limit"]))
     if rows <= limit:

@@ -5,9 +5,9 @@ import math
 
 import torch
 
-from engine.setup import BadSetup, near
-from engine.training.parts import Option
-from engine.zoo.pieces import NOISE, SIZE, Data, Options
+from gradscribe.engine.protocol.setup import SetupError, did_you_mean
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import NOISE, SIZE, Data, Options
 
 FUNCTIONS = (
     "sin cos tan tanh sinh cosh exp log sqrt abs sign floor ceil sigmoid relu atan asin acos"
@@ -48,7 +48,7 @@ def allowed(text: str) -> str:
         # Checked before the call itself, so that a misspelt function is reported as such.
         of = node.func if isinstance(node, ast.Call) else node
         if isinstance(of, ast.Name) and of.id not in known:
-            hint = near(of.id, known) or f"; there are {', '.join(known)}"
+            hint = did_you_mean(of.id, known) or f"; there are {', '.join(known)}"
             return f"unknown name {of.id!r}{hint}"
         if not isinstance(node, _NODES):
             return f"a formula has no {type(node).__name__.lower()}"
@@ -87,7 +87,7 @@ def _whole_powers(tree: ast.Expression) -> str:
 def _note(options: Options) -> str:
     why = allowed(str(options["formula"]))
     if why:
-        raise BadSetup(why, "data.formula")
+        raise SetupError(why, "data.formula")
     return ""
 
 

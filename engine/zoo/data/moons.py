@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from engine.zoo.pieces import NOISE, SIZE, Data
+from gradscribe.engine.zoo.entry import NOISE, SIZE, Data
 
 
 def moons(n: int, noise: float, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

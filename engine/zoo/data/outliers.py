@@ -2,8 +2,8 @@
 
 import torch
 
-from engine.training.parts import Option
-from engine.zoo.pieces import NOISE, SIZE, Data
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import NOISE, SIZE, Data
 
 
 def outliers(

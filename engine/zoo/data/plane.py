@@ -2,8 +2,8 @@
 
 import torch
 
-from engine.training.parts import Option
-from engine.zoo.pieces import PLAYGROUND_NOISE, Data
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import PLAYGROUND_NOISE, Data
 
 
 def plane(n: int, noise: float, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,9 +4,9 @@ from typing import cast
 
 import torch
 
-from engine.setup import BadSetup
-from engine.training.parts import Option
-from engine.zoo.pieces import Data, Options
+from gradscribe.engine.protocol.setup import SetupError
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Data, Options
 
 MOST_CLASSES = 1000
 """Limit of class numbers, as a model has an output for each class up to the highest."""
@@ -34,7 +34,7 @@ def _note(options: Options) -> str:
         kind = row[-1]
         if not (0 <= kind < MOST_CLASSES and kind == int(kind)):
             why = f"classes are numbered from 0, up to {MOST_CLASSES - 1}"
-            raise BadSetup(f"row {number} is of class {kind:g}; {why}", "data.points")
+            raise SetupError(f"row {number} is of class {kind:g}; {why}", "data.points")
     return ""
 
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from engine.zoo.data import copy_tokens
-from engine.zoo.pieces import Data
+from gradscribe.engine.zoo.data import copy_tokens
+from gradscribe.engine.zoo.entry import Data
 
 
 def sort_tokens(

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from engine.zoo.pieces import PLAYGROUND_NOISE, PLAYGROUND_SIZE, Data
+from gradscribe.engine.zoo.entry import PLAYGROUND_NOISE, PLAYGROUND_SIZE, Data
 
 
 def spiral(n: int, noise: float, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from engine.training.parts import Option
-from engine.zoo.pieces import NOISE, Data
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import NOISE, Data
 
 
 def spirals(

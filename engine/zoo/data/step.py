@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.zoo.pieces import NOISE, SIZE, Data
+from gradscribe.engine.zoo.entry import NOISE, SIZE, Data
 
 
 def step(n: int, noise: float, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.zoo.pieces import PLAYGROUND_NOISE, PLAYGROUND_SIZE, Data
+from gradscribe.engine.zoo.entry import PLAYGROUND_NOISE, PLAYGROUND_SIZE, Data
 
 
 def xor(n: int, noise: float, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

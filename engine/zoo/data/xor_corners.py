@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.zoo.pieces import Data
+from gradscribe.engine.zoo.entry import Data
 
 
 def xor_corners(*, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,6 +1,6 @@
 """Binary cross-entropy on logits."""
 
-from engine.zoo.pieces import Loss
+from gradscribe.engine.zoo.entry import Loss
 
 ENTRY = Loss(
     lambda _: "nn.BCEWithLogitsLoss()",

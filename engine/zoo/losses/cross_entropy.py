@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from engine.training.parts import Option
-from engine.zoo.pieces import Loss, Options
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Loss, Options
 
 
 def token_cross_entropy(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.zoo.pieces import Loss
+from gradscribe.engine.zoo.entry import Loss
 
 
 def half(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

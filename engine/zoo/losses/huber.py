@@ -1,7 +1,7 @@
 """The Huber loss."""
 
-from engine.training.parts import Option
-from engine.zoo.pieces import Loss
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Loss
 
 ENTRY = Loss(
     lambda o: f"nn.HuberLoss(delta={o['delta']})",

@@ -1,6 +1,6 @@
 """Mean squared error."""
 
-from engine.zoo.pieces import Loss
+from gradscribe.engine.zoo.entry import Loss
 
 ENTRY = Loss(
     lambda _: "nn.MSELoss()",

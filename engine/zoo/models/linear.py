@@ -1,7 +1,7 @@
 """One linear layer."""
 
-from engine.training.parts import Option
-from engine.zoo.pieces import Model, Options, Shapes
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Model, Options, Shapes
 
 
 def _write(options: Options, shapes: Shapes) -> str:

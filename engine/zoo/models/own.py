@@ -4,9 +4,9 @@ import ast
 
 import msgspec
 
-from engine.setup import Part, Setup
-from engine.training.parts import Option
-from engine.zoo.pieces import Model, Options, Shapes
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Model, Options, Shapes
 
 STARTER = """class Net(nn.Module):
     def __init__(self):
@@ -79,7 +79,7 @@ def with_source(setup: Setup, source: str) -> Setup:
     return msgspec.structs.replace(setup, model=model)
 
 
-def guarded(setup: Setup) -> Setup:
+def with_policy(setup: Setup) -> Setup:
     """Return the setup with the sandbox policy for its module, if it has one."""
     if setup.model.name != "own":
         return setup

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from engine.training.parts import Option
-from engine.zoo.pieces import Model, Options, Shapes
+from gradscribe.engine.protocol.training.catalogue import Option
+from gradscribe.engine.zoo.entry import Model, Options, Shapes
 
 
 class Recurrent(nn.Module):

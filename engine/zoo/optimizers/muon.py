@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.zoo.pieces import Optimizer, read_options
+from gradscribe.engine.zoo.entry import Optimizer, read_options
 
 ENTRY = Optimizer(
     torch.optim.Muon,

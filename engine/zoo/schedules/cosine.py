@@ -2,7 +2,7 @@
 
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
-from engine.zoo.pieces import Schedule, read_options
+from gradscribe.engine.zoo.entry import Schedule, read_options
 
 ENTRY = Schedule(
     CosineAnnealingLR,

@@ -2,13 +2,21 @@
 
 import math
 
-from playback import symbols
-from playback.explain.rule import Numbers, Rule, Share, Slope, constant, plain, sign
+from gradscribe.playback.explain.rule import (
+    CallNumbers,
+    Rule,
+    Share,
+    Slope,
+    constant_slope,
+    numeric_slope,
+    sign,
+)
+from gradscribe.playback.text import symbols
 
-_ONE = constant(1)
+_ONE = constant_slope(1)
 
 
-def _power_text(n: Numbers) -> str:
+def _power_text(n: CallNumbers) -> str:
     exponent = n.inputs[1]
     if exponent == 2:
         return "2{a}"
@@ -20,12 +28,12 @@ def _power_text(n: Numbers) -> str:
     return "{b}·{a}^({b}−1)"
 
 
-def _power(n: Numbers) -> float:
+def _power(n: CallNumbers) -> float:
     base, exponent = n.inputs[:2]
     return 0.0 if exponent == 0 else exponent * math.pow(base, exponent - 1)
 
 
-def _power_exponent(n: Numbers) -> float:
+def _power_exponent(n: CallNumbers) -> float:
     base, exponent = n.inputs[:2]
     if base == 0 and exponent >= 0:
         return 0.0
@@ -35,11 +43,11 @@ def _power_exponent(n: Numbers) -> float:
 def _choice_slope(chosen: int, other: int, direction: int) -> Slope:
     """Return the slope for operand ``chosen``: 1 where it is chosen, ½ where both are equal."""
 
-    def value(n: Numbers) -> float:
+    def value(n: CallNumbers) -> float:
         difference = direction * (n.inputs[chosen] - n.inputs[other])
         return 0.5 if difference == 0 else float(difference > 0)
 
-    def text(n: Numbers) -> str:
+    def text(n: CallNumbers) -> str:
         known = not any(math.isnan(x) for x in n.inputs[:2])
         return {0.0: "0", 0.5: "½", 1.0: "1"}[value(n)] if known else ""
 
@@ -53,7 +61,7 @@ def _choice_shares(word: str) -> tuple[Share, Share]:
     return Share(text % ("a", "b")), Share(text % ("b", "a"))
 
 
-def _inside(n: Numbers) -> float:
+def _inside(n: CallNumbers) -> float:
     low = n.option(1, "min", -math.inf)
     high = n.option(2, "max", math.inf)
     return float(low <= n.x <= high)
@@ -95,7 +103,7 @@ RULES = (
         ("rsub",),
         "{y} = {a} − {b}",
         "A difference hands its gradient on with a minus to what is taken away",
-        (_ONE, constant(-1)),
+        (_ONE, constant_slope(-1)),
         stretches=True,
     ),
     Rule(
@@ -115,7 +123,7 @@ RULES = (
         ),
         stretches=True,
     ),
-    Rule(("neg",), "{y} = −{a}", "A minus sign turns the gradient's sign", (constant(-1),)),
+    Rule(("neg",), "{y} = −{a}", "A minus sign turns the gradient's sign", (constant_slope(-1),)),
     Rule(("positive",), "{y} = +{a}", "The gradient passes unchanged", (_ONE,)),
     *(
         Rule((name,), "{y} = {a}^{b}", words, _POWER_SLOPES, stretches=True)
@@ -176,7 +184,7 @@ RULES = (
         ("clamp",),
         "{y} = {a}, held {bounds}",
         "Inside the bounds the gradient passes, outside it is 0: there the result does not move",
-        (plain(_inside),),
+        (numeric_slope(_inside),),
         (Share("{g} inside the bounds, elsewhere 0"),),
     ),
     Rule(
@@ -184,9 +192,9 @@ RULES = (
         "{y} = {b} where {a}, else {c}",
         "Each element's gradient goes to the one it was taken from, the other gets 0",
         (
-            constant(0),
-            plain(lambda n: float(bool(n.x))),
-            plain(lambda n: float(not n.x)),
+            constant_slope(0),
+            numeric_slope(lambda n: float(bool(n.x))),
+            numeric_slope(lambda n: float(not n.x)),
         ),
         (
             Share("no gradient: a choice"),

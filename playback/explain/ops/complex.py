@@ -1,6 +1,6 @@
 """Rules of complex numbers. Gradients are conjugated, so that the loss falls along minus them."""
 
-from playback.explain.rule import Rule, Share
+from gradscribe.playback.explain.rule import Rule, Share
 
 RULES = (
     Rule(

@@ -1,6 +1,6 @@
 """Rules of layers: convolution, normalisation, dropout, embedding, pooling, recurrent cells."""
 
-from playback.explain.rule import Rule, Share
+from gradscribe.playback.explain.rule import Rule, Share
 
 RULES = (
     Rule(

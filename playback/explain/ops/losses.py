@@ -1,6 +1,6 @@
 """Rules of loss functions and of softmax."""
 
-from playback.explain.rule import Rule, Share, Slope, sign
+from gradscribe.playback.explain.rule import Rule, Share, Slope, sign
 
 _LOG = "Each log-probability that was picked gets −1 ÷ N"
 

@@ -1,6 +1,6 @@
 """Rules of matrix products and other linear algebra."""
 
-from playback.explain.rule import Rule, Share
+from gradscribe.playback.explain.rule import Rule, Share
 
 _TURNED = "The gradient by one side is what arrived times the other side, transposed"
 

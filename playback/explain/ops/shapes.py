@@ -1,6 +1,6 @@
 """Rules of ops that move elements without changing them: the gradient is moved back."""
 
-from playback.explain.rule import Rule, Share, constant
+from gradscribe.playback.explain.rule import Rule, Share, constant_slope
 
 _BACK = (Share("{g}, in the old shape", "({gs}) → ({as})"),)
 _PASSES = "The numbers only change their places, and the gradient is moved back"
@@ -41,7 +41,7 @@ RULES = (
         ),
         "{y} = {a} in another shape",
         _PASSES,
-        (constant(1),),
+        (constant_slope(1),),
         _BACK,
     ),
     Rule(
@@ -142,12 +142,12 @@ RULES = (
         ),
         "{y} = {a}",
         "A copy passes the gradient on unchanged",
-        (constant(1),),
+        (constant_slope(1),),
     ),
     Rule(
         ("detach", "data"),
         "{y} = {a}, cut off",
         "Detached: the numbers go on, the gradient does not come back",
-        (constant(0),),
+        (constant_slope(0),),
     ),
 )

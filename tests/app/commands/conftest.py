@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.training.fetching import fetched
-from app.training.session import TrainSession
-from app.writing import Writing
+from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.training.saving.session_reader import read_session
+from gradscribe.app.training.session.session import TrainSession
 from tests.app.training.fakes import FakeTrainLink
 
 
@@ -19,7 +19,7 @@ class Bench:
     said: list = field(default_factory=list)
     save: object = None
     drawn: list = field(default_factory=list)
-    writing: Writing = field(default_factory=Writing)
+    writing: FileWriter = field(default_factory=FileWriter)
 
     def say(self, text):
         self.said.append(text)
@@ -109,7 +109,7 @@ class Saver:
         then("class Net: ...")
 
     def fetch(self, path, then):
-        then(fetched(path))
+        then(read_session(path))
 
     def open(self, room, foreign=False, curves=()):
         self.opened.append(room)
@@ -119,5 +119,5 @@ class Saver:
 @pytest.fixture
 def desk(bench):
     bench.settings, bench.notices, bench.saving = Trusted(), Strip(), Saver()
-    bench.session = bench.keeping = Program()
+    bench.session = bench.recovery = Program()
     return bench

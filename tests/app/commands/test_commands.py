@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtGui import QKeySequence
 
-from app import commands
-from app.commands import MENUS, command
+from gradscribe.app import commands
+from gradscribe.app.commands import MENUS, command
 
 ALL = commands.load()
 
@@ -46,7 +46,7 @@ def test_commands_do_not_know_widgets():
     import sys
 
     program = (
-        "import sys, app.commands; app.commands.load();"
+        "import sys, gradscribe.app.commands; gradscribe.app.commands.load();"
         "sys.exit('PySide6.QtWidgets' in sys.modules or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

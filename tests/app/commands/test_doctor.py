@@ -1,6 +1,6 @@
 """The command that shows what the doctor found."""
 
-from app.commands import doctor
+from gradscribe.app.commands import doctor
 
 
 def test_it_brings_the_findings_to_the_front_even_where_their_pane_is_hidden(settled):

@@ -1,6 +1,6 @@
 """Edit: the editor's own changes, from the menu."""
 
-from app.commands import edit
+from gradscribe.app.commands import edit
 
 
 def test_undo_and_redo_run_again(settled, qtbot, link):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from app.commands import export
-from app.documents import Refused
-from widgets import graph_still
+from gradscribe.app.commands import export
+from gradscribe.app.files.documents import Refused
+from gradscribe.widgets.graph import snapshot
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def exported(settled, qtbot):
     """Return a function that runs a command of export to its end, and what was said then."""
 
     def run(command):
-        with qtbot.waitSignal(settled.filming.ended, timeout=20_000) as ended:
+        with qtbot.waitSignal(settled.export_queue.ended, timeout=20_000) as ended:
             command(settled)
         return ended.args[0]
 
@@ -46,7 +46,7 @@ def test_the_picture_is_written_for_graphviz(settled, exported, tmp_path):
     exported(export.export_dot)
     text = (tmp_path / "graph.dot").read_text(encoding="utf-8")
     assert text.startswith("digraph")
-    assert text.count("->") == len(settled.showing.picture.wires)
+    assert text.count("->") == len(settled.presenter.picture.wires)
     settled.answers["save"] = tmp_path / "no such folder" / "graph.dot"
     with pytest.raises(Refused):
         export.export_dot(settled)
@@ -80,15 +80,15 @@ def test_a_folder_that_is_gone_is_told_before_anything_is_drawn(settled, tmp_pat
     settled.answers["save"] = tmp_path / "gone" / "a.gif"
     with pytest.raises(Refused, match="its folder does not exist"):
         export.export_gif(settled)
-    assert not settled.is_filming
+    assert not settled.is_exporting
 
 
 def test_the_playback_is_written_while_the_window_lives(settled, qtbot, tmp_path):
     settled.answers["save"] = tmp_path / "film"
     settled.clock.set_speed(8.0)
-    with qtbot.waitSignal(settled.filming.ended, timeout=20_000) as ended:
+    with qtbot.waitSignal(settled.export_queue.ended, timeout=20_000) as ended:
         export.export_gif(settled)
-        assert settled.is_filming
+        assert settled.is_exporting
     assert ended.args == ["Wrote film.gif"]
     assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")
     assert settled.over.film.isHidden()
@@ -101,8 +101,8 @@ def test_cancelling_leaves_no_file(settled, qtbot, tmp_path):
     settled.answers["save"] = folder / "film"
     for command in (export.export_mp4, export.export_svg, export.export_png):
         command(settled)
-        export.cancel_film(settled)
-        assert not settled.is_filming
+        export.cancel_export(settled)
+        assert not settled.is_exporting
     assert list(folder.iterdir()) == []
 
 
@@ -111,13 +111,13 @@ def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
     export.export_gif(settled)
     with pytest.raises(Refused, match="still being written"):
         export.export_gif(settled)
-    export.cancel_film(settled)
+    export.cancel_export(settled)
 
 
 def test_it_is_told_where_an_image_is_too_small_to_be_read(
     settled, exported, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(graph_still, "LONGEST", 60)
+    monkeypatch.setattr(snapshot, "MAX_SIDE", 60)
     settled.answers["save"] = tmp_path / "graph"
     commands = (export.export_png, export.export_svg, export.copy_picture)
     said = [exported(command) for command in commands]

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from app.commands import file
-from app.documents import Refused
+from gradscribe.app.commands import file
+from gradscribe.app.files.documents import Refused
 from tests.app.homes import said, save
 
 
@@ -130,7 +130,7 @@ def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(s
     path.write_text("x = 1\n")
     file.open_path(settled, str(path))
     path.write_text("x = 1  # " + "A" * 100_000)
-    settled.keeping.file.check_disk()
+    settled.recovery.file.check_disk()
     with pytest.raises(Refused, match="is not taken over: line 1"):
         settled.notices.notice.choices[0][1]()
     assert settled.session.doc.source == "x = 1\n"

@@ -1,12 +1,12 @@
 """Help: pages over the window."""
 
-from app.commands import help as helps
-from app.overlay import Overlay
-from app.palette import Palette
+from gradscribe.app.commands import help as helps
+from gradscribe.app.ui.palette import CommandPalette
+from gradscribe.app.ui.popup import PopupCard
 
 
 def test_the_table_of_keys_names_every_shortcut():
-    from app import commands
+    from gradscribe.app import commands
 
     table = helps.shortcut_table()
     for one in commands.load():
@@ -17,8 +17,8 @@ def test_the_table_of_keys_names_every_shortcut():
 def test_each_page_opens(settled):
     settled.show()
     helps.keys(settled)
-    assert settled.findChild(Overlay).card.accessibleName() == "Keyboard shortcuts"
+    assert settled.findChild(PopupCard).card.accessibleName() == "Keyboard shortcuts"
     helps.about(settled)
-    assert "Gradscribe" in settled.findChildren(Overlay)[-1].card.accessibleName()
+    assert "Gradscribe" in settled.findChildren(PopupCard)[-1].card.accessibleName()
     helps.palette(settled)
-    assert settled.findChild(Palette) is not None
+    assert settled.findChild(CommandPalette) is not None

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app import lessons
-from app.commands import file, learn, run
-from app.state import Doc
+from gradscribe.app.commands import file, learn, run
+from gradscribe.app.document.state import Doc
+from gradscribe.app.lessons import catalogue
 from tests.app.fakes import leaves
 
 TEXT = """+++
@@ -69,7 +69,7 @@ def opened(settled, path):
 
 
 def page(window):
-    return window.classroom.pane.page()
+    return window.lesson_dock.pane.page()
 
 
 def policies(link, source):
@@ -82,7 +82,7 @@ def test_opening_a_lesson_file_shows_it_and_runs_nothing(opened, link):
     assert FIRST not in link.sources
     assert "came from outside" in opened.notices.notice.text
     assert page(opened).held
-    assert "let its programs run" in opened.classroom.pane.verdict.said()
+    assert "let its programs run" in opened.lesson_dock.pane.verdict.said()
     opened.learning.answer("2")
     opened.learning.next()
     opened.learning.answer("3")
@@ -131,8 +131,8 @@ def test_a_trusted_lesson_runs_as_ours_do_until_its_text_changes(opened, link, p
 
 
 def test_it_is_not_mixed_up_with_ours_of_the_same_name(opened, path):
-    ours = lessons.load()[0]
-    assert lessons.read_lesson(path).name == ours.name
+    ours = catalogue.load()[0]
+    assert catalogue.read_lesson(path).name == ours.name
     opened.learning.next()
     assert opened.learning.progress.of(ours.name).step == 0
     assert opened.learning.progress.of(str(path)).step == 1
@@ -140,7 +140,7 @@ def test_it_is_not_mixed_up_with_ours_of_the_same_name(opened, path):
 
 
 def test_a_lesson_of_ours_after_it_runs_at_once(opened, link):
-    ours = lessons.load()[0]
+    ours = catalogue.load()[0]
     learn.open_lesson(opened, ours)
     assert policies(link, ours.steps[0].program) == [False]
     assert not opened.session.doc.foreign

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.commands import file, run, train
-from app.training import kept
-from engine.setup import Part, Setup
+from gradscribe.app.commands import file, run, train
+from gradscribe.app.training.saving import session_file
+from gradscribe.engine.protocol.setup import Part, Setup
 from tests.app.fakes import leaves
 from tests.app.homes import save
 
@@ -29,8 +29,8 @@ def told(settled, tmp_path):
     """A window in which the program of a strange training session is read."""
     setup = Setup(model=Part("own", {"source": SOURCE}))
     path = tmp_path / "strange.gradscribe"
-    row = kept.KeptRun("a", 0, setup, 0, 0, {})
-    path.write_bytes(kept.encode(kept.KeptRoom(setup, (row,), 0)))
+    row = session_file.SessionRun("a", 0, setup, 0, 0, {})
+    path.write_bytes(session_file.encode(session_file.TrainingSessionData(setup, (row,), 0)))
     train.open_session(settled, path)
     dict(settled.notices.notice.choices)["Read it"]()
     assert SOURCE.strip() in settled.editor.source()

@@ -1,6 +1,6 @@
 """Play: every command of the transport."""
 
-from app.commands import play
+from gradscribe.app.commands import play
 
 
 def test_the_ends_and_the_steps(settled):

@@ -1,6 +1,6 @@
 """Run: now, stop, again, with what seed and where."""
 
-from app.commands import run
+from gradscribe.app.commands import run
 
 
 def test_run_now_does_not_wait(settled, link):
@@ -55,7 +55,7 @@ def test_the_limits_are_chosen_remembered_and_given_to_the_next_run(settled, lin
 
 
 def test_times_are_spoken():
-    assert [run.spoken(time) for time in (1, 30, 60, 600, 3600)] == [
+    assert [run.duration_text(time) for time in (1, 30, 60, 600, 3600)] == [
         "1 second",
         "30 seconds",
         "1 minute",

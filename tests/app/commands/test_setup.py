@@ -5,11 +5,11 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from app.commands import file, setup
-from app.documents import Refused
-from app.train import read
-from engine import training as say
-from engine.setup import Part, Setup, plain
+from gradscribe.app.cli.train import read_setup
+from gradscribe.app.commands import file, setup
+from gradscribe.app.files.documents import Refused
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup, to_dict
 
 SOURCE = "class A(nn.Module): ..."
 
@@ -24,7 +24,7 @@ def test_a_setup_is_trained_with_in_the_room(desk, train_link, tmp_path):
     desk.room = "program"
     file.open_path(desk, str(path))
     assert desk.room == "training"
-    begun = [one for one in train_link.sent if isinstance(one, say.Train)]
+    begun = [one for one in train_link.sent if isinstance(one, messages.Train)]
     expected = Setup(data=Part("houses"), model=Part("linear"), standardize=True)
     assert begun[-1].setup == desk.training.setup == expected
     assert desk.settings.recent == [str(path)]
@@ -33,15 +33,18 @@ def test_a_setup_is_trained_with_in_the_room(desk, train_link, tmp_path):
 @pytest.mark.parametrize(
     ("text", "until"),
     [
-        ('{"data": "sine", "steps": 500}', (say.Until("step", 500),)),
-        ('{"data": "sine", "steps": 1000}', (say.Until("step", 1000),)),
-        ('{"setup": {"data": "sine", "steps": 1e3}, "title": "a"}', (say.Until("step", 1000),)),
+        ('{"data": "sine", "steps": 500}', (messages.StopCondition("step", 500),)),
+        ('{"data": "sine", "steps": 1000}', (messages.StopCondition("step", 1000),)),
+        (
+            '{"setup": {"data": "sine", "steps": 1e3}, "title": "a"}',
+            (messages.StopCondition("step", 1000),),
+        ),
         ('{"data": "sine"}', ()),
     ],
 )
 def test_a_run_pauses_at_the_steps_that_its_file_gives(desk, train_link, tmp_path, text, until):
     (tmp_path / "a.json").write_text(text)
-    desk.training.until = (say.Until("step", 7),)
+    desk.training.until = (messages.StopCondition("step", 7),)
     file.open_path(desk, str(tmp_path / "a.json"))
     assert desk.training.until == until
     end = f"; it pauses at step {until[0].value:,}" if until else ""
@@ -103,7 +106,7 @@ def test_what_is_written_makes_the_same_run_without_a_window(desk, tmp_path):
     desk.writing.finish()
     assert desk.said == ["Wrote mine.json"]
     expected = replace(chosen, steps=steps or chosen.steps)
-    assert plain(read(str(tmp_path / "mine.json"))) == plain(expected)
+    assert to_dict(read_setup(str(tmp_path / "mine.json"))) == to_dict(expected)
     desk.save = None
     setup.export_setup(desk)
     assert len(desk.said) == 1

@@ -4,37 +4,37 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.commands import edit, file, play, train
-from app.documents import Refused
-from app.state import Doc
-from app.training import kept
-from engine import training as say
-from engine.setup import Part
+from gradscribe.app.commands import edit, file, play, train
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.training.saving import session_file
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part
 from tests.app.training.fakes import SGD
 
 
 def test_the_rooms_are_entered(bench):
     train.program(bench)
     assert bench.room == "program"
-    train.room(bench)
+    train.training(bench)
     assert bench.room == "training"
 
 
 @pytest.mark.parametrize(
     ("command", "asked"),
     [
-        (train.line, say.StepEvent(1)),
-        (train.leap, say.Advance(1, 100)),
-        (train.leap_back, say.Rewind(1, 150)),
-        (train.new_weights, say.Reset(1, True, False)),
-        (train.new_data, say.Reset(1, False, True)),
-        (train.tape, say.TapeStep(1)),
-        (train.export_script, say.Export(1, "script")),
-        (train.export_csv, say.Export(1, "csv")),
-        (train.export_weights, say.Export(1, "safetensors")),
-        (play.step, say.Advance(1, 1)),
-        (play.back, say.Rewind(1, 249)),
-        (play.reset, say.Reset(1)),
+        (train.line, messages.StepEvent(1)),
+        (train.leap, messages.Advance(1, 100)),
+        (train.leap_back, messages.Rewind(1, 150)),
+        (train.new_weights, messages.ResetRun(1, True, False)),
+        (train.new_data, messages.ResetRun(1, False, True)),
+        (train.tape, messages.RecordStep(1)),
+        (train.export_script, messages.Export(1, "script")),
+        (train.export_csv, messages.Export(1, "csv")),
+        (train.export_weights, messages.Export(1, "safetensors")),
+        (play.step, messages.Advance(1, 1)),
+        (play.back, messages.Rewind(1, 249)),
+        (play.reset, messages.ResetRun(1)),
     ],
 )
 def test_a_command_asks_one_thing_of_the_engine(bench, train_link, command, asked):
@@ -45,18 +45,18 @@ def test_a_command_asks_one_thing_of_the_engine(bench, train_link, command, aske
 def test_no_command_reaches_back_beyond_the_first_step(bench, train_link):
     train_link.state(1, 30)
     train.leap_back(bench)
-    assert train_link.sent[-1] == say.Rewind(1, 0)
+    assert train_link.sent[-1] == messages.Rewind(1, 0)
 
 
 def test_the_end_is_the_furthest_step(bench, train_link):
     train_link.state(1, 100)
     play.to_end(bench)
-    assert train_link.sent[-1] == say.Advance(1, 150)
+    assert train_link.sent[-1] == messages.Advance(1, 150)
 
 
 def test_playing_and_speed(bench, train_link):
     play.toggle(bench)
-    assert train_link.sent[-1] == say.Pause(1)
+    assert train_link.sent[-1] == messages.Pause(1)
     play.slower(bench)
     play.toggle(bench)
     assert train_link.sent[-1].rate == 2000
@@ -66,7 +66,7 @@ def test_playing_and_speed(bench, train_link):
 
 def test_a_fork_is_driven_and_the_runs_can_be_chosen(bench, train_link):
     train.fork(bench)
-    assert isinstance(train_link.sent[-1], say.Fork)
+    assert isinstance(train_link.sent[-1], messages.Fork)
     choices = train.runs(bench)
     assert [choice.checked for choice in choices] == [False, True]
     choices[0].run(bench)
@@ -113,7 +113,9 @@ def test_a_picture_gets_its_ending(bench, tmp_path, name):
 
 def room_of(model):
     setup = replace(SGD, model=model)
-    return kept.KeptRoom(setup, (kept.KeptRun("a", 0, setup, 0, 0, {}),), 0)
+    return session_file.TrainingSessionData(
+        setup, (session_file.SessionRun("a", 0, setup, 0, 0, {}),), 0
+    )
 
 
 def test_a_session_is_saved_under_its_ending_and_is_the_users_own(desk, tmp_path):
@@ -141,7 +143,7 @@ def test_another_ending_is_no_way_round_it_and_replaces_nothing_unasked(desk, tm
 
 def test_a_session_opens_in_the_room(desk, tmp_path):
     path = tmp_path / "a.gradscribe"
-    path.write_bytes(kept.encode(room_of(Part("mlp"))))
+    path.write_bytes(session_file.encode(room_of(Part("mlp"))))
     desk.room = "program"
     file.open_path(desk, str(path))
     assert desk.room == "training"
@@ -153,7 +155,9 @@ def test_a_session_opens_in_the_room(desk, tmp_path):
 
 def test_a_session_with_a_program_from_outside_waits_to_be_read(desk, tmp_path):
     path = tmp_path / "a.gradscribe"
-    path.write_bytes(kept.encode(room_of(Part("own", {"source": "class A(nn.Module): ..."}))))
+    path.write_bytes(
+        session_file.encode(room_of(Part("own", {"source": "class A(nn.Module): ..."})))
+    )
     train.open_session(desk, path)
     assert not desk.saving.opened
     (_, read), (_, run), (_, trust) = desk.notices.notice.choices
@@ -175,9 +179,9 @@ def test_a_session_with_a_program_from_outside_waits_to_be_read(desk, tmp_path):
 def test_a_program_that_hides_in_what_the_engine_goes_on_with_waits_too(desk, tmp_path):
     own = Part("own", {"source": "class A(nn.Module): ..."})
     data = msgspec.msgpack.encode({"torch": "2", "setups": [replace(SGD, model=own)]})
-    row = kept.KeptRun("a", 0, SGD, 0, 0, {}, data)
+    row = session_file.SessionRun("a", 0, SGD, 0, 0, {}, data)
     path = tmp_path / "a.gradscribe"
-    path.write_bytes(kept.encode(kept.KeptRoom(SGD, (row,), 0)))
+    path.write_bytes(session_file.encode(session_file.TrainingSessionData(SGD, (row,), 0)))
     train.open_session(desk, path)
     assert not desk.saving.opened
     assert desk.notices.notice is not None
@@ -212,7 +216,7 @@ def test_a_program_that_is_not_python_yet_is_told_by_its_line(desk):
 
 def test_only_what_the_model_says_is_shown_until_one_asks_for_the_rest(bench):
     told = []
-    bench.training.left_alone.connect(told.append)
+    bench.training.alone_changed.connect(told.append)
     train.alone(bench)
     assert bench.training.look.alone
     train.alone(bench)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands import view
+from gradscribe.app.commands import view
 
 
 @pytest.mark.parametrize("name", ["values", "gradients", "shapes"])
@@ -47,15 +47,15 @@ def test_modules_open_and_fold(settled, link, record):
     settled.session.nudge("net")
     link.answer(record("net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nnet(torch.ones(1, 2))"))
     view.collapse(settled)
-    assert {card.kind for card in settled.showing.picture.cards} >= {"module"}
-    assert settled.showing.picture.frames == ()
+    assert {card.kind for card in settled.presenter.picture.cards} >= {"module"}
+    assert settled.presenter.picture.frames == ()
     view.expand(settled)
-    assert settled.showing.picture.frames
+    assert settled.presenter.picture.frames
 
 
 def test_what_is_selected_fills_the_view_with_its_neighbours(settled):
     settled.show()
-    card = next(c for c in settled.showing.picture.cards if c.kind == "op")
+    card = next(c for c in settled.presenter.picture.cards if c.kind == "op")
     settled.session.select(card.key)
     view.zoom_selection(settled)
     settled.graph.finish_motion()
@@ -81,7 +81,7 @@ def test_modules_open_to_a_depth(settled, link, record):
     assert [choice.title for choice in offered] == ["1 level", "2 levels", "3 levels", "4 levels"]
 
     def deepest():
-        frames = {f.key: f for f in settled.showing.picture.frames}
+        frames = {f.key: f for f in settled.presenter.picture.frames}
 
         def depth(key):
             return 1 + depth(frames[key].parent) if key else 0

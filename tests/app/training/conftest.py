@@ -13,7 +13,7 @@ def train_link(qapp):
 
 @pytest.fixture
 def session(train_link):
-    from app.training.session import TrainSession
+    from gradscribe.app.training.session.session import TrainSession
 
     made = TrainSession(train_link)
     yield made
@@ -32,20 +32,20 @@ def begun(session, train_link):
 @pytest.fixture
 def room(qtbot, begun):
     """The room of a session, shown."""
-    from app.training.room import TrainingRoom
-    from app.training.showing import TrainShowing
+    from gradscribe.app.training.page.page import TrainingPage
+    from gradscribe.app.training.page.presenter import TrainPresenter
 
     # A bare host: a window with a layout hands its least size to the window system, and the
     # offscreen one warns that it cannot take it.
     host = QWidget()
     qtbot.addWidget(host)
     host.resize(1300, 760)
-    made = TrainingRoom(host)
+    made = TrainingPage(host)
     made.setGeometry(0, 0, 1300, 760)
     made.host = host
-    made.showing = TrainShowing(begun, made, made)
+    made.presenter = TrainPresenter(begun, made, made)
     host.show()
-    made.showing.set_visible(True)
+    made.presenter.set_visible(True)
     begun.catalogue_changed.emit(begun.catalogue)
     begun.begun.emit(begun.run)
     # What there is to choose from is offered bit by bit.
@@ -56,9 +56,9 @@ def room(qtbot, begun):
 @pytest.fixture
 def window(qtbot, link, tmp_path):
     """Return a window with its training room on a `FakeTrainLink`, ``window.train_link``."""
-    from app.documents import Drafts
-    from app.settings import Settings
-    from app.window import Window
+    from gradscribe.app.files.documents import Drafts
+    from gradscribe.app.files.settings import Settings
+    from gradscribe.app.window.window import Window
 
     class Quiet(Window):
         """Asks nobody and trains nothing."""

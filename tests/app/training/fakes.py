@@ -4,11 +4,11 @@ import numpy as np
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from engine import training as say
-from engine import wire
-from engine.setup import Part, Setup
-from engine.tape import Problem
-from engine.training import Array, Entry, Option
+from gradscribe.engine.protocol import messages as protocol_messages
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.tape import Problem
+from gradscribe.engine.protocol.training import CatalogueEntry, Option, RawArray
 
 LINES = (
     ("zero_grad", "optimizer.zero_grad()"),
@@ -60,7 +60,7 @@ class FakeTrainLink(QObject):
         return next((one for one in reversed(self.sent) if isinstance(one, kind)), None)
 
     def greet(self):
-        self.ready.emit(wire.Ready("2.13.0", "3.11", ("cpu",), 1))
+        self.ready.emit(protocol_messages.Ready("2.13.0", "3.11", ("cpu",), 1))
         self.received.emit(catalogue())
 
     def begin(self, run_id=1, setup=None, **more):
@@ -69,7 +69,7 @@ class FakeTrainLink(QObject):
         self.state(run_id, 0)
 
     def state(self, run_id, step, status="paused", **more):
-        self.received.emit(say.TrainState(run_id, status, step, **more))
+        self.received.emit(messages.TrainState(run_id, status, step, **more))
 
     def grow(self, run_id, start, stop, after=None):
         self.received.emit(series(run_id, start, stop, after))
@@ -77,7 +77,7 @@ class FakeTrainLink(QObject):
 
 def array(numbers, dtype):
     made = np.ascontiguousarray(numbers, dtype)
-    return Array(made.shape, made.dtype.str, made.tobytes())
+    return RawArray(made.shape, made.dtype.str, made.tobytes())
 
 
 def catalogue():
@@ -93,28 +93,36 @@ def catalogue():
     )
     target = Option("target", "text", "", "Target column")
     entries = (
-        Entry("data", "moons", "Two moons", "Two halves", (noise,), "binary", "2", "Points"),
-        Entry("data", "sine", "Sine", "A wave", (noise,), "regression", "1", "Curves"),
-        Entry("data", "csv", "CSV file", "A table", (path, inputs, target), "any", "n", "Your own"),
-        Entry("data", "points_line", "Drawn curve", "", (line,), "regression", "1", "Your own"),
-        Entry("data", "points", "Drawn points", "", (points,), "classes", "2", "Your own"),
-        Entry("model", "mlp", "Layers", "Units in layers", (layers, activation), inputs="n"),
-        Entry("model", "linear", "Linear", "One layer"),
-        Entry("loss", "mse", "Mean squared error"),
-        Entry("optimizer", "adam", "Adam", "", (lr,)),
-        Entry("optimizer", "sgd", "SGD", "", (lr,)),
-        Entry("schedule", "cosine", "Cosine"),
+        CatalogueEntry(
+            "data", "moons", "Two moons", "Two halves", (noise,), "binary", "2", "Points"
+        ),
+        CatalogueEntry("data", "sine", "Sine", "A wave", (noise,), "regression", "1", "Curves"),
+        CatalogueEntry(
+            "data", "csv", "CSV file", "A table", (path, inputs, target), "any", "n", "Your own"
+        ),
+        CatalogueEntry(
+            "data", "points_line", "Drawn curve", "", (line,), "regression", "1", "Your own"
+        ),
+        CatalogueEntry("data", "points", "Drawn points", "", (points,), "classes", "2", "Your own"),
+        CatalogueEntry(
+            "model", "mlp", "Layers", "Units in layers", (layers, activation), inputs="n"
+        ),
+        CatalogueEntry("model", "linear", "Linear", "One layer"),
+        CatalogueEntry("loss", "mse", "Mean squared error"),
+        CatalogueEntry("optimizer", "adam", "Adam", "", (lr,)),
+        CatalogueEntry("optimizer", "sgd", "SGD", "", (lr,)),
+        CatalogueEntry("schedule", "cosine", "Cosine"),
     )
-    return say.Catalogue(0, entries, {"no_zero_grad": "Gradients are never cleared"})
+    return messages.Catalogue(0, entries, {"no_zero_grad": "Gradients are never cleared"})
 
 
 def begun(run_id, setup, task="binary", parent=None, parent_step=0, note=""):
     parameters = (
-        say.Parameter("0.weight", (3, 2), 0, "Linear"),
-        say.Parameter("0.bias", (3,), 6, "Linear"),
+        messages.Parameter("0.weight", (3, 2), 0, "Linear"),
+        messages.Parameter("0.bias", (3,), 6, "Linear"),
     )
-    units = (say.Unit("0", "Linear", 3),)
-    return say.Begun(
+    units = (messages.UnitLayer("0", "Linear", 3),)
+    return messages.RunStarted(
         run_id, setup, task, parameters, units, COLUMNS, LINES, "Sequential()",
         ("x1", "x2"), ("class 0", "class 1"), parent, parent_step,
         note,
@@ -126,7 +134,7 @@ def data(run_id, columns=2, rows=40):
     x = rng.uniform(-1, 1, (rows, columns))
     y = (x[:, 0] > 0).astype(float) if columns > 1 else np.sin(x[:, 0])
     train = np.arange(rows) % 5 > 0
-    return say.DataShown(run_id, array(x, "<f4"), array(y[:, None], "<f4"), array(train, "?"))
+    return messages.DataSample(run_id, array(x, "<f4"), array(y[:, None], "<f4"), array(train, "?"))
 
 
 def series(run_id, start, stop, after=None):
@@ -136,17 +144,17 @@ def series(run_id, start, stop, after=None):
     values[steps % 10 == 0, 1] = np.exp(-steps[steps % 10 == 0] / 90)
     values[:, 2] = 0.03
     values[:, 3:] = 0.1
-    return say.Series(run_id, array(steps, "<i8"), array(values, "<f8"), after=after)
+    return messages.SeriesChunk(run_id, array(steps, "<i8"), array(values, "<f8"), after=after)
 
 
 def boundary(run_id, step=10, side=20):
     up = np.linspace(1, -1, side)[:, None].repeat(side, 1)
     arrays = {"grid": array(4 * up[None], "<f4"), "box": array([-1, -1, 1, 1], "<f4")}
-    return say.View(run_id, "boundary", step, arrays)
+    return messages.ViewReply(run_id, "boundary", step, arrays)
 
 
 def problem(run_id, message, place=""):
-    return say.TrainProblem(run_id, Problem("BadSetup", message), place)
+    return messages.TrainProblem(run_id, Problem("BadSetup", message), place)
 
 
 SGD = Setup(data=Part("moons"), optimizer=Part("sgd", {"lr": 0.1}))

@@ -4,9 +4,9 @@ import itertools
 
 from msgspec.structs import replace
 
-from app.training.state import START
-from engine import training as say
-from engine.setup import Part
+from gradscribe.app.training.session.state import DEFAULT_SETUP
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part
 from tests.app.training.fakes import begun as made
 
 
@@ -14,11 +14,11 @@ def test_a_fork_has_the_curves_so_far_and_the_source_stays(begun, train_link):
     train_link.grow(1, 0, 100)
     train_link.state(1, 60)
     begun.fork()
-    fork = train_link.last(say.Fork)
+    fork = train_link.last(messages.Fork)
     assert (fork.source_id, fork.step) == (1, 60)
     assert begun.run.run_id == fork.run_id
     assert begun.run.curve("loss").last == 60
-    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
+    train_link.begin(fork.run_id, DEFAULT_SETUP, parent=1, parent_step=60)
     assert begun.run.curve("loss").last == 60
     assert begun.find(1).alive
     begun.select(1)
@@ -30,7 +30,7 @@ def test_a_branch_of_a_branch_tells_where_it_left_the_last_one(begun, train_link
     for at, run_id in ((60, 1), (80, None)):
         train_link.state(run_id or begun.run.run_id, at)
         begun.fork()
-        train_link.begin(begun.run.run_id, START, parent=1, parent_step=at)
+        train_link.begin(begun.run.run_id, DEFAULT_SETUP, parent=1, parent_step=at)
         assert begun.run.name == f"{name} from {at}"
 
 
@@ -42,10 +42,10 @@ def test_a_fork_that_is_forked_before_its_state_is_known_stands_where_it_branche
     begun.fork()
     first = begun.run
     assert first.step == 60
-    train_link.received.emit(made(first.run_id, START, parent=1, parent_step=60))
+    train_link.received.emit(made(first.run_id, DEFAULT_SETUP, parent=1, parent_step=60))
     assert (first.step, first.furthest) == (60, 60)
     begun.fork()
-    again = train_link.last(say.Fork)
+    again = train_link.last(messages.Fork)
     assert (again.source_id, again.step) == (first.run_id, 60)
     assert begun.run.curve("loss").last == 60
 
@@ -55,12 +55,12 @@ def test_forks_that_are_asked_for_quicker_than_they_begin_are_all_made(begun, tr
     train_link.state(1, 60)
     for _ in range(5):
         begun.fork()
-    made_of = [(m.source_id, m.step) for m in train_link.sent if isinstance(m, say.Fork)]
+    made_of = [(m.source_id, m.step) for m in train_link.sent if isinstance(m, messages.Fork)]
     ids = [run.run_id for run in begun.runs]
     assert len(set(ids)) == 6
     assert made_of == [(source, 60) for source in ids[:-1]]
     for before, run_id in itertools.pairwise(ids):
-        train_link.begin(run_id, START, parent=before, parent_step=60)
+        train_link.begin(run_id, DEFAULT_SETUP, parent=before, parent_step=60)
     assert [run.curve("loss").last for run in begun.runs[1:]] == [60] * 5
     assert len({run.name for run in begun.runs}) == 6
     assert begun.run.run_id == ids[-1]
@@ -74,10 +74,10 @@ def test_what_is_changed_before_a_fork_has_begun_is_changed_in_the_fork(begun, t
     changed = replace(begun.setup, optimizer=Part("adam", {"lr": 0.5}))
     begun.change(changed)
     begun._send_setup()
-    assert train_link.last(say.Alter) == say.Alter(fork.run_id, changed)
-    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
+    assert train_link.last(messages.ChangeSetup) == messages.ChangeSetup(fork.run_id, changed)
+    train_link.begin(fork.run_id, DEFAULT_SETUP, parent=1, parent_step=60)
     assert (begun.run, begun.setup, len(begun.runs)) == (fork, changed, count)
-    train_link.received.emit(say.Altered(fork.run_id, 60, ("optimizer.lr",)))
+    train_link.received.emit(messages.SetupChanged(fork.run_id, 60, ("optimizer.lr",)))
     assert fork.setup == changed
     assert fork.name == "moons · mlp · adam 0.5 from 60"
 
@@ -87,7 +87,7 @@ def test_no_two_runs_have_the_same_name(begun, train_link):
     for _ in range(3):
         begun.select(1)
         begun.fork()
-        train_link.begin(begun.run.run_id, START, parent=1, parent_step=60)
+        train_link.begin(begun.run.run_id, DEFAULT_SETUP, parent=1, parent_step=60)
     names = [run.name for run in begun.runs]
     plain = names[0]
     assert names[1:] == [f"{plain} from 60", f"{plain} from 60 (2)", f"{plain} from 60 (3)"]

@@ -3,18 +3,18 @@
 import pytest
 from PySide6.QtCore import QTimer
 
-from app import lessons
-from app.commands import learn
-from app.fault_card import confess
-from app.faults import Faults
-from app.overlay import Overlay
-from app.palette import Palette
-from app.shape_lab import LabCard
-from app.showing import Showing
-from app.training.session import TrainSession
-from widgets.inspector import Inspector
-from widgets.lab.page import ShapeLab
-from widgets.lesson_pane import LessonPane
+from gradscribe.app.commands import learn
+from gradscribe.app.document.presenter import Presenter
+from gradscribe.app.lessons import catalogue
+from gradscribe.app.runtime.faults import FaultHandler
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.app.ui.fault_card import show_crash
+from gradscribe.app.ui.palette import CommandPalette
+from gradscribe.app.ui.popup import PopupCard
+from gradscribe.app.ui.shape_lab import LabCard
+from gradscribe.widgets.inspector.inspector import Inspector
+from gradscribe.widgets.lab.page import ShapeLab
+from gradscribe.widgets.lessons.pane import LessonPane
 
 
 class Ours(Exception):
@@ -22,7 +22,12 @@ class Ours(Exception):
 
 
 BROKEN = (
-    *((Showing, "_show_view"), (Inspector, "show_page"), (ShapeLab, "ask"), (Palette, "open")),
+    *(
+        (Presenter, "_show_view"),
+        (Inspector, "show_page"),
+        (ShapeLab, "ask"),
+        (CommandPalette, "open"),
+    ),
     *((LessonPane, "show_page"), (TrainSession, "fold")),
 )
 """Methods from every room and card."""
@@ -30,7 +35,7 @@ BROKEN = (
 
 @pytest.fixture
 def faults(qapp):
-    made = Faults()
+    made = FaultHandler()
     made.install()
     yield made
     made.close()
@@ -38,18 +43,18 @@ def faults(qapp):
 
 def walk(window, link, tape, qtbot):
     """Go through all rooms, each step in a turn of the event loop of its own."""
-    lesson = lessons.load()[0]
+    lesson = catalogue.load()[0]
     steps = (
         window.session.run_now,
         lambda: link.answer(tape),
         window.clock.to_end,
         lambda: window.clock.seek(2),
-        lambda: window.session.select(window.showing.picture.cards[0].key),
+        lambda: window.session.select(window.presenter.picture.cards[0].key),
         lambda: window.show_lab(""),
         lambda: window.ground.findChildren(LabCard)[-1].making.finish(),
         window.show_palette,
         window.show_lessons,
-        lambda: [one.leave() for one in window.findChildren(Overlay)],
+        lambda: [one.leave() for one in window.findChildren(PopupCard)],
         lambda: learn.open_lesson(window, lesson),
         window.learning.next,
         window.learning.leave,
@@ -74,7 +79,7 @@ def test_a_failure_is_told_and_the_rooms_go_on(
     window, link, sum_times, faults, qtbot, monkeypatch, owner, name
 ):
     window.show()
-    card, told = confess(window, faults), []
+    card, told = show_crash(window, faults), []
     faults.caught.connect(told.append)
     calls = []
 
@@ -94,6 +99,6 @@ def test_a_failure_is_told_and_the_rooms_go_on(
     assert not told
     assert window.editor.source() == text
     assert window.session.result.tape == sum_times
-    assert window.showing.picture.cards
+    assert window.presenter.picture.cards
     assert window.transport.position() == window.clock.length
     assert window.training.run is not None

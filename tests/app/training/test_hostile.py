@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSlider, QTableView, QWidget
 
-from engine import training as say
-from engine.setup import Part, Setup
-from engine.tape import Problem
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.tape import Problem
 from tests.app.training.fakes import SGD, array, boundary, data, problem, series
 
 NAN = float("nan")
@@ -47,10 +47,10 @@ def test_any_number_can_be_shown_everywhere(room, train_link, number):
     }
     steps = np.arange(1, 40)
     values = np.full((39, 5), number)
-    train_link.received.emit(say.Series(1, array(steps, "<i8"), array(values, "<f8")))
+    train_link.received.emit(messages.SeriesChunk(1, array(steps, "<i8"), array(values, "<f8")))
     train_link.state(1, 39, "running", rate=max(0.0, min(1e6, np.nan_to_num(number))))
     for kind, arrays in views.items():
-        train_link.received.emit(say.View(1, kind, 3, arrays))
+        train_link.received.emit(messages.ViewReply(1, kind, 3, arrays))
     for page in range(6):
         room.numbers.setCurrentIndex(page)
         room.says.setCurrentIndex(page % 3)
@@ -87,9 +87,9 @@ def test_messages_before_a_run_has_begun_are_survived(session, train_link):
         series(1, 0, 10),
         boundary(1),
         data(1),
-        say.Happened(1, 0, 0, "forward", ()),
-        say.Altered(1, 0, ("lr",)),
-        say.TrainState(1, "gone", 0),
+        messages.EventDone(1, 0, 0, "forward", ()),
+        messages.SetupChanged(1, 0, ("lr",)),
+        messages.TrainState(1, "gone", 0),
     ):
         train_link.received.emit(message)
     assert not session.run.alive
@@ -98,16 +98,18 @@ def test_messages_before_a_run_has_begun_are_survived(session, train_link):
 def test_a_run_that_is_gone_is_begun_again_by_play(begun, train_link):
     train_link.state(1, 5, "gone")
     begun.play()
-    assert isinstance(train_link.sent[-1], say.Train)
+    assert isinstance(train_link.sent[-1], messages.Train)
 
 
 def test_empty_messages_are_survived(room, train_link):
-    nothing = say.Series(1, array(np.zeros(0), "<i8"), array(np.zeros((0, 5)), "<f8"))
+    nothing = messages.SeriesChunk(1, array(np.zeros(0), "<i8"), array(np.zeros((0, 5)), "<f8"))
     train_link.received.emit(nothing)
     empty = np.zeros((0, 2))
-    no_rows = say.DataShown(1, array(empty, "<f4"), array(np.zeros(0), "<i8"), array([], "?"))
+    no_rows = messages.DataSample(1, array(empty, "<f4"), array(np.zeros(0), "<i8"), array([], "?"))
     train_link.received.emit(no_rows)
-    train_link.received.emit(say.View(1, "units", 0, {"grid": array(np.zeros((0, 4, 4)), "<f4")}))
+    train_link.received.emit(
+        messages.ViewReply(1, "units", 0, {"grid": array(np.zeros((0, 4, 4)), "<f4")})
+    )
     paint(room)
 
 
@@ -116,7 +118,7 @@ def test_a_very_long_name_and_message_do_not_widen_the_room(room, train_link):
     word = "x" * 400
     train_link.state(1, 3, "failed", problem=Problem("Error", word, hint=word))
     train_link.received.emit(problem(1, word, "optimizer.lr"))
-    room.showing.set_theme(room.bar._theme)
+    room.presenter.set_theme(room.bar._theme)
     assert room.minimumSizeHint().width() <= wide + 40
 
 

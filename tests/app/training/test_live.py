@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from engine import training as say
-from engine.setup import Part, Setup
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup
 
 MOONS = Setup(
     data=Part("moons"),
@@ -24,7 +24,7 @@ MOONS = Setup(
 @pytest.fixture(scope="module")
 def engine(qapp_instance):
     """One engine for all tests here: each start costs seconds."""
-    from app.training.link import TrainLink
+    from gradscribe.app.training.session.link import TrainLink
 
     link = TrainLink()
     link.start()
@@ -42,7 +42,7 @@ def qapp_instance():
 @pytest.fixture
 def live(engine, qtbot):
     """A session on that engine, its run at step 0 and paused."""
-    from app.training.session import TrainSession
+    from gradscribe.app.training.session.session import TrainSession
 
     made = TrainSession(engine)
     made.setup = MOONS
@@ -51,12 +51,12 @@ def live(engine, qtbot):
     yield made
     for run in made.runs:
         if run.alive:
-            engine.send(say.Drop(run.run_id))
+            engine.send(messages.DropRun(run.run_id))
     for timer in (made._rest, made._patience):
         timer.stop()
-    engine.received.disconnect(made.fold)
-    engine.ready.disconnect(made._greet)
-    engine.died.disconnect(made._mourn)
+    engine.received.disconnect(made.on_message)
+    engine.ready.disconnect(made._on_ready)
+    engine.died.disconnect(made._on_engine_died)
 
 
 def wait_for(qtbot, holds):
@@ -77,7 +77,7 @@ def flat_weights(live, qtbot):
     """Return all weights as they are at the step that holds now."""
     live.run.views.pop("weights", None)
     live.watch(())
-    live.watch([say.Wish("weights")])
+    live.watch([messages.ViewRequest("weights")])
     wait_for(
         qtbot,
         lambda: "weights" in live.run.views and live.run.views["weights"].step == live.run.step,
@@ -161,7 +161,7 @@ def test_a_weight_is_set_by_hand_to_the_bit(live, qtbot):
     live.edit_weight("0.weight", 3, 0.123)
     first = live.run.begun.parameters[0].start
     live.watch(())
-    live.watch([say.Wish("weights")])
+    live.watch([messages.ViewRequest("weights")])
     wait_for(
         qtbot,
         lambda: (
@@ -174,7 +174,7 @@ def test_a_weight_is_set_by_hand_to_the_bit(live, qtbot):
 def test_every_view_that_can_be_wanted_arrives(live, qtbot):
     advance(live, qtbot, 3)
     kinds = ("boundary", "units", "gradients", "histograms", "weights", "optimizer", "scores")
-    live.watch([say.Wish(kind) for kind in (*kinds, "confusion")])
+    live.watch([messages.ViewRequest(kind) for kind in (*kinds, "confusion")])
     wait_for(qtbot, lambda: {*kinds, "confusion"} <= set(live.run.views))
     views = live.run.views
     assert views["boundary"].arrays["grid"].array().ndim == 3
@@ -192,7 +192,7 @@ def children(pid):
 def test_while_it_plays_another_process_makes_the_views(live, qtbot, engine):
     before = len(children(engine.pid()))
     assert before == 1
-    live.watch([say.Wish("boundary"), say.Wish("units")])
+    live.watch([messages.ViewRequest("boundary"), messages.ViewRequest("units")])
     live.play()
     steps = set()
     for _ in range(5):
@@ -207,7 +207,7 @@ def test_while_it_plays_another_process_makes_the_views(live, qtbot, engine):
 
 
 def test_training_until_the_loss_is_low_pauses_there(live, qtbot):
-    live.play([say.Until("loss_below", 0.2)])
+    live.play([messages.StopCondition("loss_below", 0.2)])
     wait_for(qtbot, lambda: bool(live.run.state.reached) and not live.plays)
     assert losses(live.run)[-20:].mean() < 0.2
     assert live.run.state.status == "paused"
@@ -215,7 +215,7 @@ def test_training_until_the_loss_is_low_pauses_there(live, qtbot):
 
 def test_a_rate_out_of_range_is_refused_at_its_place(live, qtbot):
     with qtbot.waitSignal(
-        live.complained, timeout=60_000, check_params_cb=lambda place, _why: bool(place)
+        live.error_changed, timeout=60_000, check_params_cb=lambda place, _why: bool(place)
     ) as told:
         live.change(replace(live.setup, optimizer=Part("adam", {"lr": 1e31})))
     assert told.args[0] == "optimizer.lr"
@@ -224,7 +224,9 @@ def test_a_rate_out_of_range_is_refused_at_its_place(live, qtbot):
 
 def test_a_setup_that_cannot_be_keeps_the_run(live, qtbot):
     advance(live, qtbot, 5)
-    with qtbot.waitSignal(live.complained, timeout=60_000, check_params_cb=lambda _p, w: bool(w)):
+    with qtbot.waitSignal(
+        live.error_changed, timeout=60_000, check_params_cb=lambda _p, w: bool(w)
+    ):
         live.change(replace(live.setup, data=Part("csv", {"path": "/nowhere/x.csv"})))
     assert live.run.step == 5
     assert live.run.alive

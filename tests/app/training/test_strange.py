@@ -7,13 +7,14 @@ import msgspec
 import pytest
 from PySide6.QtCore import QTimer
 
-from app import child, engine_process
-from app.training.link import TrainLink
-from app.training.revival import Revival
-from app.training.session import TrainSession
-from engine import training as say
-from engine import wire
-from engine.training import Array
+from gradscribe.app.link import engine_process, launch
+from gradscribe.app.training.session.engine_restart import RunRestorer
+from gradscribe.app.training.session.link import TrainLink
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.engine.protocol import frames
+from gradscribe.engine.protocol import messages as messages_messages
+from gradscribe.engine.protocol import training as protocol_messages
+from gradscribe.engine.protocol.training import RawArray
 
 PATIENCE_MS = 60_000
 PUPPET = """
@@ -40,7 +41,7 @@ def packed(value):
 
 
 def raw(*messages):
-    return b"".join(one for message in messages for one in wire.frames(message))
+    return b"".join(one for message in messages for one in frames.encode_frames(message))
 
 
 def lying(**changes):
@@ -78,25 +79,29 @@ GARBAGE = {
     "a status that is none": packed({"type": "TrainState", "run_id": 1, "status": "?", "step": 1}),
     "nesting without end": frame(b"\x81\xa4type" + DEEP),
     "no text in UTF-8": frame(b"\x82\xa4type\xaaTrainState\xa6run_id\xa1\xff"),
-    "a request": raw(say.Play(1)),
+    "a request": raw(protocol_messages.Play(1)),
     "no frame": b"<html>404</html>",
     "a giant length": b"\xff\xff\xff\xff\0",
     "an empty frame": frame(b""),
     "half a map": frame(b"\x8f\xa4type"),
 }
-ARRAY = Array((2,), "<f4", b"12345678")
-COLUMN = Array((2, 1), "<f4", b"12345678")
+ARRAY = RawArray((2,), "<f4", b"12345678")
+COLUMN = RawArray((2, 1), "<f4", b"12345678")
 ODD = {
-    "an unknown run": raw(say.TrainState(77, "running", 3)),
-    "nothing of a run that was not begun": raw(say.Series(1, ARRAY, COLUMN)),
-    "half a frame": raw(say.TrainState(1, "paused", 1))[:-3],
+    "an unknown run": raw(protocol_messages.TrainState(77, "running", 3)),
+    "nothing of a run that was not begun": raw(protocol_messages.SeriesChunk(1, ARRAY, COLUMN)),
+    "half a frame": raw(protocol_messages.TrainState(1, "paused", 1))[:-3],
     "numbers that are none": raw(
-        say.TrainState(1, "running", 3, epoch=float("nan"), rate=float("inf"))
+        protocol_messages.TrainState(1, "running", 3, epoch=float("nan"), rate=float("inf"))
     ),
-    "a duplicate": raw(say.TrainState(1, "paused", 1)) * 2,
-    "a run kept that nobody asked for": raw(say.RunKept(99, 3, b"x" * 1000)),
-    "another program's output": raw(wire.Printed(5, "hello"), wire.Ended(5), wire.Started(5)),
-    "ready twice": raw(wire.Ready("none", "3", ("cpu",), 1)),
+    "a duplicate": raw(protocol_messages.TrainState(1, "paused", 1)) * 2,
+    "a run kept that nobody asked for": raw(protocol_messages.RunSaved(99, 3, b"x" * 1000)),
+    "another program's output": raw(
+        messages_messages.Printed(5, "hello"),
+        messages_messages.Ended(5),
+        messages_messages.Started(5),
+    ),
+    "ready twice": raw(messages_messages.Ready("none", "3", ("cpu",), 1)),
 }
 
 
@@ -106,7 +111,7 @@ def puppet(qtbot, monkeypatch, tmp_path):
     script, said, nothing = (tmp_path / name for name in ("puppet.py", "said", "nothing"))
     script.write_text(PUPPET)
     nothing.write_bytes(b"")
-    hello = raw(wire.Ready("none", "3", ("cpu",), 1)).hex()
+    hello = raw(messages_messages.Ready("none", "3", ("cpu",), 1)).hex()
     made = []
 
     def make(data, times=1):
@@ -114,10 +119,10 @@ def puppet(qtbot, monkeypatch, tmp_path):
         first = ["-u", str(script), hello, str(said), str(times)]
         rest = ["-u", str(script), hello, str(nothing), "1"]
         lives = iter([first])
-        monkeypatch.setattr(child, "arguments", lambda: next(lives, rest))
+        monkeypatch.setattr(launch, "engine_arguments", lambda: next(lives, rest))
         link = TrainLink()
         session = TrainSession(link)
-        session.revival = Revival(session, link, session)
+        session.revival = RunRestorer(session, link, session)
         session.link, session.deaths, session.greeted = link, [], []
         link.died.connect(session.deaths.append)
         link.ready.connect(session.greeted.append)
@@ -134,8 +139,8 @@ def puppet(qtbot, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("data", GARBAGE.values(), ids=GARBAGE)
 def test_garbage_never_becomes_a_message(data):
-    with pytest.raises(wire.Garbage):
-        list(wire.Reader(wire.Reply).feed(data))
+    with pytest.raises(frames.ProtocolError):
+        list(frames.MessageReader(messages_messages.Reply).feed(data))
 
 
 @pytest.mark.parametrize("name", ["too short for its shape", "nesting without end", "a request"])
@@ -151,7 +156,7 @@ def test_garbage_ends_in_a_line_and_a_fresh_engine(puppet, qtbot, name):
 
 
 def test_what_does_not_belong_is_taken_for_nothing(puppet, qtbot):
-    end = raw(say.TrainState(1, "gone", 12))
+    end = raw(protocol_messages.TrainState(1, "gone", 12))
     session = puppet(b"".join(part for name, part in ODD.items() if name != "half a frame") + end)
     qtbot.waitUntil(lambda: session.run.state and session.run.state.step == 12, timeout=PATIENCE_MS)
     assert not session.deaths
@@ -159,16 +164,16 @@ def test_what_does_not_belong_is_taken_for_nothing(puppet, qtbot):
 
 
 def test_half_a_frame_waits_for_its_other_half():
-    reader = wire.Reader(wire.Reply)
+    reader = frames.MessageReader(messages_messages.Reply)
     assert not list(reader.feed(ODD["half a frame"]))
-    rest = raw(say.TrainState(1, "paused", 1))[-3:]
-    assert list(reader.feed(rest)) == [say.TrainState(1, "paused", 1)]
+    rest = raw(protocol_messages.TrainState(1, "paused", 1))[-3:]
+    assert list(reader.feed(rest)) == [protocol_messages.TrainState(1, "paused", 1)]
 
 
 def test_a_flood_leaves_the_event_loop_its_turns(puppet, qtbot):
     """100,000 messages at once: they are all taken, a few milliseconds at a time."""
     count = 100_000
-    session = puppet(raw(say.TrainState(77, "running", 3)) * 1000, count // 1000)
+    session = puppet(raw(protocol_messages.TrainState(77, "running", 3)) * 1000, count // 1000)
     taken, turns = [], []
     session.link.received.connect(taken.append)
     timer = QTimer(session)
@@ -182,8 +187,8 @@ def test_a_flood_leaves_the_event_loop_its_turns(puppet, qtbot):
 
 
 def test_an_engine_that_writes_faster_than_anybody_reads_is_given_up(puppet, qtbot, monkeypatch):
-    monkeypatch.setattr(engine_process, "BACKLOG", 1 << 20)
-    session = puppet(raw(say.TrainState(77, "running", 3)) * 10_000, 1_000)
+    monkeypatch.setattr(engine_process, "MAX_BACKLOG", 1 << 20)
+    session = puppet(raw(protocol_messages.TrainState(77, "running", 3)) * 10_000, 1_000)
     qtbot.waitUntil(lambda: bool(session.greeted), timeout=PATIENCE_MS)
     # Which of the two is quicker depends on the machine: this reader takes nothing any more.
     monkeypatch.setattr(engine_process.EngineProcess, "_take", lambda _: None)

@@ -2,17 +2,17 @@
 
 import msgspec
 
-from app.notices import Notices
-from app.training.keeping import TrainKeeping, Ways
-from app.training.revival import Revival
-from app.training.saving import Saving
-from app.training.session import TrainSession
-from app.training.state import START
-from app.writing import Writing
-from engine.setup import Part
-from tests.app.training.test_saving import HostLink
+from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.training.saving.recovery import RecoveryContext, TrainRecovery
+from gradscribe.app.training.saving.session_store import SessionStore
+from gradscribe.app.training.session.engine_restart import RunRestorer
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.app.training.session.state import DEFAULT_SETUP
+from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.engine.protocol.setup import Part
+from tests.app.training.saving.test_session_store import HostLink
 
-SETUP = msgspec.structs.replace(START, optimizer=Part("sgd", {"lr": 0.1}))
+SETUP = msgspec.structs.replace(DEFAULT_SETUP, optimizer=Part("sgd", {"lr": 0.1}))
 
 
 class Window:
@@ -21,16 +21,16 @@ class Window:
     def __init__(self, where, ground):
         self.link = HostLink()
         self.session = TrainSession(self.link)
-        self.writing = Writing()
-        self.saving = Saving(self.session, self.link, self.writing)
-        self.revival = Revival(self.session, self.link)
+        self.writing = FileWriter()
+        self.saving = SessionStore(self.session, self.link, self.writing)
+        self.revival = RunRestorer(self.session, self.link)
         self.saving.resumed.connect(self.revival.expect)
-        self.notices, self.entered, self.asked = Notices(ground), [], []
-        ways = Ways(
+        self.notices, self.entered, self.asked = NotificationBar(ground), [], []
+        ways = RecoveryContext(
             where, self.notices, lambda: self.entered.append(1), lambda: self.asked.append(1)
         )
-        self.keeping = TrainKeeping(self.session, self.saving, self.revival, ways)
-        self.keeping.offer()
+        self.recovery = TrainRecovery(self.session, self.saving, self.revival, ways)
+        self.recovery.offer()
 
     def train(self, steps=30, setup=SETUP):
         self.session.setup = setup
@@ -40,15 +40,15 @@ class Window:
 
     def die(self):
         """End without a word: nothing more is written, and nobody holds the lock."""
-        slot, self.keeping._slot = self.keeping._slot, None
-        self.keeping._saver.close()
-        self.keeping._saver = None
-        for one in (*self.keeping._found, *self.keeping._claimed, slot):
+        slot, self.recovery._slot = self.recovery._slot, None
+        self.recovery._saver.close()
+        self.recovery._saver = None
+        for one in (*self.recovery._found, *self.recovery._claimed, slot):
             getattr(one, "slot", one).release()
 
     def close(self):
         self.writing.finish()
-        self.keeping.close()
+        self.recovery.close()
         self.revival.close()
         self.session.close()
 
@@ -58,4 +58,4 @@ class Window:
 
     def choose(self, number):
         self.notices.buttons[number].click()
-        self.keeping._opening.finish()
+        self.recovery._opening.finish()

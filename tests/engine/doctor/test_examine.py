@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine import run
-from engine.doctor import examine as doctor
-from engine.doctor.entry import Entry, Found
-from engine.doctor.evidence import Evidence
-from engine.export import to_json
-from engine.tape import Place, Tape
+from gradscribe.engine.doctor import examine as doctor
+from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.inspect.export import to_json
+from gradscribe.engine.protocol.tape import Place, Tape
+from gradscribe.engine.run import run
 
 TWO = """
 x = param([1.0, 2.0])
@@ -34,10 +34,10 @@ def test_findings_are_on_the_tape_and_in_the_json():
 
 def test_what_is_sure_comes_before_what_is_a_hint(monkeypatch):
     def at(line):
-        return lambda evidence: [Found(Place(line, 0, line, 1), "m")]
+        return lambda evidence: [FoundCase(Place(line, 0, line, 1), "m")]
 
-    made = (Entry("a", "A", "w.", at(1), "hint"), Entry("b", "B", "w.", at(2)))
-    monkeypatch.setattr(doctor, "entries", lambda: made)
+    made = (FindingKind("a", "A", "w.", at(1), "hint"), FindingKind("b", "B", "w.", at(2)))
+    monkeypatch.setattr(doctor, "finding_kinds", lambda: made)
     assert [f.id for f in doctor.examine(Tape(), "x\ny")] == ["b", "a"]
 
 
@@ -45,25 +45,29 @@ def test_a_detector_that_fails_leaves_the_others_and_the_run_alone(monkeypatch):
     def broken(evidence):
         raise KeyError("a tape like no other")
 
-    whole = Entry("b", "B", "w.", lambda evidence: [Found(Place(1, 0, 1, 1), "m")])
-    monkeypatch.setattr(doctor, "entries", lambda: (Entry("a", "A", "w.", broken), whole))
+    whole = FindingKind("b", "B", "w.", lambda evidence: [FoundCase(Place(1, 0, 1, 1), "m")])
+    monkeypatch.setattr(
+        doctor, "finding_kinds", lambda: (FindingKind("a", "A", "w.", broken), whole)
+    )
     with pytest.raises(KeyError):
         doctor.examine(Tape(), "x")
     assert [f.id for f in doctor.examine_safely(Tape(), "x")] == ["b"]
 
 
 def test_at_most_three_cases_of_one_mistake_are_told():
-    many = Entry("a", "A", "w.", lambda e: [Found(Place(n, 0, n, 1), "m") for n in range(1, 9)])
-    assert len(doctor.cases(many, Evidence(Tape(), "x"))) == doctor.MOST
+    many = FindingKind(
+        "a", "A", "w.", lambda e: [FoundCase(Place(n, 0, n, 1), "m") for n in range(1, 9)]
+    )
+    assert len(doctor.run_detector(many, Evidence(Tape(), "x"))) == doctor.MOST_CASES
 
 
 def test_a_fix_that_changes_nothing_is_no_fix():
-    same = Entry("a", "A", "w.", lambda e: [Found(Place(1, 0, 1, 1), "m", (), "x")])
-    assert doctor.cases(same, Evidence(Tape(), "x"))[0].fix == ""
+    same = FindingKind("a", "A", "w.", lambda e: [FoundCase(Place(1, 0, 1, 1), "m", (), "x")])
+    assert doctor.run_detector(same, Evidence(Tape(), "x"))[0].fix == ""
 
 
 def test_entries_are_plain_and_their_ids_differ():
-    ids = [entry.id for entry in doctor.entries()]
+    ids = [entry.id for entry in doctor.finding_kinds()]
     assert len(ids) == len(set(ids))
 
 

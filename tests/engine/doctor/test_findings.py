@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engine import run
-from engine.doctor.examine import entries, examine
+from gradscribe.engine.doctor.examine import examine, finding_kinds
+from gradscribe.engine.run import run
 from tests.engine.doctor.programs import HEALTHY, SICK, Program
 
 ROOT = Path(__file__).parents[3]
@@ -53,17 +53,17 @@ def test_on_the_examples_the_doctor_is_silent(path):
 
 def test_every_finding_has_sick_and_healthy_programs():
     sick, healthy = Counter(p.id for p in SICK), Counter(p.id for p in HEALTHY)
-    for entry in entries():
+    for entry in finding_kinds():
         assert sick[entry.id] >= 1, entry.id
         assert healthy[entry.id] >= 2, entry.id
-    assert set(sick) == {entry.id for entry in entries()}
+    assert set(sick) == {entry.id for entry in finding_kinds()}
 
 
 def test_every_finding_is_told_in_whole_sentences_and_named_like_its_file():
     folder = ROOT / "engine" / "doctor" / "findings"
     files = {path.stem.replace("_", "-") for path in folder.glob("[a-z]*.py")}
-    assert files == {entry.id for entry in entries()}
-    for entry in entries():
+    assert files == {entry.id for entry in finding_kinds()}
+    for entry in finding_kinds():
         assert entry.why.endswith("."), entry.id
         assert not entry.title.endswith("."), entry.id
         assert entry.title[0].isupper(), entry.id
@@ -74,7 +74,7 @@ def test_the_page_lists_every_finding():
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert rows == [
         f"| `{e.id}` | {e.severity} | **{e.title}.** {e.why} |"
-        for e in sorted(entries(), key=lambda e: (e.severity == "hint", e.id))
+        for e in sorted(finding_kinds(), key=lambda e: (e.severity == "hint", e.id))
     ]
 
 

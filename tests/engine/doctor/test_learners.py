@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine import run
-from engine.doctor.examine import examine
+from gradscribe.engine.doctor.examine import examine
+from gradscribe.engine.run import run
 from tests.engine.doctor.programs import Program, learners, load
 
 UNMENDED = {

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine.hints import autograd
+from gradscribe.engine.hints import autograd
 from tests.engine.hints.told import ROW_CHECKS, told
 
 X = "x = torch.ones(2, requires_grad=True)\n"

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from engine.hints import layers
+from gradscribe.engine.hints import layers
 from tests.engine.hints.told import ROW_CHECKS, told
 
 

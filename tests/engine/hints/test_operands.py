@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn, optim
 
-from engine.hints import operands
-from engine.hints.advice import Case
+from gradscribe.engine.hints import operands
+from gradscribe.engine.hints.advice import HintContext
 from tests.engine.hints.told import told
 
 NAMES = {"torch": torch, "nn": nn, "F": F, "optim": optim}
@@ -113,9 +113,9 @@ def test_a_property_of_the_program_s_is_never_called():
         def weight(self):
             raise AssertionError("called")
 
-    assert operands.operands(Case(ValueError(), "trap.weight + 1", {"trap": Trap()})) == []
+    assert operands.operands(HintContext(ValueError(), "trap.weight + 1", {"trap": Trap()})) == []
 
 
 @pytest.mark.parametrize("code", ["", "x = (", "for i in x:", "a; b", "é +"])
 def test_code_that_is_no_expression_tells_nothing(code):
-    assert operands.told(Case(ValueError(), code, {"x": 1})) == ""
+    assert operands.described(HintContext(ValueError(), code, {"x": 1})) == ""

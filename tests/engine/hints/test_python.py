@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from engine import hints
-from engine.hints import python
-from engine.hints.advice import Case
+from gradscribe.engine import hints
+from gradscribe.engine.hints import python
+from gradscribe.engine.hints.advice import HintContext
 from tests.engine.hints.told import ROW_CHECKS, told
 
 
@@ -95,4 +95,4 @@ def test_what_the_confinement_refused_is_told_by_what_was_tried(monkeypatch, lin
     monkeypatch.setattr(python.box, "is_active", lambda: True)
     error = PermissionError(1, "Operation not permitted")
     row = next(one for one in python.ROWS if one.kind is PermissionError)
-    assert words in hints.answer(row, re.search("", ""), Case(error, line, {}))
+    assert words in hints.answer(row, re.search("", ""), HintContext(error, line, {}))

@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn, optim
 
-from engine import errors
-from engine.hints import tensors
+from gradscribe.engine.hints import tensors
+from gradscribe.engine.run import errors
 from tests.engine.hints.told import ROW_CHECKS, told
 
 
@@ -85,7 +85,7 @@ def test_hints_never_raise_whatever_the_exception_does():
         def __str__(self):
             raise KeyError
 
-    assert errors.problem(Odd(), "", "<program>").hint == ""
+    assert errors.to_problem(Odd(), "", "<program>").hint == ""
 
 
 @pytest.mark.parametrize(

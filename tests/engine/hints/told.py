@@ -2,8 +2,9 @@
 
 import re
 
-from engine import errors, hints
-from engine.hints.advice import Case
+from gradscribe.engine import hints
+from gradscribe.engine.hints.advice import HintContext
+from gradscribe.engine.run import errors
 
 FILE = "<program>"
 
@@ -13,7 +14,7 @@ def told(source, **names):
     try:
         exec(compile(source, FILE, "exec"), names)
     except BaseException as error:  # noqa: BLE001 - any exception is the subject here
-        return errors.problem(error, source, FILE).hint
+        return errors.to_problem(error, source, FILE).hint
     raise AssertionError("the program ran")
 
 
@@ -32,7 +33,7 @@ def gets_its_example_before_any_other(row):
 
 def says_one_plain_line(row):
     match = re.search(row.pattern, row.example)
-    text = hints.answer(row, match, Case(row.kind(), "", {}))
+    text = hints.answer(row, match, HintContext(row.kind(), "", {}))
     assert text
     assert "\n" not in text
     assert "{" not in text

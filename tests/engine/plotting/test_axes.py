@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.plotting.axes import Axes, Handle, numbers
+from gradscribe.engine.plotting.axes import NullHandle, RecordedAxes, numbers
 
 
 def test_a_handle_takes_whatever_is_done_to_it():
-    handle = Handle()
+    handle = NullHandle()
     (first,) = handle
     assert first.set_color("red") is handle
     handle["a"] = 1
@@ -27,9 +27,9 @@ def test_a_handle_takes_whatever_is_done_to_it():
     ],
 )
 def test_formats_are_read_as_matplotlib_reads_them(given, color, style, kind):
-    axes = Axes(lambda _name: Handle())
+    axes = RecordedAxes(lambda _name: NullHandle())
     axes.plot([1, 2], [3, 4], given)
-    (trace,) = axes.noted().traces
+    (trace,) = axes.to_data().traces
     assert (trace.color, trace.style, trace.kind) == (color, style, kind)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from engine import wire
-from engine.run import execute, record
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.run.run import execute, record
 
 HEAD = "import matplotlib.pyplot as plt\n"
 
@@ -140,7 +140,7 @@ def test_a_grid_of_axes_has_matplotlib_s_shape():
 
 def test_a_program_from_elsewhere_may_plot():
     source = HEAD + "plt.style.use('x')\nplt.plot([1, 2])\nplt.title('t')\nplt.show()"
-    tape = execute(wire.Run(0, source, policy=True))
+    tape = execute(messages.Run(0, source, policy=True))
     assert tape.status == "ok", tape.error
     assert tape.figures[0].axes[0].title == "t"
 

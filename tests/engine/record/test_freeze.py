@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from engine.run import record
+from gradscribe.engine.run.run import record
 
 
 def test_a_module_that_cannot_tell_its_parameters_ends_no_run():

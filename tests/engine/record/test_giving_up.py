@@ -2,14 +2,14 @@
 
 import pytest
 
-from engine import run
-from engine.record.copies import Copies
-from engine.record.hooks import Hooks
-from engine.record.modules import Modules
-from engine.record.nodes import Nodes
-from engine.record.optimizers import Optimizers
-from engine.record.recorder import Recorder
-from engine.record.tensors import Tensors
+from gradscribe.engine.record.backward.hooks import NodeHooks
+from gradscribe.engine.record.backward.nodes import Nodes
+from gradscribe.engine.record.forward.modules import Modules
+from gradscribe.engine.record.forward.optimizers import Optimizers
+from gradscribe.engine.record.recorder import Recorder
+from gradscribe.engine.record.values.copies import SnapshotStore
+from gradscribe.engine.record.values.tensors import Tensors
+from gradscribe.engine.run import run
 from tests.engine.mirror import mirror, plain
 
 PROGRAM = """
@@ -33,15 +33,15 @@ PARTS = [
     (Tensors, "value"),
     (Tensors, "add"),
     (Tensors, "differs"),
-    (Copies, "keep"),
+    (SnapshotStore, "keep"),
     (Nodes, "row"),
     (Nodes, "claim"),
     (Nodes, "leaf"),
     (Nodes, "reach"),
     (Nodes, "target"),
-    (Hooks, "ran"),
-    (Hooks, "adding"),
-    (Hooks, "added"),
+    (NodeHooks, "ran"),
+    (NodeHooks, "adding"),
+    (NodeHooks, "added"),
     (Modules, "_enter"),
     (Modules, "_meet"),
     (Optimizers, "_memory"),

@@ -1,6 +1,6 @@
 """Events are appended in order; past the limit the log says so, once. Prints count apart."""
 
-from engine.record.log import Log
+from gradscribe.engine.record.log import Log
 
 
 def test_ids_are_drawn_from_one_counter():
@@ -24,7 +24,7 @@ def test_printed_lines_count_apart_from_the_events():
         log.print("line", None)
     for _ in range(7):
         log.tell("leaf", 0, None)
-    assert log.truncated == log.lacking() == ""
+    assert log.truncated == log.describe_omissions() == ""
     log.tell("leaf", 0, None)
     assert "8 events" in log.truncated
     assert [e.kind for e in log.events].count("print") == len(log.prints) == log.print_limit
@@ -33,8 +33,10 @@ def test_printed_lines_count_apart_from_the_events():
 def test_lines_that_are_left_out_are_counted_in_words():
     log = Log(8)
     log.print("line", None)
-    log.unprinted = 1
-    assert log.lacking().startswith("1 printed line only in the output")
-    log.truncated, log.unprinted = "Recording stopped.", 90_000
-    assert log.lacking().startswith("Recording stopped. 90,000 printed lines only in the output")
-    assert log.lacking().endswith("the first 1.")
+    log.omitted_prints = 1
+    assert log.describe_omissions().startswith("1 printed line only in the output")
+    log.truncated, log.omitted_prints = "Recording stopped.", 90_000
+    assert log.describe_omissions().startswith(
+        "Recording stopped. 90,000 printed lines only in the output"
+    )
+    assert log.describe_omissions().endswith("the first 1.")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine import run
+from gradscribe.engine.run import run
 
 ODD = """import torch
 from torch import nn

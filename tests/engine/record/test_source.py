@@ -2,8 +2,8 @@
 
 import sys
 
-from engine.record.source import Source
-from engine.run import record
+from gradscribe.engine.record.source import Source
+from gradscribe.engine.run.run import record
 
 
 def placed(text: str, expression: str):

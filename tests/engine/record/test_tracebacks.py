@@ -7,8 +7,8 @@ import traceback
 import pytest
 import torch
 
-from engine import run
-from engine.record.recorder import Recorder
+from gradscribe.engine.record.recorder import Recorder
+from gradscribe.engine.run import run
 from tests.engine.mirror import mirror
 
 FAILING = {

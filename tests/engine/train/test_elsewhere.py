@@ -5,13 +5,16 @@ import sys
 import pytest
 import torch
 
-from engine import setup
-from engine.train import measuring, saved, telling, views
-from engine.train.export import script
-from engine.train.run import Run
-from engine.training import answers, asks
-from tests.engine.train.test_export import printed
-from tests.engine.train.test_host import Desk, of
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.protocol.training import replies as training_replies
+from gradscribe.engine.protocol.training import requests
+from gradscribe.engine.train import views
+from gradscribe.engine.train.runs import measure, saved
+from gradscribe.engine.train.runs.export import script
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve import replies
+from tests.engine.train.runs.test_export import printed
+from tests.engine.train.serve.test_host import Desk, of
 
 HEAD = """class Net(nn.Module):
     def __init__(self):
@@ -50,7 +53,7 @@ def own(source, **more):
 
 
 def trained(given, steps=23):
-    run = Run(setup.parse(given))
+    run = TrainingRun(setup.parse(given))
     run.advance(steps)
     assert run.problem is None
     steps_told, values, _ = run.history.take()
@@ -61,8 +64,8 @@ def trained(given, steps=23):
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_what_counts_elsewhere_counts_the_steps_alone(name, mode):
     given = own(ELSEWHERE[name], mode=mode, validate_every=5)
-    run = Run(setup.parse(given))
-    assert telling.units(run) == ()
+    run = TrainingRun(setup.parse(given))
+    assert replies.units(run) == ()
     run.advance(23)
     assert run.mode == "reference"
     assert bool(run.why) == (mode == "captured")
@@ -102,16 +105,16 @@ SELDOM = {
 @pytest.mark.parametrize("begun", [0, 7])
 @pytest.mark.parametrize("name", SELDOM)
 def test_what_counts_backward_calls_alone_counts_no_trial_of_the_captured_mode(name, begun):
-    run = Run(setup.parse(own(SELDOM[name], mode="reference" if begun else "captured")))
+    run = TrainingRun(setup.parse(own(SELDOM[name], mode="reference" if begun else "captured")))
     run.advance(begun)
-    run.alter(setup.parse(own(SELDOM[name], mode="captured")))
+    run.change_setup(setup.parse(own(SELDOM[name], mode="captured")))
     run.advance(23 - begun)
     assert run.problem is None
     why = "a step changes what its program keeps outside of the module"
     assert (run.mode, run.why) == ("reference", why)
     steps_told, values, _ = run.history.take()
     rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
-    straight = Run(setup.parse(own(SELDOM[name], mode="reference")))
+    straight = TrainingRun(setup.parse(own(SELDOM[name], mode="reference")))
     assert printed(script(straight.program, 23)) == rows
 
 
@@ -188,8 +191,8 @@ SPARSE = """class Net(nn.Module):
 def test_a_sparse_gradient_is_measured_as_the_dense_one():
     ratios = []
     for source in (SPARSE, SPARSE.replace("sparse=True", "sparse=False")):
-        run = Run(setup.parse(own(source, optimizer="sgd")))
-        measuring.measure(run)
+        run = TrainingRun(setup.parse(own(source, optimizer="sgd")))
+        measure.measure_step(run)
         ratios.append(run.ratios)
     assert sum(ratios[0], ()) == pytest.approx(sum(ratios[1], ()), rel=0.01)
     assert ratios[0][0][0] > 0
@@ -198,23 +201,27 @@ def test_a_sparse_gradient_is_measured_as_the_dense_one():
 def test_a_sparse_gradient_goes_through_the_host():
     desk = Desk()
     desk.train(**own(SPARSE, optimizer="sgd"))
-    desk.ask(asks.Watch(1, tuple(map(asks.Wish, ("gradients", "histograms", "optimizer")))))
-    assert of(answers.TrainState, desk.steps(20))[-1].step == 20
+    desk.ask(
+        requests.WatchViews(
+            1, tuple(map(requests.ViewRequest, ("gradients", "histograms", "optimizer")))
+        )
+    )
+    assert of(training_replies.TrainState, desk.steps(20))[-1].step == 20
 
 
 def test_looking_at_an_embedding_with_a_largest_norm_leaves_its_weights():
     source = SPARSE.replace("sparse=True", "max_norm=0.5")
-    run = Run(setup.parse(own(source, optimizer={"name": "sgd", "lr": 1.0})))
+    run = TrainingRun(setup.parse(own(source, optimizer={"name": "sgd", "lr": 1.0})))
     run.advance(4)
     before = [p.detach().clone() for p in run.program.model.parameters()]
     assert before[0].norm(dim=1).max() > 0.5, "its next forward would write into it"
-    views.show(run, "scores", {})
+    views.compute(run, "scores", {})
     assert all(map(torch.equal, before, run.program.model.parameters()))
 
 
 def test_a_look_at_the_shapes_leaves_the_data_to_a_module_that_writes_into_it():
     source = HEAD.format(made="", done="x.mul_(0.5)\n        return self.b(h)")
-    run = Run(setup.parse(own(source, validate_every=0)))
+    run = TrainingRun(setup.parse(own(source, validate_every=0)))
     x = run.program.tensor("x")[run.program.tensor("train_rows")]
     assert torch.equal(run.program.tensor("x_train"), x)
 
@@ -316,8 +323,8 @@ WRITING = HEAD.format(made="", done="return self.b(h)").replace(
 def test_going_back_brings_back_the_data_that_forward_wrote_into(mode, batch):
     given = own(WRITING, batch=batch, mode=mode, validate_every=5)
     _, straight = trained(given, 40)
-    assert printed(script(Run(setup.parse(given)).program, 40)) == straight
-    run = Run(setup.parse(given))
+    assert printed(script(TrainingRun(setup.parse(given)).program, 40)) == straight
+    run = TrainingRun(setup.parse(given))
     run.past.stride = 8
     made = [run.program.tensor(name).clone() for name in ("x_train", "x_val")]
     run.advance(40)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from engine import setup
-from engine.train.run import Run
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.train.runs.run import TrainingRun
 
 MODES = ("reference", "captured")
 
 
 def begun(**given):
-    return Run(setup.parse({"dtype": "float64", "validate_every": 0, **given}))
+    return TrainingRun(setup.parse({"dtype": "float64", "validate_every": 0, **given}))
 
 
 def data(run):

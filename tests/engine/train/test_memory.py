@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from engine import setup
-from engine.train import memory
-from engine.train.host import Host
-from engine.train.program import Program
-from engine.train.run import Run
-from engine.training import answers, asks
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.train import memory
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve.host import TrainingHost
+from gradscribe.engine.train.source.program import TrainingProgram
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much there is")
 DEEP = {"name": "mlp", "layers": [4] * 24}
@@ -26,9 +26,9 @@ earlier tests have freed."""
 def played(given, until=10_000):
     """What a host said while a run played, up to so many steps."""
     said = []
-    memory.give_back()
-    host = Host(said.append)
-    host.take(asks.Train(1, setup.parse(given), play=True))
+    memory.trim_heap()
+    host = TrainingHost(said.append)
+    host.take(requests.Train(1, setup.parse(given), play=True))
     held = host._runs[1]
     while held.playing and held.run.step < until:
         host.work()
@@ -36,15 +36,15 @@ def played(given, until=10_000):
 
 
 def state(said):
-    return [one for one in said if isinstance(one, answers.TrainState)][-1]
+    return [one for one in said if isinstance(one, replies.TrainState)][-1]
 
 
 @linux
 def test_a_process_knows_what_it_holds():
-    before = memory.resident()
+    before = memory.resident_bytes()
     block = bytearray(64 << 20)
-    assert memory.resident() - before > len(block) // 2
-    assert memory.allocated() > len(block)
+    assert memory.resident_bytes() - before > len(block) // 2
+    assert memory.allocated_bytes() > len(block)
 
 
 @linux
@@ -61,10 +61,10 @@ def test_kept_graphs_pause_the_run_with_one_message(monkeypatch):
     assert "item()" in told.problem.hint
     # The run goes on from there if it is told to, and going back lets go of what was kept.
     step = held.run.step
-    host.take(asks.Advance(1, 1))
+    host.take(requests.Advance(1, 1))
     host.work()
     assert held.run.step == step + 1
-    host.take(asks.Rewind(1, 0))
+    host.take(requests.Rewind(1, 0))
     assert kept == []
     assert state(said).problem is None
 
@@ -72,7 +72,7 @@ def test_kept_graphs_pause_the_run_with_one_message(monkeypatch):
 @linux
 def test_a_run_that_fills_what_there_may_be_is_paused(monkeypatch):
     monkeypatch.setattr(memory, "EVERY_S", 0.0)
-    monkeypatch.setattr(memory, "most", lambda: memory.allocated())
+    monkeypatch.setattr(memory, "data_limit", lambda: memory.allocated_bytes())
     _, held, said = played({"data": "moons"})
     assert state(said).reached == "memory"
     assert held.run.step > 0
@@ -87,15 +87,15 @@ def test_nothing_is_said_while_there_is_room():
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    assert memory.most() in (0, soft)
+    assert memory.data_limit() in (0, soft)
 
 
 def test_taking_the_mistake_away_lets_go_of_the_graphs():
-    run = Run(setup.parse(KEEPS))
+    run = TrainingRun(setup.parse(KEEPS))
     run.advance(5)
     kept = run.program.names["kept"]
     assert len(kept) == 5
-    run.alter(setup.parse({**KEEPS, "mistakes": []}))
+    run.change_setup(setup.parse({**KEEPS, "mistakes": []}))
     assert kept == []
     run.advance(5)
     assert kept == []
@@ -121,16 +121,16 @@ class Net(nn.Module):
 @pytest.mark.parametrize(("source", "line"), [(HUGE, 8), (LAYER, 5)])
 def test_memory_that_is_not_there_is_one_message_at_its_line(source, line):
     said = []
-    host = Host(said.append)
+    host = TrainingHost(said.append)
     model = {"name": "own", "source": source.strip("\n") + "\n"}
-    host.take(asks.Train(1, setup.parse({"data": "moons", "model": model})))
+    host.take(requests.Train(1, setup.parse({"data": "moons", "model": model})))
     (told,) = said
-    assert isinstance(told, answers.TrainProblem)
+    assert isinstance(told, replies.TrainProblem)
     assert (told.place, told.problem.message) == ("model.source", "Not enough memory for this")
     assert told.problem.place.line == line - 1
     assert "4 TB" in told.problem.hint
 
 
 def test_a_problem_of_another_kind_keeps_torchs_words():
-    made = Program(setup.parse({"data": "moons"}))
+    made = TrainingProgram(setup.parse({"data": "moons"}))
     assert made.failure(ValueError("shapes")).message == "shapes"

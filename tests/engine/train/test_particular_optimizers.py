@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from engine import setup
-from engine.train import checkpoints, saved
-from engine.train.export import script
-from engine.train.run import Run
-from engine.train.saved import live, plain
-from tests.engine.train.test_export import printed
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.train.runs import checkpoints, saved
+from gradscribe.engine.train.runs.export import script
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.runs.saved import from_lists, to_lists
+from tests.engine.train.runs.test_export import printed
 
 MATRICES = """
 class Net(nn.Module):
@@ -65,7 +65,7 @@ def close_checkpoints(monkeypatch):
 def begun(name, **more):
     given = dict(FITTING[name])
     model = {"name": "own", "source": given.pop("source")}
-    run = Run(setup.parse({**given, "model": model, "batch": 16, **more}))
+    run = TrainingRun(setup.parse({**given, "model": model, "batch": 16, **more}))
     run.enter()
     return run
 
@@ -116,7 +116,7 @@ def test_both_modes_make_the_same_of_it(name):
 
 
 def test_a_dense_gradient_under_sparse_adam_is_one_line():
-    run = Run(setup.parse({"data": "sine", "model": "linear", "optimizer": "sparse_adam"}))
+    run = TrainingRun(setup.parse({"data": "sine", "model": "linear", "optimizer": "sparse_adam"}))
     run.enter()
     run.advance(3)
     assert run.step == 0
@@ -140,7 +140,7 @@ def test_a_sparse_tensor_is_kept_as_it_lies(coalesced):
     tensor = torch.sparse_coo_tensor(rows, torch.randn(3, 4), (5, 4), check_invariants=True)
     if coalesced:
         tensor = tensor.coalesce()
-    back = live(plain(tensor))
+    back = from_lists(to_lists(tensor))
     assert back.is_coalesced() is coalesced
     assert torch.equal(back._indices(), tensor._indices())
     assert torch.equal(back._values(), tensor._values())
@@ -151,6 +151,12 @@ def test_a_sparse_tensor_is_kept_as_it_lies(coalesced):
     ("rows", "shape"), [([[7]], (5, 4)), ([[-1]], (5, 4)), ([[0]], (5, 3)), ([[0], [0]], (5, 4))]
 )
 def test_a_forged_sparse_tensor_is_refused(rows, shape):
-    forged = ["sparse", plain(torch.tensor(rows)), plain(torch.ones(1, 4)), list(shape), False]
+    forged = [
+        "sparse",
+        to_lists(torch.tensor(rows)),
+        to_lists(torch.ones(1, 4)),
+        list(shape),
+        False,
+    ]
     with pytest.raises((ValueError, RuntimeError)):
-        live(forged)
+        from_lists(forged)

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from engine.setup import BadSetup, Part, Setup
-from engine.train import files, telling
-from engine.train.program import Program
-from engine.train.run import Run
+from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve import files, replies
+from gradscribe.engine.train.source.program import TrainingProgram
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def table(tmp_path):
         file = tmp_path / "t.csv"
         file.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
         given = {"path": str(file), "inputs": ["a"], "target": "b", **options}
-        program = Run(Setup(Part("csv", given), Part("linear"), train=1.0)).program
+        program = TrainingRun(Setup(Part("csv", given), Part("linear"), train=1.0)).program
         return program.x.tolist(), program.y.tolist()
 
     return made
@@ -54,9 +54,9 @@ def test_classes_keep_their_names(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("a,b\n1,owl\n2,cat\n3,owl\n")
     part = Part("csv", {"path": str(file), "inputs": ["a"], "target": "b", "classes": True})
-    run = Run(Setup(part, Part("linear"), train=1.0))
-    assert telling.begun(1, run, None).classes == ("cat", "owl")
-    assert telling.begun(1, Run(Setup(Part("moons"))), None).classes == ("0", "1")
+    run = TrainingRun(Setup(part, Part("linear"), train=1.0))
+    assert replies.run_started(1, run, None).classes == ("cat", "owl")
+    assert replies.run_started(1, TrainingRun(Setup(Part("moons"))), None).classes == ("0", "1")
 
 
 def test_a_table_may_do_without_names(table, tmp_path):
@@ -66,21 +66,21 @@ def test_a_table_may_do_without_names(table, tmp_path):
     # The first row is one of numbers; of those below every fourth is taken.
     assert table(every, limit=30, **chosen)[0] == [[0.0], *([float(i)] for i in range(1, 100, 4))]
     assert table("1,5;2,5\n3,0;4,0\n", **chosen) == ([[1.5], [3.0]], [[2.5], [4.0]])
-    with pytest.raises(BadSetup, match="row 2 has 3 cells, the first 2"):
+    with pytest.raises(SetupError, match="row 2 has 3 cells, the first 2"):
         table("1,2\n3,4,5\n", **chosen)
-    with pytest.raises(BadSetup, match="row 1, column 'column 1': 'a' is no number"):
+    with pytest.raises(SetupError, match="row 1, column 'column 1': 'a' is no number"):
         table("a,b\n1,2\n", **chosen)
 
 
 def test_a_look_sees_whether_the_first_row_names_the_columns(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("1,5;2;x\n3;4;y\n")
-    assert files.look(1, str(file)).header, "a word among numbers may be a name"
+    assert files.summarize_csv(1, str(file)).header, "a word among numbers may be a name"
     file.write_text("1,5;2\n3;4\n")
-    found = files.look(1, str(file))
+    found = files.summarize_csv(1, str(file))
     assert (found.header, found.columns) == (False, ("column 1", "column 2"))
     assert (found.count, found.rows[0]) == (2, ("1,5", "2"))
-    named = files.look(1, str(file), header=True)
+    named = files.summarize_csv(1, str(file), header=True)
     assert (named.header, named.columns, named.count) == (True, ("1,5", "2"), 1)
 
 
@@ -89,7 +89,7 @@ def test_one_slip_leaves_a_column_of_numbers_one(tmp_path):
     rows = [f"{i},{i},{'ox' if i % 2 else 'yak'}" for i in range(40)]
     rows[7] = "7,seven,ox"
     file.write_text("\n".join(("a,b,c", *rows)))
-    found = files.look(1, str(file))
+    found = files.summarize_csv(1, str(file))
     assert found.numeric == (True, True, False)
     assert found.kinds == (40, 40, 2)
 
@@ -100,7 +100,7 @@ def test_one_slip_leaves_a_column_of_numbers_one(tmp_path):
 )
 @pytest.mark.parametrize("options", [{"classes": True}, {"missing": "leave rows out"}])
 def test_a_quotation_that_is_not_closed_is_told_with_its_row(table, line, end, options):
-    with pytest.raises(BadSetup, match=r"^row 3 opens a quotation and does not close it$"):
+    with pytest.raises(SetupError, match=r"^row 3 opens a quotation and does not close it$"):
         table(f"a,b,c\n1,2,x\n{line}{end}", **options)
 
 
@@ -133,7 +133,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_what_cannot_be_read_is_told_with_its_row(table, name):
     text, words = BAD[name]
-    with pytest.raises(BadSetup, match=words) as caught:
+    with pytest.raises(SetupError, match=words) as caught:
         table(text)
     assert caught.value.place.startswith("data")
 
@@ -148,14 +148,14 @@ def test_what_cannot_be_read_is_told_with_its_row(table, name):
     ],
 )
 def test_who_names_no_columns_is_told_which_there_are(table, text, options, words):
-    with pytest.raises(BadSetup, match=words):
+    with pytest.raises(SetupError, match=words):
         table(text, **options)
 
 
 def test_rows_that_miss_a_value_can_be_left_out(table):
     text = "a,b,c\n1,2,\n,4,x\n5,NA,x\n6,7,x\n"
     assert table(text, missing="leave rows out") == ([[1.0], [6.0]], [[2.0], [7.0]])
-    with pytest.raises(BadSetup, match="no row in which all"):
+    with pytest.raises(SetupError, match="no row in which all"):
         table("a,b\n,1\n2,\n", missing="leave rows out")
 
 
@@ -181,7 +181,7 @@ LOOKS = {
 def test_a_look_tells_what_is_wrong(tmp_path, text):
     file = tmp_path / "t.csv"
     file.write_text(text)
-    found = files.look(1, str(file))
+    found = files.summarize_csv(1, str(file))
     assert LOOKS[text] in found.problem.message
     assert found.problem.message.startswith("t.csv: ")
 
@@ -189,7 +189,7 @@ def test_a_look_tells_what_is_wrong(tmp_path, text):
 def test_a_look_tells_columns_of_numbers_from_text(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("a;b;c;d\n1,5;x;;2\n;y;;3\n")
-    found = files.look(1, str(file))
+    found = files.summarize_csv(1, str(file))
     assert found.problem is None
     assert found.columns == ("a", "b", "c", "d")
     assert found.numeric == (True, False, False, True)
@@ -200,11 +200,11 @@ def test_a_look_tells_columns_of_numbers_from_text(tmp_path):
 def test_a_look_counts_a_long_file(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("a,b\n" + "1,2\n" * 5000)
-    found = files.look(1, str(file))
+    found = files.summarize_csv(1, str(file))
     assert found.count == 5000
-    assert len(found.rows) == files.SHOWN
-    assert "no such file" in files.look(1, str(tmp_path / "none.csv")).problem.message
-    assert files.look(1, str(tmp_path)).problem is not None
+    assert len(found.rows) == files.SHOWN_ROWS
+    assert "no such file" in files.summarize_csv(1, str(tmp_path / "none.csv")).problem.message
+    assert files.summarize_csv(1, str(tmp_path)).problem is not None
 
 
 def test_trained_on_it_learns_the_line(table, tmp_path):
@@ -212,7 +212,7 @@ def test_trained_on_it_learns_the_line(table, tmp_path):
     x = torch.linspace(-1, 1, 40)
     file.write_text("a,b\n" + "".join(f"{v},{3 * v + 1}\n" for v in x.tolist()))
     data = Part("csv", {"path": str(file), "inputs": ["a"], "target": "b"})
-    run = Run(Setup(data, Part("linear"), optimizer=Part("sgd", {"lr": 0.3})))
+    run = TrainingRun(Setup(data, Part("linear"), optimizer=Part("sgd", {"lr": 0.3})))
     run.advance(200)
     weight, bias = (p.item() for p in run.program.model.parameters())
     assert (weight, bias) == (pytest.approx(3, abs=1e-3), pytest.approx(1, abs=1e-3))
@@ -224,7 +224,7 @@ def test_numbers_keep_the_digits_that_the_dtype_has_room_for(tmp_path, dtype):
     path = tmp_path / "digits.csv"
     path.write_text("a,b\n" + "".join(f"{c!r},{c!r}\n" for c in cells))
     part = Part("csv", {"path": str(path), "inputs": ["a"], "target": "b"})
-    program = Program(Setup(part, Part("linear"), train=1.0, dtype=dtype))
+    program = TrainingProgram(Setup(part, Part("linear"), train=1.0, dtype=dtype))
     expected = torch.tensor(cells, dtype=getattr(torch, dtype))
     assert torch.equal(program.tensor("x_train")[:, 0], expected)
     assert torch.equal(program.tensor("y_train")[:, 0], expected)

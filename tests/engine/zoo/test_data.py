@@ -5,13 +5,13 @@ import math
 import pytest
 import torch
 
-from engine.setup import BadSetup, Part, Setup
-from engine.train import catalogue
-from engine.train.program import Program
-from engine.zoo.data import csv, digits, formula
-from engine.zoo.pieces import Data
+from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.train.source import catalogue
+from gradscribe.engine.train.source.program import TrainingProgram
+from gradscribe.engine.zoo.data import csv, digits, formula
+from gradscribe.engine.zoo.entry import Data
 
-NAMES = [name for name in catalogue.pieces("data") if name != "csv"]
+NAMES = [name for name in catalogue.zoo_entries("data") if name != "csv"]
 
 
 def made(name, seed=0, **options):
@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_data_whatever_torch_drew_before(name):
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if "n" in
-    {o.name for o in catalogue.pieces("data")[n].options}])  # fmt: skip
+    {o.name for o in catalogue.zoo_entries("data")[n].options}])  # fmt: skip
 @pytest.mark.parametrize("count", [10, 37])
 def test_a_data_set_has_as_many_examples_as_were_asked_for(name, count):
     _, x, _ = made(name, n=count)
@@ -180,8 +180,8 @@ def test_a_formula_that_is_more_than_one_is_refused(text):
 def test_a_hostile_formula_never_gets_to_run():
     for text in HOSTILE[:10]:
         assert formula.allowed(text)
-        with pytest.raises(BadSetup):
-            catalogue.pieces("data")["formula"].note({"formula": text})
+        with pytest.raises(SetupError):
+            catalogue.zoo_entries("data")["formula"].note({"formula": text})
 
 
 def table(file, text, **more):
@@ -230,8 +230,8 @@ def test_an_error_in_a_table_names_its_row(tmp_path, text, words):
 
 @pytest.mark.parametrize("text", ["1/0", "log(x)", "1/(x - x)", "sqrt(x) + x"])
 def test_what_a_formula_cannot_give_is_told_beside_it(text):
-    with pytest.raises(BadSetup) as caught:
-        Program(Setup(Part("formula", {"formula": text}), Part("linear")))
+    with pytest.raises(SetupError) as caught:
+        TrainingProgram(Setup(Part("formula", {"formula": text}), Part("linear")))
     assert caught.value.place == "data.formula"
 
 
@@ -251,12 +251,12 @@ def test_a_misspelt_function_is_told_from_a_wrong_call(text, words):
 @pytest.mark.parametrize("kind", [-1, 1.5, 1000, 1e18])
 def test_a_class_of_drawn_points_that_cannot_be_is_told_with_its_row(kind):
     rows = [[0.0, 0.0, 0], [1.0, 1.0, kind]]
-    with pytest.raises(BadSetup, match="row 2 is of class") as caught:
-        Program(Setup(data=Part("points", {"points": rows})))
+    with pytest.raises(SetupError, match="row 2 is of class") as caught:
+        TrainingProgram(Setup(data=Part("points", {"points": rows})))
     assert caught.value.place == "data.points"
 
 
 def test_drawn_points_may_be_of_any_whole_class():
     rows = [[0.0, 0.0, 0], [1.0, 1.0, 2.0], [1.0, 0.0, 999]]
-    made = Program(Setup(data=Part("points", {"points": rows}), model=Part("linear")))
+    made = TrainingProgram(Setup(data=Part("points", {"points": rows}), model=Part("linear")))
     assert made.y.tolist() == [0, 2, 999]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.zoo.models.own import definitions
+from gradscribe.engine.zoo.models.own import definitions
 
 NET = """class Net(nn.Module):
     def __init__(self):

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from engine.run import record
-from playback.explain import local
-from playback.index import Index
+from gradscribe.engine.run.run import record
+from gradscribe.playback.explain import local_derivative
+from gradscribe.playback.tape.index import Index
 
 POINTS = (-1.7, -0.4, 0.3, 0.9, 2.6)
 
@@ -26,7 +26,7 @@ def _locals(expression, points):
         if edge.execution is None or edge.gradient is None:
             continue
         if edge.target not in index.nodes:  # a leaf: the share of the expression itself
-            found.append(local.local(index, number))
+            found.append(local_derivative.local_derivative(index, number))
     return found
 
 

@@ -1,17 +1,17 @@
 import pytest
 import torch
 
-from playback.explain import explain, naming
-from playback.explain.broadcast import both_ways, is_stretched, stretched_dims
-from playback.index import Index, index_of
+from gradscribe.playback.explain import explain, naming
+from gradscribe.playback.explain.broadcast import broadcast_dims, broadcast_table, is_broadcast
+from gradscribe.playback.tape.index import Index, index_of
 
 
 def test_the_stretched_dimensions_are_those_that_were_one_or_missing():
-    assert stretched_dims((3,), (2, 3)) == [0]
-    assert stretched_dims((2, 1), (2, 3)) == [1]
-    assert stretched_dims((), (2, 3)) == [0, 1]
-    assert stretched_dims((2, 3), (2, 3)) == []
-    assert stretched_dims((1, 1), (1, 1)) == []
+    assert broadcast_dims((3,), (2, 3)) == [0]
+    assert broadcast_dims((2, 1), (2, 3)) == [1]
+    assert broadcast_dims((), (2, 3)) == [0, 1]
+    assert broadcast_dims((2, 3), (2, 3)) == []
+    assert broadcast_dims((1, 1), (1, 1)) == []
 
 
 def test_a_stretched_bias_is_said_to_be_summed(recorded):
@@ -21,8 +21,8 @@ def test_a_stretched_bias_is_said_to_be_summed(recorded):
     )
     found = explain(tape, op=0, position=len(tape.events))
     assert "The share of b is summed over dimension 0 (16) because b was stretched" in found.words
-    assert is_stretched(Index(tape), tape.ops[0], 1)
-    assert not is_stretched(Index(tape), tape.ops[0], 0)
+    assert is_broadcast(Index(tape), tape.ops[0], 1)
+    assert not is_broadcast(Index(tape), tape.ops[0], 0)
 
 
 def test_what_fits_is_not_said_to_be_stretched(recorded):
@@ -34,7 +34,7 @@ def axes_of(recorded, source):
     tape = recorded(source)
     index = index_of(tape)
     op = next(op for op in tape.ops if op.op in ("mul", "add", "matmul"))
-    return both_ways(index, op, naming.rule_of(index, op), "L")
+    return broadcast_table(index, op, naming.rule_of(index, op), "L")
 
 
 def test_stretched_axes_are_drawn_both_ways(recorded):

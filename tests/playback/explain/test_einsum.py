@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.run import record
+from gradscribe.engine.run.run import record
 from tests.playback.explain.test_truth import row_of
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.run import record
-from playback.explain import explain
+from gradscribe.engine.run.run import record
+from gradscribe.playback.explain import explain
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from engine import run
-from engine.derivatives import table
-from engine.tape import Formula
-from playback.explain import explain
-from playback.explain.from_torch import argument, readable, share
-from playback.explain.torch_words import HELPERS
-from playback.index import index_of
+from gradscribe.engine.protocol.tape import Formula
+from gradscribe.engine.record.backward.derivatives import load_table
+from gradscribe.engine.run import run
+from gradscribe.playback.explain import explain
+from gradscribe.playback.explain.from_torch import edge_argument, gradient_formula, readable
+from gradscribe.playback.explain.torch_helpers import HELPERS
+from gradscribe.playback.tape.index import index_of
 
 A = torch.tensor([[0.5, 1.5], [2.0, 0.7]], dtype=torch.float64)
 B = torch.tensor([[1.2, 0.4], [0.3, 2.2]], dtype=torch.float64)
@@ -73,7 +73,7 @@ def test_formulas_give_autograds_numbers(name):
     a, b = A.clone().requires_grad_(), B.clone().requires_grad_()
     made = CALLS[name](a, b)
     node = made.grad_fn
-    formula = table()[node.name()]
+    formula = load_table()[node.name()]
     grad = torch.arange(1.0, made.numel() + 1, dtype=torch.float64).reshape(made.shape)
     sent = node(grad)
     sent = sent if isinstance(sent, tuple) else (sent,)
@@ -84,20 +84,20 @@ def test_formulas_give_autograds_numbers(name):
     for slot, expected in enumerate(sent):
         if expected is None:
             continue
-        written = share(formula, argument(formula, len(sent), slot), {})
+        written = gradient_formula(formula, edge_argument(formula, len(sent), slot), {})
         torch.testing.assert_close(evaluated(written, names), expected)
         compared += 1
     assert compared
 
 
 def test_most_of_the_table_reads_without_c():
-    rows = [readable(text) for one in table().values() for _, text in one.gradients]
+    rows = [readable(text) for one in load_table().values() for _, text in one.gradients]
     foreign = [row for row in rows if re.search(r"\w+_backward\w*\(|std::|->", row)]
     assert len(foreign) < 0.3 * len(rows)
 
 
 def test_helpers_are_torchs():
-    text = " ".join(t for one in table().values() for _, t in one.gradients)
+    text = " ".join(t for one in load_table().values() for _, t in one.gradients)
     used = set(re.findall(r"\w+", text.replace("_symint", "")))
     unknown = [name for name in HELPERS if name not in used]
     # Helpers of other versions may stay; most have to be of this one.
@@ -105,16 +105,16 @@ def test_helpers_are_torchs():
 
 
 def test_edges_follow_the_schema_and_lists_spread():
-    cat = table()["CatBackward0"]
-    assert [argument(cat, 3, slot) for slot in range(3)] == ["tensors"] * 3
-    linear = table()["AddmmBackward0"]
-    assert [argument(linear, 3, slot) for slot in range(3)] == ["self", "mat1", "mat2"]
+    cat = load_table()["CatBackward0"]
+    assert [edge_argument(cat, 3, slot) for slot in range(3)] == ["tensors"] * 3
+    linear = load_table()["AddmmBackward0"]
+    assert [edge_argument(linear, 3, slot) for slot in range(3)] == ["self", "mat1", "mat2"]
 
 
 def test_names_are_put_in_whole():
     formula = Formula("F", "f", ("self", "selfish"), ((("self",), "grad * self * selfish"),))
-    assert share(formula, "self", {"grad": "g", "self": "x"}) == "g × x × selfish"
-    assert share(formula, "other", {}) == ""
+    assert gradient_formula(formula, "self", {"grad": "g", "self": "x"}) == "g × x × selfish"
+    assert gradient_formula(formula, "other", {}) == ""
 
 
 def test_an_op_without_a_rule_is_told_by_the_table():
@@ -133,7 +133,7 @@ def test_an_op_without_a_rule_is_told_by_the_table():
     assert " × x ÷ " in rows["∂L/∂x"][0]
 
 
-@pytest.mark.parametrize("name", list(table())[::7])
+@pytest.mark.parametrize("name", list(load_table())[::7])
 def test_every_formula_can_be_read(name):
-    for _, text in table()[name].gradients:
+    for _, text in load_table()[name].gradients:
         assert readable(text)

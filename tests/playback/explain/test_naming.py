@@ -2,12 +2,12 @@ import math
 
 import pytest
 
-from playback.explain import naming
-from playback.index import Index
+from gradscribe.playback.explain import naming
+from gradscribe.playback.tape.index import Index
 
 
 def names_of(tape, op=0):
-    return naming.names(Index(tape), tape.ops[op])
+    return naming.template_names(Index(tape), tape.ops[op])
 
 
 def test_operands_are_called_by_their_variables(fan):
@@ -20,8 +20,8 @@ def test_what_has_no_name_gets_a_letter_that_is_not_taken(recorded):
     found = names_of(tape, 2)
     assert len({found["a"], found["b"], "a", "y"}) == 4
     assert found.unnamed == {"a", "b"}
-    assert not found.all_named("{a} + 1")
-    assert found.all_named("{y} + 1")
+    assert not found.has_all_names("{a} + 1")
+    assert found.has_all_names("{y} + 1")
 
 
 def test_literals_are_written_as_short_as_they_are(neuron):
@@ -39,9 +39,9 @@ def test_the_count_is_how_many_make_one(recorded):
 
 
 def test_numbers_are_only_those_of_scalars(neuron, mlp):
-    assert naming.numbers(Index(neuron), neuron.ops[0]).inputs == (2.0, -3.0)
-    assert naming.numbers(Index(mlp), mlp.ops[0]) is None
-    assert math.isnan(naming.sketch(Index(mlp), mlp.ops[0]).inputs[0])
+    assert naming.scalar_numbers(Index(neuron), neuron.ops[0]).inputs == (2.0, -3.0)
+    assert naming.scalar_numbers(Index(mlp), mlp.ops[0]) is None
+    assert math.isnan(naming.partial_numbers(Index(mlp), mlp.ops[0]).inputs[0])
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_a_product_goes_by_the_dimensions_of_its_sides(recorded, left, right, fo
 
 
 def test_a_slope_of_several_terms_gets_brackets():
-    assert naming.slope_text("1−o²") == "(1−o²)"
-    assert naming.slope_text("2d") == "2d"
-    assert naming.slope_text("−1") == "−1"
+    assert naming.parenthesize_slope("1−o²") == "(1−o²)"
+    assert naming.parenthesize_slope("2d") == "2d"
+    assert naming.parenthesize_slope("−1") == "−1"
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_a_slope_of_several_terms_gets_brackets():
     ],
 )  # fmt: skip
 def test_a_negative_number_after_a_minus_has_one_sign_or_none(template, filled):
-    assert naming.Named(a="−2.5", b="r").fill(template) == filled
+    assert naming.TemplateNames(a="−2.5", b="r").fill(template) == filled

@@ -1,7 +1,7 @@
 import pytest
 
-from playback.explain import Row, explain
-from playback.explain.page import MOST_ROWS
+from gradscribe.playback.explain import ExplanationRow, explain
+from gradscribe.playback.explain.page import MAX_ROWS
 
 
 def end(tape):
@@ -29,9 +29,9 @@ def test_the_sum_in_the_middle_of_a_neuron_reads_as_in_the_picture(neuron):
     assert found.words == "A sum hands its gradient on unchanged to every input"
     assert found.formula == "n = a + b"
     assert found.rows == (
-        Row("∂L/∂n", "from tanh", "0.2071"),
-        Row("∂L/∂a", "= ∂L/∂n × 1", "0.2071", True),
-        Row("∂L/∂b", "= ∂L/∂n × 1", "0.2071", True),
+        ExplanationRow("∂L/∂n", "from tanh", "0.2071"),
+        ExplanationRow("∂L/∂a", "= ∂L/∂n × 1", "0.2071", True),
+        ExplanationRow("∂L/∂b", "= ∂L/∂n × 1", "0.2071", True),
     )
     assert found.source.line == 5
 
@@ -171,10 +171,10 @@ def test_of_many_operands_and_shares_some_are_told_and_the_others_counted(record
     tape = recorded("xs = [param(1.0) for _ in range(40)]\ny = torch.stack(xs)\ny.sum().backward()")
     before = explain(tape, op=0, position=event_of_op(tape, 0) + 1)
     assert before.formula.count("…") == 1 + 5  # five operands found no letter
-    assert [row.label for row in before.rows][MOST_ROWS:] == ["and 24 more operands", "y"]
+    assert [row.label for row in before.rows][MAX_ROWS:] == ["and 24 more operands", "y"]
     after = explain(tape, op=0, position=end(tape))
     sent = [row for row in after.rows if row.text.startswith("=")]
-    assert [row.number for row in sent] == ["1.0000"] * MOST_ROWS
+    assert [row.number for row in sent] == ["1.0000"] * MAX_ROWS
     assert after.rows[-1].label == "and 24 more shares"
 
 
@@ -182,16 +182,16 @@ def test_a_sum_of_many_shares_tells_some_of_them_and_the_whole(recorded):
     tape = recorded("x = param(1.0)\nsum([x] * 40).backward()")
     value = next(v.id for v in tape.values if v.name == "x")
     rows = explain(tape, value=value, position=end(tape)).rows
-    assert sum(row.label == "part of ∂L/∂x" for row in rows) == MOST_ROWS
-    assert Row("and 24 more shares", "", "") in rows
-    assert Row("∂L/∂x", "= the sum of all 40", "40.0000") in rows
+    assert sum(row.label == "part of ∂L/∂x" for row in rows) == MAX_ROWS
+    assert ExplanationRow("and 24 more shares", "", "") in rows
+    assert ExplanationRow("∂L/∂x", "= the sum of all 40", "40.0000") in rows
 
 
 def test_of_many_results_some_are_told(recorded):
     tape = recorded("x = torch.ones(40, requires_grad=True)\nsum(x.unbind()).backward()")
     rows = explain(tape, op=0, position=end(tape)).rows
-    assert Row("and 24 more gradients", "", "") in rows
-    assert len(rows) < 2 * MOST_ROWS
+    assert ExplanationRow("and 24 more gradients", "", "") in rows
+    assert len(rows) < 2 * MAX_ROWS
 
 
 def event_of_op(tape, number):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.run import record
-from playback.explain import explain
-from playback.explain.settings import settings
+from gradscribe.engine.run.run import record
+from gradscribe.playback.explain import explain
+from gradscribe.playback.explain.settings import settings
 
 
 def first(call: str):

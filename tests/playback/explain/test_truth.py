@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.run import record
-from playback import short
-from playback.explain import explain
-from playback.index import Index
+from gradscribe.engine.run.run import record
+from gradscribe.playback.explain import explain
+from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape.index import Index
 
 BEFORE = """
 torch.manual_seed(0)
@@ -160,7 +160,7 @@ def told(call: str):
 def test_what_is_called_a_gradient_is_the_whole_of_it(call):
     index, found = told(call)
     whole = {
-        leaf.name: short.gradient(index.tape.snapshots[leaf.grad])
+        leaf.name: snapshot_text.gradient(index.tape.snapshots[leaf.grad])
         for leaf in index.tape.leaves
         if leaf.grad is not None
     }

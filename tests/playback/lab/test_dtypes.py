@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from playback.lab.dtypes import DTYPES, describe
+from gradscribe.playback.lab.dtypes import DTYPES, describe
 
 
 @pytest.mark.parametrize("name", DTYPES)

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playback.lab.explain import METHODS, explain
+from gradscribe.playback.lab.explain import METHODS, explain_shapes
 
 SIZES = st.lists(st.sampled_from([1, 1, 2, 3]), max_size=3).map(tuple)
 
@@ -24,7 +24,7 @@ def ran(function, *shapes):
 @given(SIZES, SIZES)
 def test_broadcasting_clashes_where_torch_refuses(a, b):
     result = ran(torch.add, a, b)
-    axes = explain("a + b", {"a": a, "b": b}, [result] if result is not None else [])
+    axes = explain_shapes("a + b", {"a": a, "b": b}, [result] if result is not None else [])
     assert ("clash" in kinds(axes)) == (result is None)
     if result is not None:
         stretched = {"a": a, "b": b}
@@ -39,7 +39,7 @@ def test_products_clash_where_the_inner_sizes_differ(a, b):
         return
     inner = b[-2] if len(b) > 1 else b[0]
     result = ran(torch.matmul, a, b)
-    axes = explain("a @ b", {"a": a, "b": b}, [result] if result is not None else [])
+    axes = explain_shapes("a @ b", {"a": a, "b": b}, [result] if result is not None else [])
     assert ("clash" in kinds(axes)) == (a[-1] != inner)
 
 
@@ -51,7 +51,7 @@ def test_cat_clashes_where_torch_refuses(shapes, dim):
     named = dict(zip("abc", shapes, strict=False))
     result = ran(lambda *parts: torch.cat(parts, dim), *shapes)
     source = f"torch.cat([{', '.join(named)}], dim={dim})"
-    axes = explain(source, named, [result] if result is not None else [])
+    axes = explain_shapes(source, named, [result] if result is not None else [])
     assert ("clash" in kinds(axes)) == (result is None)
 
 
@@ -79,7 +79,7 @@ CASES = [
 def test_the_result_of_the_table_is_torchs(source, shape, word):
     found = eval(source, {"x": torch.ones(shape), "torch": torch})
     results = [tuple(one.shape) for one in (found if isinstance(found, tuple) else [found])]
-    axes = explain(source, {"x": shape}, results)
+    axes = explain_shapes(source, {"x": shape}, results)
     assert word in axes.sentence
     if axes.rows:
         last = axes.rows[-1]
@@ -90,7 +90,7 @@ def test_the_result_of_the_table_is_torchs(source, shape, word):
 
 
 def test_a_wrong_view_is_told_with_its_counts():
-    axes = explain("x.view(5)", {"x": (4, 3)}, [])
+    axes = explain_shapes("x.view(5)", {"x": (4, 3)}, [])
     assert "12" in axes.sentence
     assert "5" in axes.sentence
     assert "clash" in kinds(axes)
@@ -98,8 +98,8 @@ def test_a_wrong_view_is_told_with_its_counts():
 
 @pytest.mark.parametrize("source", ["", "x +", "f(", "y", "[x]", "lambda: x", "x" * 9000, "x[y]"])
 def test_what_cannot_be_read_is_no_reason_to_fail(source):
-    explain(source, {"x": (2, 3)}, [(2, 3)])
-    explain(source, {"x": (2, 3)}, [])
+    explain_shapes(source, {"x": (2, 3)}, [(2, 3)])
+    explain_shapes(source, {"x": (2, 3)}, [])
 
 
 def test_methods_are_methods_of_tensors():

@@ -4,10 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.run import record
-from playback.index import index_of
-from playback.lessons.answers import judge, read_number, read_shape, truth, written
-from playback.lessons.lesson import Question
+from gradscribe.engine.run.run import record
+from gradscribe.playback.lessons.answers import (
+    answer_text,
+    check_answer,
+    correct_answer,
+    parse_number,
+    parse_shape,
+)
+from gradscribe.playback.lessons.lesson import Question
+from gradscribe.playback.tape.index import index_of
 
 INDEX = index_of(
     record(
@@ -49,40 +55,40 @@ def ask(answer, kind="number", **more):
     ],
 )
 def test_a_number_is_judged(answer, said, verdict):
-    assert judge(ask(answer), said, INDEX) == verdict
+    assert check_answer(ask(answer), said, INDEX) == verdict
 
 
 @pytest.mark.parametrize("said", ["(3, 4)", "3x4", "3 × 4", "[3,4]", "3, 4", "torch.Size([3, 4])"])
 def test_a_shape_may_be_written_in_many_ways(said):
-    assert judge(ask("shape(z)", "shape"), said, INDEX) == "right"
+    assert check_answer(ask("shape(z)", "shape"), said, INDEX) == "right"
 
 
 def test_a_wrong_shape_is_wrong_and_words_are_no_shape():
     question = ask("shape(z)", "shape")
-    assert judge(question, "(4, 3)", INDEX) == "wrong"
-    assert judge(question, "three by four", INDEX) == "unread"
-    assert read_shape("()") == read_shape("scalar") == []
-    assert read_shape("(3,)") == [3]
+    assert check_answer(question, "(4, 3)", INDEX) == "wrong"
+    assert check_answer(question, "three by four", INDEX) == "unread"
+    assert parse_shape("()") == parse_shape("scalar") == []
+    assert parse_shape("(3,)") == [3]
 
 
 def test_a_word_is_compared_without_fuss():
     question = ask("dtype(z)", "word")
-    assert judge(question, "torch.float32", INDEX) == "wrong"
-    assert judge(question, " Float32 ", INDEX) == "right"
+    assert check_answer(question, "torch.float32", INDEX) == "wrong"
+    assert check_answer(question, " Float32 ", INDEX) == "right"
 
 
 def test_of_choices_the_one_that_holds_is_right():
     rows = (("two", "value(y) == 2"), ("three", "value(y) == 3"))
     question = Question("?", "choice", choices=rows)
-    assert judge(question, "0", INDEX) == "right"
-    assert judge(question, "1", INDEX) == "wrong"
-    assert truth(question, INDEX) == "two"
+    assert check_answer(question, "0", INDEX) == "right"
+    assert check_answer(question, "1", INDEX) == "wrong"
+    assert correct_answer(question, INDEX) == "two"
 
 
 def test_choices_of_which_two_hold_have_no_answer():
     question = Question("?", "choice", choices=(("a", "1 == 1"), ("b", "2 == 2")))
-    assert judge(question, "0", INDEX) == "unknown"
-    assert truth(question, INDEX) == ""
+    assert check_answer(question, "0", INDEX) == "unknown"
+    assert correct_answer(question, INDEX) == ""
 
 
 @pytest.mark.parametrize(
@@ -96,21 +102,21 @@ def test_choices_of_which_two_hold_have_no_answer():
     ],
 )
 def test_an_answer_is_written_as_the_interface_writes_numbers(found, shown):
-    assert written(found) == shown
+    assert answer_text(found) == shown
 
 
 def test_a_shape_is_written_as_torch_writes_it():
-    assert written([3, 4], is_shape=True) == "(3, 4)"
-    assert written([3], is_shape=True) == "(3,)"
+    assert answer_text([3, 4], is_shape=True) == "(3, 4)"
+    assert answer_text([3], is_shape=True) == "(3,)"
 
 
 @given(st.text(max_size=40))
 def test_nothing_typed_breaks_the_reader(said):
-    read_number(said)
-    read_shape(said)
-    judge(ask("value(y)"), said, INDEX)
+    parse_number(said)
+    parse_shape(said)
+    check_answer(ask("value(y)"), said, INDEX)
 
 
 @given(st.floats(-1e6, 1e6))
 def test_a_number_is_read_as_python_writes_it(number):
-    assert read_number(repr(number)) == number
+    assert parse_number(repr(number)) == number

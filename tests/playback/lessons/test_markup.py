@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playback.lessons.markup import html, inline, plain
+from gradscribe.playback.lessons.markup import html, inline, plain
 
 
 def test_marks_become_tags():

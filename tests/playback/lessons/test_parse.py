@@ -2,7 +2,7 @@
 
 import pytest
 
-from playback.lessons.parse import BadLesson, head_of, parse
+from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
 
 GOOD = """+++
 title = "Two uses"
@@ -70,7 +70,7 @@ y.backward()
 
 
 def test_a_lesson_is_read_whole():
-    lesson = parse("07_two_uses.md", GOOD)
+    lesson = parse_lesson("07_two_uses.md", GOOD)
     assert (lesson.name, lesson.title, lesson.covers) == ("two_uses", "Two uses", ("A6",))
     first, second, third = lesson.steps
     assert first.program == "x = param(2.0)\ny = x * x\ny.backward()\n"
@@ -92,18 +92,18 @@ def test_a_lesson_is_read_whole():
 
 
 def test_windows_line_ends_make_no_difference():
-    assert parse("1_a.md", GOOD.replace("\n", "\r\n")) == parse("1_a.md", GOOD)
+    assert parse_lesson("1_a.md", GOOD.replace("\n", "\r\n")) == parse_lesson("1_a.md", GOOD)
 
 
 def test_a_choice_carries_what_must_hold():
     text = GOOD.replace('answer = "grad(x)"', 'choices = [["yes", "grad(x) == 1"], ["no", "1"]]')
-    question = parse("a.md", text).steps[1].question
+    question = parse_lesson("a.md", text).steps[1].question
     assert question.kind == "choice"
     assert question.choices == (("yes", "grad(x) == 1"), ("no", "1"))
 
 
 def test_a_question_about_a_shape_is_answered_with_one():
-    question = parse("a.md", GOOD.replace('"grad(x)"', '"shape(y)"')).steps[1].question
+    question = parse_lesson("a.md", GOOD.replace('"grad(x)"', '"shape(y)"')).steps[1].question
     assert question.kind == "shape"
 
 
@@ -150,17 +150,17 @@ def test_a_mistake_is_named_with_its_line(old, new, told, where):
     assert old in GOOD
     text = GOOD.replace(old, new, 1)
     with pytest.raises(BadLesson, match=told) as refused:
-        parse("a.md", text)
+        parse_lesson("a.md", text)
     assert text.splitlines()[refused.value.line - 1].startswith(where)
 
 
 def test_the_rows_of_a_curriculum_may_be_left_out():
-    assert parse("a.md", GOOD.replace('covers = ["A6"]\n', "")).covers == ()
-    assert parse("a.md", GOOD.replace('covers = ["A6"]', "covers = []")).covers == ()
+    assert parse_lesson("a.md", GOOD.replace('covers = ["A6"]\n', "")).covers == ()
+    assert parse_lesson("a.md", GOOD.replace('covers = ["A6"]', "covers = []")).covers == ()
 
 
 def test_each_block_knows_its_line():
-    first, second, third = parse("a.md", GOOD).steps
+    first, second, third = parse_lesson("a.md", GOOD).steps
     lines = GOOD.splitlines()
     wanted = {
         first.program_line: "```python",
@@ -176,32 +176,32 @@ def test_each_block_knows_its_line():
 
 def test_an_open_block_is_told_with_its_line():
     with pytest.raises(BadLesson, match="not closed") as refused:
-        parse("a.md", GOOD[: GOOD.rindex("```")])
+        parse_lesson("a.md", GOOD[: GOOD.rindex("```")])
     assert GOOD.splitlines()[refused.value.line - 1] == "```python solution"
 
 
 @pytest.mark.parametrize("text", ["", "\n", "+++", "+++\n+++\n", "## a", "\0"])
 def test_what_is_no_lesson_at_all_is_refused(text):
     with pytest.raises(BadLesson):
-        parse("a.md", text)
+        parse_lesson("a.md", text)
 
 
 def test_a_block_may_hold_a_line_that_looks_like_a_heading():
     text = GOOD.replace("x = param(2.0)\ny = x * x\n", "## no heading\nx = param(2.0)\ny = x * x\n")
-    lesson = parse("a.md", text)
+    lesson = parse_lesson("a.md", text)
     assert len(lesson.steps) == 3
     assert "## no heading" in lesson.steps[0].program
 
 
 def test_the_head_of_a_lesson_is_told_without_its_steps():
-    whole, head = parse("07_two_uses.md", GOOD), head_of("07_two_uses.md", GOOD)
+    whole, head = parse_lesson("07_two_uses.md", GOOD), parse_head("07_two_uses.md", GOOD)
     told = (head.name, head.title, head.about, head.part, head.steps)
     assert told == (whole.name, whole.title, whole.about, whole.part, len(whole.steps))
     assert head.file == "07_two_uses.md"
     spoilt = GOOD.replace("-y = x * x", "-y = x * 9")
-    assert head_of("07_two_uses.md", spoilt) == head, "what a step holds is read with the lesson"
+    assert parse_head("07_two_uses.md", spoilt) == head, "what a step holds is read with the lesson"
     with pytest.raises(BadLesson):
-        parse("07_two_uses.md", spoilt)
+        parse_lesson("07_two_uses.md", spoilt)
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_the_head_of_a_lesson_is_told_without_its_steps():
 )
 def test_a_file_that_is_no_lesson_has_no_head(old, new):
     with pytest.raises(BadLesson):
-        head_of("07_two_uses.md", GOOD.replace(old, new))
+        parse_head("07_two_uses.md", GOOD.replace(old, new))

@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.run import record
-from playback.index import index_of
-from playback.lessons.facts import FACTS, Missing
-from playback.lessons.query import BadExpression, equal, evaluate, holds
+from gradscribe.engine.run.run import record
+from gradscribe.playback.lessons.query import BadExpression, evaluate, is_equal, is_true
+from gradscribe.playback.lessons.tape_functions import FUNCTIONS, NotOnTape
+from gradscribe.playback.tape.index import index_of
 
 FAN = """\
 x = param(2.0)
@@ -73,7 +73,7 @@ def module():
     ],
 )
 def test_what_is_true_holds(fan, true):
-    assert holds(true, fan)
+    assert is_true(true, fan)
 
 
 def test_values_along_a_loop_are_those_of_plain_torch(module):
@@ -88,24 +88,24 @@ def test_values_along_a_loop_are_those_of_plain_torch(module):
         loss.backward()
         opt.step()
         losses.append(loss.item())
-    assert equal(evaluate("values(loss)", module), losses)
-    assert equal(evaluate("value(net.weight)", module), net.weight.tolist())
-    assert equal(evaluate("grad('net.bias')", module), net.bias.grad.tolist())
-    assert holds("printed('done 2') and len(values(loss)) == 3 and parameters() == 8", module)
-    assert holds("values(loss)[-1] < values(loss)[0]", module)
-    assert holds("count(event='step') == 3", module)
+    assert is_equal(evaluate("values(loss)", module), losses)
+    assert is_equal(evaluate("value(net.weight)", module), net.weight.tolist())
+    assert is_equal(evaluate("grad('net.bias')", module), net.bias.grad.tolist())
+    assert is_true("printed('done 2') and len(values(loss)) == 3 and parameters() == 8", module)
+    assert is_true("values(loss)[-1] < values(loss)[0]", module)
+    assert is_true("count(event='step') == 3", module)
 
 
 def test_places_are_told_apart(module):
     assert evaluate("grad(net.weight, at='after zero_grad 2')", module) is None
     first = evaluate("value(net.weight, at='before step')", module)
-    assert not equal(first, evaluate("value(net.weight, at='after step')", module))
+    assert not is_equal(first, evaluate("value(net.weight, at='after step')", module))
 
 
 def test_the_error_of_a_program_can_be_asked_for():
     index = index_of(record("x = torch.ones(2, requires_grad=True)\n(x * 2).backward()\n"))
-    assert holds("error.type == 'RuntimeError' and 'scalar' in error.message", index)
-    assert holds("error.line == 2 and error", index)
+    assert is_true("error.type == 'RuntimeError' and 'scalar' in error.message", index)
+    assert is_true("error.line == 2 and error", index)
 
 
 @pytest.mark.parametrize(
@@ -135,24 +135,24 @@ def test_the_error_of_a_program_can_be_asked_for():
     ],
 )
 def test_what_is_no_expression_is_refused(fan, bad):
-    with pytest.raises((BadExpression, Missing)):
+    with pytest.raises((BadExpression, NotOnTape)):
         evaluate(bad, fan)
 
 
 def test_what_the_tape_lacks_is_missing_and_does_not_hold(fan):
     for lacking in ("value(q)", "grad(x, at='after step')", "value(x, at='start')"):
-        with pytest.raises(Missing):
+        with pytest.raises(NotOnTape):
             evaluate(lacking, fan)
-        assert not holds(f"{lacking} == 1", fan)
+        assert not is_true(f"{lacking} == 1", fan)
 
 
 def test_every_fact_is_documented_or_a_plain_field():
-    assert {"value", "grad", "shape", "saved", "printed", "stride"} <= set(FACTS)
+    assert {"value", "grad", "shape", "saved", "printed", "stride"} <= set(FUNCTIONS)
 
 
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_reader(text):
-    with contextlib.suppress(BadExpression, Missing):
+    with contextlib.suppress(BadExpression, NotOnTape):
         evaluate(text, EMPTY)
 
 

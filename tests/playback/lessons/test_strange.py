@@ -7,13 +7,20 @@ import warnings
 
 import pytest
 
-from engine.run import record
-from playback.index import index_of
-from playback.lessons import answers, places
-from playback.lessons.lesson import Lesson, Question
-from playback.lessons.page import Said, page
-from playback.lessons.parse import LONGEST, LONGEST_PROGRAM, MOST_STEPS, BadLesson, parse
-from playback.lessons.query import BadExpression, evaluate
+from gradscribe.engine.run.run import record
+from gradscribe.playback.code import places
+from gradscribe.playback.lessons import answers
+from gradscribe.playback.lessons.lesson import Lesson, Question
+from gradscribe.playback.lessons.page import StepProgress, build_page
+from gradscribe.playback.lessons.parse import (
+    LONGEST,
+    LONGEST_PROGRAM,
+    MOST_STEPS,
+    BadLesson,
+    parse_lesson,
+)
+from gradscribe.playback.lessons.query import BadExpression, evaluate
+from gradscribe.playback.tape.index import index_of
 from tests.playback.lessons.test_parse import GOOD
 
 HEAD = '+++\ntitle = "t"\nabout = "a"\npart = "p"\n+++\n'
@@ -30,7 +37,7 @@ def read(text):
     """Read a text as a lesson, within the time; returns it, or how it was refused."""
     begun = time.thread_time()
     try:
-        found = parse("a.md", text)
+        found = parse_lesson("a.md", text)
     except BadLesson as refused:
         found = refused
     assert time.thread_time() - begun < WAIT_S
@@ -92,7 +99,7 @@ def test_a_diff_of_many_lines_is_read_while_one_waits():
 def test_a_diff_finds_whole_lines_and_one_place(diff, times):
     text = f"{HEAD}## s\n```python\nx = 1\ny = 1\ny = 1\n```\n```diff\n{diff}```\n"
     with pytest.raises(BadLesson, match=f"has this {times}"):
-        parse("a.md", text)
+        parse_lesson("a.md", text)
 
 
 @pytest.fixture(scope="module")
@@ -134,11 +141,13 @@ def test_a_question_that_makes_no_sense_is_answered_by_a_word(tape, expression, 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for said in ("3", "(3, 4)", "0"):
-            verdict = answers.judge(question, said, tape)
+            verdict = answers.check_answer(question, said, tape)
             assert verdict in ("right", "wrong", "unread", "unknown")
-        lesson = parse("a.md", GOOD)
+        lesson = parse_lesson("a.md", GOOD)
         step = lesson.steps[1].__class__("s", "words", question=question)
-        shown = page(Lesson("a", "t", "a", "p", (), (step,)), 0, Said("0", "told"), tape, "here")
+        shown = build_page(
+            Lesson("a", "t", "a", "p", (), (step,)), 0, StepProgress("0", "told"), tape, "here"
+        )
     assert shown.verdict
 
 
@@ -155,12 +164,12 @@ def test_numbers_of_more_than_one_table_are_not_worked_out(tape):
 def test_whatever_is_typed_is_read_or_not(tape, said):
     begun = time.thread_time()
     for kind in ("number", "shape", "word"):
-        answers.judge(Question("q", kind, answer="grad(x)"), said, tape)
-        answers.read_number(said)
+        answers.check_answer(Question("q", kind, answer="grad(x)"), said, tape)
+        answers.parse_number(said)
     assert time.thread_time() - begun < 0.3
 
 
 @pytest.mark.parametrize("words", [f"after line {'9' * 5000}", f"before x {'9' * 5000}"])
 def test_a_place_past_all_numbers_is_none(tape, words):
-    with pytest.raises(places.NoPlace):
-        places.position(tape, words)
+    with pytest.raises(places.UnknownPlace):
+        places.position_of(tape, words)

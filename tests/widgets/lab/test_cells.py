@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from engine.lab import probe
-from engine.wire import Probe
-from playback.lab.places import Cell
-from widgets.lab.canvas import LabCanvas
-from widgets.lab.cells import CellSheets, at
-from widgets.paint import heat
-from widgets.theme import Theme
+from gradscribe.engine.inspect.lab import probe
+from gradscribe.engine.protocol.messages import Probe
+from gradscribe.playback.lab.cells import Cell
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.lab.canvas import LabCanvas
+from gradscribe.widgets.lab.cells import CellPixmaps, index_on_card
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_moving_over_the_cells_paints_none_of_the_others(canvas, monkeypatch):
     canvas.look_at(Cell("a", 0))
     canvas.grab()
     made = []
-    monkeypatch.setattr(CellSheets, "_painted_cells", lambda *_, **__: made.append(1))
+    monkeypatch.setattr(CellPixmaps, "_painted_cells", lambda *_, **__: made.append(1))
     canvas.look_at(Cell("a", 1))
     canvas.grab()
     assert not made
@@ -124,6 +124,6 @@ def test_every_kind_of_number_is_drawn(canvas, source):
 
 
 def test_the_cell_looked_at_is_on_one_card_only():
-    assert at(Cell("a", 3), "a") == 3
-    assert at(Cell("a", 3), "b") is None
-    assert at(None, "a") is None
+    assert index_on_card(Cell("a", 3), "a") == 3
+    assert index_on_card(Cell("a", 3), "b") is None
+    assert index_on_card(None, "a") is None

@@ -5,13 +5,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from engine.lab import probe
-from engine.wire import Probe
-from playback.lab.places import Cell
-from widgets.lab.arrange import arrange, grid
-from widgets.lab.memory_view import shared, steps
-from widgets.lab.page import ShapeLab
-from widgets.theme import Theme
+from gradscribe.engine.inspect.lab import probe
+from gradscribe.engine.protocol.messages import Probe
+from gradscribe.playback.lab.cells import Cell
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.lab.card_layout import arrange_cards, slice_grid
+from gradscribe.widgets.lab.memory_view import sharing_text, stride_text
+from gradscribe.widgets.lab.page import ShapeLab
 
 STARTS = (
     ("Product", "a = torch.ones(2, 3)\nb = torch.ones(3, 2)\na @ b"),
@@ -90,8 +90,8 @@ def test_memory_tells_who_shares_and_marks_the_cell(lab):
     probed = probe(Probe(1, "x = torch.arange(6.).view(2, 3)\nx.T"))
     lab.show_probed(probed)
     x, result = probed.inputs[0], probed.results[0]
-    assert shared([("x", x), ("result", result)]) == "x and result share 6 elements"
-    assert "stride (1, 3)" in steps("result", result)
+    assert sharing_text([("x", x), ("result", result)]) == "x and result share 6 elements"
+    assert "stride (1, 3)" in stride_text("result", result)
     lab.canvas.look_at(Cell("result", 1))
     assert lab.memory._here([("x", x), ("result", result)]) == 3
 
@@ -128,7 +128,7 @@ def test_cards_never_overlap_and_every_cell_is_found_again(width):
         Probe(1, "a = torch.ones(2, 3, 4)\nb = torch.ones(3, 4)\nc = torch.ones(1)\na * b * c")
     )
     tensors = [(one.name, one) for one in (*probed.inputs, *probed.results)]
-    cards = arrange(tensors, 3, width)
+    cards = arrange_cards(tensors, 3, width)
     for card in cards:
         for other in cards:
             assert card is other or not card.frame.intersects(other.frame)
@@ -149,9 +149,9 @@ def test_the_jacobian_frames_what_is_looked_at(lab):
 
 
 def test_slices_past_the_limit_are_left_out():
-    assert grid((3, 2, 2)) == (2, 2, 3, True)
-    assert not grid((50, 2, 2)).whole
-    assert grid(()) == (1, 1, 1, True)
+    assert slice_grid((3, 2, 2)) == (2, 2, 3, True)
+    assert not slice_grid((50, 2, 2)).whole
+    assert slice_grid(()) == (1, 1, 1, True)
 
 
 def test_a_point_beside_all_cells_is_none(lab):

@@ -7,18 +7,25 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF
 
-from engine.lab import probe
-from engine.wire import Jacobian, Probe, Probed
-from playback.lab.axes import Axes, Chip, Row
-from playback.lab.explain import explain
-from playback.lab.places import Cell
-from widgets.lab.arrange import HEAD, LEAST, MOST_SLICES, PAD, arrange, grid
-from widgets.lab.axes_view import MEANINGS, AxesView
-from widgets.lab.canvas import LabCanvas
-from widgets.lab.jacobian_view import JacobianView
-from widgets.lab.memory_view import MemoryView
-from widgets.paint import heat
-from widgets.theme import Theme
+from gradscribe.engine.inspect.lab import probe
+from gradscribe.engine.protocol.messages import Jacobian, Probe, Probed
+from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip
+from gradscribe.playback.lab.cells import Cell
+from gradscribe.playback.lab.explain import explain_shapes
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.lab.axes_view import MEANINGS, AxesView
+from gradscribe.widgets.lab.canvas import LabCanvas
+from gradscribe.widgets.lab.card_layout import (
+    HEAD,
+    MAX_SLICES,
+    MIN_CELL,
+    PAD,
+    arrange_cards,
+    slice_grid,
+)
+from gradscribe.widgets.lab.jacobian_view import JacobianView
+from gradscribe.widgets.lab.memory_view import MemoryView
 
 
 def looked(source):
@@ -47,20 +54,20 @@ def test_a_clash_is_drawn_in_the_colour_of_errors_and_said(qtbot, theme):
     qtbot.addWidget(view)
     view.set_theme(theme)
     view.resize(400, 100)
-    view.show_axes(explain("a + b", {"a": (2, 3), "b": (2, 4)}, []))
+    view.show_axes(explain_shapes("a + b", {"a": (2, 3), "b": (2, 4)}, []))
     assert theme.error.name() in colours(view)
     assert view.accessibleDescription() == "a: 2, 3; b: 2, 4"
-    view.show_axes(explain("a + b", {"a": (2, 3), "b": (2, 3)}, [(2, 3)]))
+    view.show_axes(explain_shapes("a + b", {"a": (2, 3), "b": (2, 3)}, [(2, 3)]))
     assert theme.error.name() not in colours(view)
 
 
 def test_a_table_without_rows_takes_no_room(qtbot):
     view = AxesView()
     qtbot.addWidget(view)
-    view.show_axes(Axes("nothing"))
+    view.show_axes(AxisTable("nothing"))
     low = view.height()
     assert low < 8
-    view.show_axes(Axes("", (Row("x", (Chip("3"),)),)))
+    view.show_axes(AxisTable("", (AxisRow("x", (Chip("3"),)),)))
     assert view.height() > 2 * low
 
 
@@ -68,28 +75,30 @@ def test_long_names_of_tensors_leave_room_for_chips(qtbot):
     view = AxesView()
     qtbot.addWidget(view)
     view.resize(260, 80)
-    view.show_axes(Axes("", (Row("a_very_long_name_of_a_tensor_" * 4, (Chip("3"), Chip("4"))),)))
+    view.show_axes(
+        AxisTable("", (AxisRow("a_very_long_name_of_a_tensor_" * 4, (Chip("3"), Chip("4"))),))
+    )
     view.grab()
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 3, 4), (2, 2, 2, 2), (100, 2, 2), (0, 3)])
 def test_cells_of_any_shape_have_their_place(shape):
     probed = looked(f"x = torch.zeros({shape})\nx + 1")
-    (card, *_) = arrange([("x", probed.inputs[0])], 1, 800.0)
-    shown = min(int(np.prod(shape[:-2], dtype=int)), MOST_SLICES)
+    (card, *_) = arrange_cards([("x", probed.inputs[0])], 1, 800.0)
+    shown = min(int(np.prod(shape[:-2], dtype=int)), MAX_SLICES)
     per = int(np.prod(shape[-2:], dtype=int))
     boxes = [card.cell(flat) for flat in range(shown * per)]
     assert all(box is not None for box in boxes)
     assert len({(box.x(), box.y()) for box in boxes}) == len(boxes)
     assert card.at(QPointF(card.frame.left() + 1, card.frame.top() + 1)) is None
-    assert grid(shape).slices <= MOST_SLICES
+    assert slice_grid(shape).slices <= MAX_SLICES
 
 
 def test_many_cells_get_small_but_stay_inside():
     probed = looked("x = torch.zeros(20, 300)\nx")
-    (card, *_) = arrange([("x", probed.inputs[0])], 1, 500.0)
-    assert card.side == LEAST
-    assert card.frame.height() == pytest.approx(HEAD + 20 * LEAST + PAD)
+    (card, *_) = arrange_cards([("x", probed.inputs[0])], 1, 500.0)
+    assert card.side == MIN_CELL
+    assert card.frame.height() == pytest.approx(HEAD + 20 * MIN_CELL + PAD)
 
 
 def test_one_cell_looked_at_lights_others_and_dims_the_rest(qtbot, theme):

@@ -5,63 +5,63 @@ import time
 import numpy as np
 import pytest
 
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.drawing.unit_layout import GAP, largest_side
+from gradscribe.widgets.plots.plot import EDGE
+from gradscribe.widgets.plots.views.confusion import ConfusionMatrix
+from gradscribe.widgets.plots.views.histograms import LONE, HistogramGrid, TensorHistogram
+from gradscribe.widgets.plots.views.loss_surface import LossSurface, contour_image
+from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 from tests.widgets.pixels import near
-from widgets.plots.confusion import Confusion
-from widgets.plots.histograms import LONE, Histograms, Spread
-from widgets.plots.plot import EDGE
-from widgets.plots.surface import Surface, contour_image
-from widgets.plots.unit_maps import Layer, UnitMaps
-from widgets.plots.unit_places import GAP, side_of
-from widgets.theme import Theme
 
 
 def test_the_matrix_counts_what_is_right(shown, look):
-    plot = shown(Confusion(), 300, 240)
+    plot = shown(ConfusionMatrix(), 300, 240)
     plot.show_counts(np.array([[5, 1], [2, 7]]), ("cat", "dog"))
     assert plot.accessibleDescription().endswith("12 of 15 right")
     look(plot)
 
 
 def test_an_empty_matrix_says_so(shown, look):
-    plot = shown(Confusion(), 300, 240)
+    plot = shown(ConfusionMatrix(), 300, 240)
     plot.show_counts(np.zeros((0, 0), np.intp))
     assert near(look(plot), plot.theme.ink3, 90) > 20
 
 
 @pytest.mark.parametrize("kinds", [2, 10, 60])
 def test_many_classes_fit(shown, look, kinds):
-    plot = shown(Confusion(), 240, 200)
+    plot = shown(ConfusionMatrix(), 240, 200)
     plot.show_counts(np.eye(kinds, dtype=np.intp), [f"a long name {k}" for k in range(kinds)])
     assert near(look(plot), plot.theme.panel) > 100
 
 
 def test_gradients_are_pink_in_histograms_and_weights_are_not(shown, look):
-    plot = shown(Histograms(), 300, 200)
+    plot = shown(HistogramGrid(), 300, 200)
     counts = np.array([1, 5, 2])
-    plot.show_spreads([Spread("0.weight", "gradient", counts, -1, 1)])
+    plot.show_histograms([TensorHistogram("0.weight", "gradient", counts, -1, 1)])
     assert near(look(plot), plot.theme.backward) > 100
-    plot.show_spreads([Spread("0.weight", "weight", counts, -1, 1)])
+    plot.show_histograms([TensorHistogram("0.weight", "weight", counts, -1, 1)])
     assert near(look(plot), plot.theme.backward) == 0
     assert near(look(plot), plot.theme.parameter) > 100
 
 
 def test_a_tensor_without_finite_numbers_has_no_bars(shown, look):
-    plot = shown(Histograms(), 300, 200)
-    plot.show_spreads([Spread("w", "weight", np.zeros(4, np.intp), np.nan, np.nan)])
+    plot = shown(HistogramGrid(), 300, 200)
+    plot.show_histograms([TensorHistogram("w", "weight", np.zeros(4, np.intp), np.nan, np.nan)])
     look(plot)
 
 
 def test_maps_are_as_big_as_fits():
-    assert side_of([1], 500, 500) == 84
-    side = side_of([8, 8, 1], 100, 160)
+    assert largest_side([1], 500, 500) == 84
+    side = largest_side([8, 8, 1], 100, 160)
     assert -(-8 // int((100 + GAP) // (side + GAP))) * (side + GAP) <= 160
-    assert side_of([100], 60, 60) == 26
+    assert largest_side([100], 60, 60) == 26
 
 
 def test_the_map_under_the_mouse_is_enlarged(shown, look, mouse):
     plot = shown(UnitMaps(), 400, 260)
     maps = np.random.default_rng(0).normal(size=(4, 24, 24)).astype(np.float32)
-    plot.show_layers([Layer("0", maps), Layer("2", maps[:1])])
+    plot.show_layers([LayerMaps("0", maps), LayerMaps("2", maps[:1])])
     before, told = look(plot), []
     plot.hovered.connect(lambda *unit: told.append(unit))
     box = plot._boxes[0][2]
@@ -74,13 +74,13 @@ def test_the_map_under_the_mouse_is_enlarged(shown, look, mouse):
 
 def test_units_that_say_nothing_finite_are_drawn(shown, look):
     plot = shown(UnitMaps(), 300, 200)
-    plot.show_layers([Layer("0", np.full((2, 3, 3), np.inf, np.float32))])
+    plot.show_layers([LayerMaps("0", np.full((2, 3, 3), np.inf, np.float32))])
     plot.set_theme(Theme.load("dark"))
     look(plot)
 
 
 def test_a_path_that_leaps_about_costs_no_more_than_the_calm_one_times_twenty(shown):
-    plot = shown(Surface(), 640, 400)
+    plot = shown(LossSurface(), 640, 400)
     plot.show_grid((0.0, 0.0, 1.0, 1.0), np.ones((20, 20)), ("a", "b"))
     steps = np.linspace(0.0, 1.0, 800)
     calm = np.stack([0.2 + 0.5 * steps, 0.5 + 0.3 * np.sin(6 * steps)], axis=1)
@@ -97,7 +97,7 @@ def test_a_path_that_leaps_about_costs_no_more_than_the_calm_one_times_twenty(sh
 
 
 def test_the_path_is_drawn_on_the_surface(shown, look):
-    plot = shown(Surface(), 320, 260)
+    plot = shown(LossSurface(), 320, 260)
     a = np.linspace(-1, 1, 21)
     plot.show_grid((-1, -1, 1, 1), a**2 + a[:, None] ** 2, ("w", "b"))
     assert near(look(plot), plot.theme.backward) == 0
@@ -107,7 +107,7 @@ def test_the_path_is_drawn_on_the_surface(shown, look):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_surface_around_weights_that_are_not_finite_says_so(shown, look, bad):
-    plot = shown(Surface(), 320, 260)
+    plot = shown(LossSurface(), 320, 260)
     plot.show_grid((-1, -1, bad, 1), np.full((21, 21), np.nan), ("w", "b"))
     plot.show_path(np.array([[0.0, 0.0], [bad, 0.0]]))
     assert near(look(plot), plot.theme.backward) == 0
@@ -122,9 +122,9 @@ def test_low_losses_are_stronger_than_high_ones(qapp):
 
 
 def test_numbers_that_are_all_the_same_are_one_bar_in_the_middle(shown, look):
-    plot = shown(Histograms(), 300, 200)
+    plot = shown(HistogramGrid(), 300, 200)
     counts = np.array([1, 0, 0, 0])
-    plot.show_spreads([Spread("bias", "weight", counts, -2.01, -2.01)])
+    plot.show_histograms([TensorHistogram("bias", "weight", counts, -2.01, -2.01)])
     found = np.abs(look(plot)[..., :3].astype(int) - plot.theme.parameter.getRgb()[:3]).max(axis=2)
     columns = np.flatnonzero((found < 8).any(axis=0))
     middle = (EDGE + 300 - EDGE - 14) / 2

@@ -6,12 +6,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from widgets.plots.lines import FINE, Curve, Lines
-from widgets.plots.series import BRANCH, Series
+from gradscribe.widgets.plots.step_series import BRANCH, StepSeries
+from gradscribe.widgets.plots.views.curve_plot import FINE, CurvePlot, PlotCurve
 
 
 def long_series(count):
-    series = Series()
+    series = StepSeries()
     for start in range(0, count, 4096):
         steps = np.arange(start, min(start + 4096, count))
         series.extend(steps, np.cos(steps / 500) + 1.5)
@@ -20,9 +20,9 @@ def long_series(count):
 
 @pytest.mark.parametrize("log", [False, True])
 def test_a_curve_of_a_million_steps_is_a_few_hundred_points(shown, look, log, monkeypatch):
-    plot = shown(Lines("Loss"), 500, 300)
+    plot = shown(CurvePlot("Loss"), 500, 300)
     series = long_series(1_000_000)
-    plot.set_curves([Curve("loss", series, plot.theme.forward, shade=True)])
+    plot.set_curves([PlotCurve("loss", series, plot.theme.forward, shade=True)])
     plot.set_log(log)
     plot.set_smoothing(0.02)
     drawn = []
@@ -34,12 +34,12 @@ def test_a_curve_of_a_million_steps_is_a_few_hundred_points(shown, look, log, mo
 
 
 def test_zooming_in_shows_every_single_number(shown, look):
-    plot = shown(Lines("Loss"), 500, 300)
+    plot = shown(CurvePlot("Loss"), 500, 300)
     series = long_series(200_000)
-    plot.set_curves([Curve("loss", series, plot.theme.forward)])
+    plot.set_curves([PlotCurve("loss", series, plot.theme.forward)])
     plot.zoom(100_000, 100_100)
     look(plot)
-    steps, rows = series.thinned(100_000, 100_100, 500)
+    steps, rows = series.summary(100_000, 100_100, 500)
     assert steps.tolist() == list(range(100_000, 100_101))
     np.testing.assert_allclose(rows[2], np.cos(steps / 500) + 1.5, rtol=1e-6)
 
@@ -79,10 +79,10 @@ def test_a_branch_shares_what_both_hold_and_goes_on_otherwise():
     assert (branch.latest, source.latest) == (-5.0, -8.0)
     for series, numbers in ((branch, [-5.0]), (source, [-7.0, -8.0])):
         told = np.append(np.cos(np.arange(700_001) / 500) + 1.5, numbers)
-        alone = Series()
+        alone = StepSeries()
         alone.extend(np.arange(told.size), told)
         for one, other in zip(
-            series.thinned(0, 800_000, 90), alone.thinned(0, 800_000, 90), strict=True
+            series.summary(0, 800_000, 90), alone.summary(0, 800_000, 90), strict=True
         ):
             np.testing.assert_array_equal(one, other)
 

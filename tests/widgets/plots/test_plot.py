@@ -6,10 +6,10 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QLabel, QWidget
 
-from widgets.plots.axes import Axis
-from widgets.plots.lines import Lines
-from widgets.plots.plot import TICK_PX, Plot, framed, left_axis
-from widgets.theme import Theme
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.drawing.axes import Axis
+from gradscribe.widgets.plots.plot import TICK_PX, Plot, draw_left_axis, plot_frame
+from gradscribe.widgets.plots.views.curve_plot import CurvePlot
 
 
 class Told(Plot):
@@ -23,7 +23,9 @@ class Told(Plot):
         if self.fails:
             raise ValueError("no")
         painter.fillRect(area.adjusted(60, 10, -10, -30), self.theme.forward)
-        left_axis(painter, area.adjusted(50, 5, -5, -5), Axis(0, 1), self.theme, [(0.4, "0.4")])
+        draw_left_axis(
+            painter, area.adjusted(50, 5, -5, -5), Axis(0, 1), self.theme, [(0.4, "0.4")]
+        )
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "words in the pen of the axis")
 
 
@@ -127,7 +129,7 @@ def test_a_plot_that_cannot_be_drawn_tries_again(plot):
 
 
 def test_a_position_that_moves_is_seen_without_being_asked_for(qtbot):
-    plot = Lines("Loss")
+    plot = CurvePlot("Loss")
     qtbot.addWidget(plot)
     drawn = []
     plot.draw = lambda *_: drawn.append(plot.position)
@@ -185,7 +187,7 @@ def test_a_title_of_several_lines_makes_room_for_the_picture(plot):
 def test_the_numbers_below_are_whole_whatever_the_size_of_the_text(qapp, scale):
     theme, area = Theme.load("light").scaled(scale), QRectF(0, 0, 500, 300)
     ticks = [(0.0, "0"), (1.0, "1.0")]
-    frame = framed(area, 6, ticks, theme)
+    frame = plot_frame(area, 6, ticks, theme)
     letters = QFontMetricsF(theme.font(TICK_PX, 500))
     # They stand on a line that lies their height and a pixel below the frame.
     line = frame.bottom() + letters.height() + 1

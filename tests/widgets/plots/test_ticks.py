@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 from PySide6.QtGui import QFontMetricsF
 
-from widgets.plots.axes import Axis
-from widgets.plots.plot import TICK_PX, bottom_ticks
-from widgets.theme import Theme
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.drawing.axes import Axis
+from gradscribe.widgets.plots.plot import TICK_PX, bottom_ticks
 
 AXES = [
     Axis(0, 800),

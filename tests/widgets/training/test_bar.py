@@ -4,11 +4,11 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from engine.training import Until
-from widgets.theme import Theme, ui_font
-from widgets.training.bar import TrainingBar, fitting
-from widgets.training.until import UntilMenu
-from widgets.workspaces import WorkspaceSwitch
+from gradscribe.engine.protocol.training import StopCondition
+from gradscribe.widgets.base.theme import Theme, ui_font
+from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
+from gradscribe.widgets.training.bar import TrainingBar, fit_title
+from gradscribe.widgets.training.stop_menu import StopMenu
 
 
 @pytest.fixture
@@ -153,13 +153,17 @@ def test_what_is_trained_is_never_cut_in_a_letter(bar):
 
 
 def test_until_tells_a_condition_with_its_number(qtbot):
-    menu, told = UntilMenu(), []
+    menu, told = StopMenu(), []
     qtbot.addWidget(menu)
     menu.chosen.connect(told.append)
     for condition in (0, 1, 3):
         menu.condition.setCurrentIndex(condition)
         menu.go.click()
-    assert told == [Until("step", 1000.0), Until("loss_below", 0.05), Until("nan", 0.0)]
+    assert told == [
+        StopCondition("step", 1000.0),
+        StopCondition("loss_below", 0.05),
+        StopCondition("nan", 0.0),
+    ]
 
 
 def until(menu, condition, typed):
@@ -172,7 +176,7 @@ def until(menu, condition, typed):
 
 
 def test_what_one_presses_stays_where_it_is_whatever_the_condition(qtbot):
-    menu = UntilMenu()
+    menu = StopMenu()
     qtbot.addWidget(menu)
     inside, places = menu.go.parentWidget(), set()
     for condition in range(menu.condition.count()):
@@ -184,7 +188,7 @@ def test_what_one_presses_stays_where_it_is_whatever_the_condition(qtbot):
 
 
 def test_return_that_is_meant_for_the_list_does_not_close_the_panel(qtbot):
-    menu, closed = UntilMenu(), []
+    menu, closed = StopMenu(), []
     qtbot.addWidget(menu)
     menu.aboutToHide.connect(lambda: closed.append(True))
     menu.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
@@ -196,13 +200,17 @@ def test_return_that_is_meant_for_the_list_does_not_close_the_panel(qtbot):
 
 
 def test_return_in_the_number_trains_until_it(qtbot):
-    menu, told = UntilMenu(), []
+    menu, told = StopMenu(), []
     qtbot.addWidget(menu)
     menu.chosen.connect(told.append)
     until(menu, 0, "250")
     until(menu, 1, "1e-3")
     until(menu, 2, "40")
-    assert told == [Until("step", 250.0), Until("loss_below", 0.001), Until("plateau", 40.0)]
+    assert told == [
+        StopCondition("step", 250.0),
+        StopCondition("loss_below", 0.001),
+        StopCondition("plateau", 40.0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +225,7 @@ def test_return_in_the_number_trains_until_it(qtbot):
     ],
 )
 def test_a_number_that_cannot_be_is_refused_where_it_stands(qtbot, condition, typed, words):
-    menu, told = UntilMenu(), []
+    menu, told = StopMenu(), []
     qtbot.addWidget(menu)
     menu.chosen.connect(told.append)
     height = menu.sizeHint().height()
@@ -273,13 +281,13 @@ def test_a_title_is_whole_before_the_speed_is_told(bar):
 def test_of_a_title_what_tells_runs_apart_stays(qapp, left):
     metrics = QFontMetrics(QFont())
     width = metrics.horizontalAdvance(left)
-    assert fitting("moons · mlp · adam 0.03", metrics, width) == left
-    assert fitting("moons · mlp · adam 0.03", metrics, width - 1) != left
+    assert fit_title("moons · mlp · adam 0.03", metrics, width) == left
+    assert fit_title("moons · mlp · adam 0.03", metrics, width - 1) != left
 
 
 def test_a_part_that_is_too_long_alone_is_cut(qapp):
     metrics = QFontMetrics(QFont())
-    made = fitting("houses · a_very_long_name_of_a_run", metrics, 60)
+    made = fit_title("houses · a_very_long_name_of_a_run", metrics, 60)
     assert "…" in made
     assert made[-1] == "n"
     assert metrics.horizontalAdvance(made) <= 60
@@ -317,7 +325,7 @@ def test_words_that_are_left_out_would_not_have_fitted(bar):
 
 @pytest.mark.qt_log_ignore("This plugin does not support raise")
 def test_tab_goes_round_the_panel(qtbot):
-    menu = UntilMenu()
+    menu = StopMenu()
     qtbot.addWidget(menu)
     menu.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     menu.popup(QPoint(0, 0))

@@ -5,18 +5,18 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from engine.setup import Part, Setup
-from engine.train.host import Host
-from engine.training import Entry, Option, answers, asks
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.training import CatalogueEntry, Option, replies, requests
+from gradscribe.engine.train.serve.host import TrainingHost
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.training.setup import run_options
+from gradscribe.widgets.training.setup.choice_grid import ChoiceGrid
+from gradscribe.widgets.training.setup.layers_editor import MOST_LAYERS, LayersEditor
+from gradscribe.widgets.training.setup.option_row import OptionRow
+from gradscribe.widgets.training.setup.sections import PartSection
+from gradscribe.widgets.training.setup.setup_form import SetupForm
 from tests.app.training.fakes import catalogue
-from widgets.labels import Label
-from widgets.theme import Theme
-from widgets.training import general
-from widgets.training.choice_grid import ChoiceGrid
-from widgets.training.layers_edit import MOST_LAYERS, LayersEdit
-from widgets.training.option_row import OptionRow
-from widgets.training.sections import PartSection
-from widgets.training.setup_form import SetupForm
 
 
 def row_of(shown, option):
@@ -27,7 +27,7 @@ def row_of(shown, option):
 
 
 def test_layers_are_added_and_removed_and_widened(shown):
-    edit, told = shown(LayersEdit(1, 8)), []
+    edit, told = shown(LayersEditor(1, 8)), []
     edit.edited.connect(told.append)
     edit.set_widths([4, 2])
     edit.more.click()
@@ -39,7 +39,7 @@ def test_layers_are_added_and_removed_and_widened(shown):
 
 
 def test_many_layers_get_their_rows_in_several_turns(shown, qtbot):
-    edit = shown(LayersEdit(1, 64), 280, 900)
+    edit = shown(LayersEditor(1, 64), 280, 900)
     edit.offer("Activation", ("relu", "tanh", "gelu"))
     widths, names = list(range(1, 17)), ["relu", "tanh", "gelu", "tanh"] * 4
     edit.set_widths(widths)
@@ -59,7 +59,7 @@ def test_many_layers_get_their_rows_in_several_turns(shown, qtbot):
 
 
 def test_the_builder_has_ends(shown):
-    edit = shown(LayersEdit(1, 3))
+    edit = shown(LayersEditor(1, 3))
     edit.set_widths([3] * MOST_LAYERS)
     assert not edit.more.isEnabled()
     assert not edit.button(0, +1).isEnabled()
@@ -215,7 +215,12 @@ def test_a_default_is_no_option_of_a_setup(form):
 
 
 def test_every_setting_of_a_setup_can_be_reached():
-    rows = (general.DATA, general.BATCHES, general.LIMITS, general.machine(("cpu",)))
+    rows = (
+        run_options.DATA_OPTIONS,
+        run_options.BATCH_OPTIONS,
+        run_options.REGULARIZATION_OPTIONS,
+        run_options.machine_options(("cpu",)),
+    )
     named = {option.name for group in rows for option in group}
     parts = {"data", "model", "loss", "optimizer", "schedule", "mistakes"}
     elsewhere = {"steps", "frozen", "weight_seed", "data_seed"}
@@ -223,7 +228,12 @@ def test_every_setting_of_a_setup_can_be_reached():
 
 
 def test_general_settings_begin_as_a_setup_does():
-    for group in (general.DATA, general.BATCHES, general.LIMITS, general.machine(("cpu",))):
+    for group in (
+        run_options.DATA_OPTIONS,
+        run_options.BATCH_OPTIONS,
+        run_options.REGULARIZATION_OPTIONS,
+        run_options.machine_options(("cpu",)),
+    ):
         for option in group:
             given = getattr(Setup(), option.name)
             assert (list(given) if isinstance(given, tuple) else given) == option.default
@@ -247,7 +257,7 @@ def test_loss_and_schedule_can_be_left_to_the_engine(form):
 
 
 def test_a_data_set_too_small_to_split_is_trained_on_whole(form):
-    few = Entry("data", "few", "Four points", train=1.0)
+    few = CatalogueEntry("data", "few", "Four points", train=1.0)
     for _ in form.offer(replace(catalogue(), entries=(*catalogue().entries, few))):
         pass
     choice = form.parts["data"].choice
@@ -285,20 +295,20 @@ def test_mistakes_are_ticked(form):
 def test_a_complaint_opens_its_section(form, place):
     for section in (*form.parts.values(), *form._general(), form.mistakes):
         section.head.setChecked(False)
-    assert form.knows(place)
-    form.complain(place, "it is wrong")
+    assert form.has_setting(place)
+    form.show_error(place, "it is wrong")
 
     def complaints():
         notes = [note for note in form.findChildren(Label) if note.isVisible()]
         return [note.said() for note in notes if note.said() == "it is wrong"]
 
     assert complaints() == ["it is wrong"]
-    form.complain("", "")
+    form.show_error("", "")
     assert complaints() == []
 
 
 def test_a_narrow_builder_leaves_out_the_word_layer_rather_than_cut_a_choice(shown):
-    edit = shown(LayersEdit())
+    edit = shown(LayersEditor())
     edit.offer("Activation", ("relu", "a long name of an activation"))
     edit.set_widths([4, 2])
     edit.resize(420, edit.height())
@@ -313,7 +323,7 @@ def test_a_long_complaint_stands_below_its_editor_and_is_whole(shown, qtbot):
     row = OptionRow(Option("source", "text", "class Net: ...", lines=12))
     column.addWidget(row)
     column.addStretch(1)
-    row.complain("Net.forward() missing 1 required positional argument: 'y' — " * 4)
+    row.show_error("Net.forward() missing 1 required positional argument: 'y' — " * 4)
     qtbot.waitUntil(lambda: row.note.geometry().top() > row.editor.geometry().bottom())
     assert row.note.width() < host.width()
     assert row.note.height() >= row.note.heightForWidth(row.note.width())
@@ -322,9 +332,9 @@ def test_a_long_complaint_stands_below_its_editor_and_is_whole(shown, qtbot):
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_a_form_with_all_sections_open_is_no_wider_than_its_panel(shown, scale):
     said = []
-    Host(said.append).take(asks.ListParts(0))
+    TrainingHost(said.append).take(requests.ListCatalogue(0))
     form = shown(SetupForm(), 270, 900)
-    for _ in form.offer(next(one for one in said if isinstance(one, answers.Catalogue))):
+    for _ in form.offer(next(one for one in said if isinstance(one, replies.Catalogue))):
         pass
     form.set_theme(Theme.load("light").scaled(scale))
     for section in form.sections():
@@ -336,7 +346,7 @@ def test_a_form_with_all_sections_open_is_no_wider_than_its_panel(shown, scale):
 
 @pytest.mark.parametrize(("width", "columns"), [(400, 4), (60, 1)])
 def test_choices_stand_in_as_many_columns_as_there_is_room_for(shown, width, columns):
-    grid, told = shown(ChoiceGrid(general.FEATURES), width, 200), []
+    grid, told = shown(ChoiceGrid(run_options.FEATURES), width, 200), []
     grid.edited.connect(told.append)
     grid.layout().activate()
     assert len({button.x() for button in grid.buttons.values()}) == columns
@@ -361,9 +371,11 @@ def test_a_setup_that_changes_while_parts_are_offered_is_the_one_that_is_shown(f
 
 def test_a_builder_that_nobody_sees_is_measured_once_it_is_seen(shown, monkeypatch):
     measured = []
-    say = LayersEdit._say_layers
-    monkeypatch.setattr(LayersEdit, "_say_layers", lambda self: measured.append(self) or say(self))
-    edit = LayersEdit()
+    say = LayersEditor._say_layers
+    monkeypatch.setattr(
+        LayersEditor, "_say_layers", lambda self: measured.append(self) or say(self)
+    )
+    edit = LayersEditor()
     edit.offer("Activation", ("relu", "a very long one"))
     edit.set_widths((4, 8))
     assert not measured

@@ -2,10 +2,10 @@
 
 import pytest
 
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.training.step_graph import LAYERS, StepGraph
 from tests.widgets.graph_window import show
 from tests.widgets.scenes import neuron
-from widgets.theme import Theme
-from widgets.training.step_graph import LAYERS, StepGraph
 
 
 def test_switches_set_the_layers_of_the_graph(qtbot):
@@ -38,7 +38,7 @@ def test_switches_and_heading_are_whole_whatever_the_size_of_the_text(qtbot, sca
     beside = switch.mapTo(shown, switch.rect().topLeft()).x() > heading.geometry().right()
     under = switch.mapTo(shown, switch.rect().topLeft()).y() > heading.geometry().bottom()
     assert beside != under
-    assert heading.width() >= heading.wide()
+    assert heading.width() >= heading.title_width()
     for one in shown.layers.values():
         assert one.width() >= one.sizeHint().width()
 

@@ -8,19 +8,19 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
-from engine.training import FileLooked, Parameter
-from widgets.labels import Label
-from widgets.theme import Theme
-from widgets.training.file_look import FileLook
-from widgets.training.run_table import RunLine, RunTable
-from widgets.training.step_axis import EDGE, StepAxis
-from widgets.training.step_lines import StepLines, short
-from widgets.training.weights import Weights
+from gradscribe.engine.protocol.training import FileSummary, Parameter
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.training.run_table import RunTable, RunTableRow
+from gradscribe.widgets.training.setup.file_preview import FilePreview
+from gradscribe.widgets.training.step_lines import StepLines, shorten_changes
+from gradscribe.widgets.training.step_slider import EDGE, StepSlider
+from gradscribe.widgets.training.weight_table import WeightTable
 
 
 @pytest.fixture
 def axis(shown):
-    made = shown(StepAxis(), 400 + round(2 * EDGE), 50)
+    made = shown(StepSlider(), 400 + round(2 * EDGE), 50)
     made.set_steps(100, 400)
     made.told = []
     made.picked.connect(made.told.append)
@@ -70,7 +70,7 @@ def test_pages_leap_a_twentieth(axis, qtbot):
 
 
 def test_there_is_nothing_to_drag_before_the_first_step(shown, qtbot):
-    axis = shown(StepAxis(), 400, 50)
+    axis = shown(StepSlider(), 400, 50)
     axis.picked.connect(lambda _step: pytest.fail("picked"))
     qtbot.mouseClick(axis, Qt.MouseButton.LeftButton, pos=QPoint(200, 30))
     assert not axis.grab().isNull()
@@ -87,12 +87,12 @@ def test_only_rows_that_changed_are_shown_anew(shown, monkeypatch):
         table, "_show_line", lambda row, line: anew.append(line.name) or show(row, line)
     )
     red = QColor("red")
-    lines = [RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(3)]
-    table.show_lines(lines)
-    table.show_lines([RunLine(0, "run 0", red, 20, 0.4, 0.25, 0.2), *lines[1:]])
+    lines = [RunTableRow(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(3)]
+    table.show_runs(lines)
+    table.show_runs([RunTableRow(0, "run 0", red, 20, 0.4, 0.25, 0.2), *lines[1:]])
     assert anew == ["run 0", "run 1", "run 2", "run 0"]
     assert [table.table.item(row, 1).text() for row in range(3)] == ["20", "10", "10"]
-    table.show_lines(lines[1:])
+    table.show_runs(lines[1:])
     assert [table.table.item(row, 0).text() for row in range(2)] == ["run 1", "run 2"]
     assert table.table.rowCount() == 2
 
@@ -104,10 +104,10 @@ def test_a_new_run_on_top_leaves_the_rows_of_the_others(shown, monkeypatch):
         table, "_show_line", lambda row, line: anew.append(line.run_id) or show_line(row, line)
     )
     # Without validation its loss is NaN, each time another one.
-    old = [RunLine(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
-    table.show_lines(old)
-    again = [RunLine(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
-    table.show_lines([RunLine(3, "run 3", red, 0, 0.9, 0.8, 0.9), *again])
+    old = [RunTableRow(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
+    table.show_runs(old)
+    again = [RunTableRow(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
+    table.show_runs([RunTableRow(3, "run 3", red, 0, 0.9, 0.8, 0.9), *again])
     assert anew == [2, 1, 3]
     names = [table.table.item(row, 0).text() for row in range(table.table.rowCount())]
     assert names == ["run 3", "run 2", "run 1"]
@@ -118,7 +118,7 @@ def test_keys_drive_and_forget_runs(shown, qtbot):
     table.picked.connect(lambda run: told.append(("drive", run)))
     table.dropped.connect(lambda run: told.append(("forget", run)))
     red = QColor("red")
-    table.show_lines([RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(2)])
+    table.show_runs([RunTableRow(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(2)])
     table.table.setCurrentCell(1, 0)
     qtbot.keyClick(table.table, Qt.Key.Key_Return)
     qtbot.keyClick(table.table, Qt.Key.Key_Delete)
@@ -129,18 +129,18 @@ def test_a_run_is_renamed_where_it_stands(shown, qtbot):
     table, told = shown(RunTable(), 500, 200), []
     table.renamed.connect(lambda *name: told.append(name))
     red = QColor("red")
-    lines = [RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in (7, 8)]
-    table.show_lines(lines)
+    lines = [RunTableRow(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in (7, 8)]
+    table.show_runs(lines)
     table.table.setCurrentCell(1, 0)
     qtbot.keyClick(table.table, Qt.Key.Key_F2)
     edit = table.table.findChild(QLineEdit)
     edit.setText("slow one")
-    table.show_lines([replace(line, steps=99) for line in lines])
+    table.show_runs([replace(line, steps=99) for line in lines])
     assert edit.text() == "slow one", "a run that goes on takes nothing typed away"
     qtbot.keyClick(edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: told == [(8, "slow one")])
     qtbot.waitUntil(lambda: not table.table.is_edited)
-    table.show_lines([replace(line, steps=100) for line in lines])
+    table.show_runs([replace(line, steps=100) for line in lines])
     assert table.table.item(0, 1).text() == "100"
 
 
@@ -148,8 +148,8 @@ def test_a_right_click_offers_what_can_be_done_with_a_run(shown):
     table, told = shown(RunTable(), 500, 200), []
     table.dropped.connect(told.append)
     red = QColor("red")
-    driven = RunLine(7, "run 7", red, 10, 0.5, 0.25, 0.2, current=True)
-    table.show_lines([driven, replace(driven, run_id=8, current=False)])
+    driven = RunTableRow(7, "run 7", red, 10, 0.5, 0.25, 0.2, current=True)
+    table.show_runs([driven, replace(driven, run_id=8, current=False)])
     for row, can_go in ((0, False), (1, True)):
         drive, rename, forget = table.menu_of(row).actions()
         assert (drive.isEnabled(), rename.isEnabled(), forget.isEnabled()) == (can_go, True, can_go)
@@ -159,13 +159,13 @@ def test_a_right_click_offers_what_can_be_done_with_a_run(shown):
 
 def test_a_number_that_is_not_there_is_a_dash(shown):
     table = shown(RunTable(), 500, 200)
-    table.show_lines([RunLine(1, "run", QColor("red"), 0, float("nan"), float("nan"), 1.0)])
+    table.show_runs([RunTableRow(1, "run", QColor("red"), 0, float("nan"), float("nan"), 1.0)])
     assert table.table.item(0, 2).text() == "\N{EM DASH}"
 
 
 @pytest.fixture
 def weights(shown):
-    made = shown(Weights(), 400, 240)
+    made = shown(WeightTable(), 400, 240)
     made.set_parameters((Parameter("weight", (2, 3), 0), Parameter("bias", (2,), 6)))
     return made
 
@@ -244,9 +244,9 @@ def test_numbers_that_do_not_reach_far_enough_are_not_shown(weights):
 
 
 def test_columns_turn_from_input_to_target(shown):
-    look, told = shown(FileLook(), 300, 240), []
+    look, told = shown(FilePreview(), 300, 240), []
     look.chosen.connect(lambda inputs, target: told.append((inputs, target)))
-    file = FileLooked(1, "f.csv", ("a", "b", "kind"), (True, True, False), (("1", "2", "x"),), 9)
+    file = FileSummary(1, "f.csv", ("a", "b", "kind"), (True, True, False), (("1", "2", "x"),), 9)
     look.show_file(file, ["a"], "b")
     header = look.table.horizontalHeader()
     header.sectionClicked.emit(2)
@@ -256,9 +256,9 @@ def test_columns_turn_from_input_to_target(shown):
 
 
 def test_the_use_of_a_column_is_seen_however_long_its_name_is(shown):
-    look = shown(FileLook(), 300, 240)
+    look = shown(FilePreview(), 300, 240)
     names = tuple(f"the_size_of_the_living_area_in_square_metres_as_measured_{i}" for i in "ab")
-    file = FileLooked(1, "f.csv", names, (True, True), (("1" * 90, "2"),), 9)
+    file = FileSummary(1, "f.csv", names, (True, True), (("1" * 90, "2"),), 9)
     look.show_file(file, [names[0]], names[1])
     header = look.table.horizontalHeader()
     for column, use in enumerate(("input", "target")):
@@ -273,16 +273,16 @@ def test_the_use_of_a_column_is_seen_however_long_its_name_is(shown):
 
 def test_as_many_changes_are_told_as_fit_and_how_many_there_are_besides():
     changed = ["aaa", "bbb", "ccc", "ddd"]
-    assert short(changed, lambda _text: True) == "aaa · bbb · ccc · ddd"
-    assert short(changed, lambda text: len(text) <= 20) == "aaa · bbb · 2 more"
-    assert short(changed, lambda _text: False) == "aaa · 3 more"
-    assert short([], lambda _text: False) == ""
+    assert shorten_changes(changed, lambda _text: True) == "aaa · bbb · ccc · ddd"
+    assert shorten_changes(changed, lambda text: len(text) <= 20) == "aaa · bbb · 2 more"
+    assert shorten_changes(changed, lambda _text: False) == "aaa · 3 more"
+    assert shorten_changes([], lambda _text: False) == ""
 
 
 def test_a_wide_window_tells_more_of_what_a_line_changed(shown):
     lines = shown(StepLines(), 400, 200)
     lines.set_lines([("backward", "loss.backward()")])
-    lines.happen(0, [f"{n}.weight.grad norm 2.086e-10" for n in range(6)])
+    lines.mark_executed(0, [f"{n}.weight.grad norm 2.086e-10" for n in range(6)])
     narrow = _ink(lines)
     lines.resize(1600, 200)
     QApplication.processEvents()
@@ -303,7 +303,7 @@ def _ink(lines):
 def test_a_minus_before_a_number_is_one_as_everywhere(shown):
     lines = shown(StepLines(), 600, 200)
     lines.set_lines([("forward", "output = model(inputs)")])
-    lines.happen(0, ["output is (160, 1), mean -1.248", "x-2.grad norm 2e-10"])
+    lines.mark_executed(0, ["output is (160, 1), mean -1.248", "x-2.grad norm 2e-10"])
     row = lines.findChildren(QLabel)[-1]
     assert row.toolTip() == "output is (160, 1), mean −1.248\nx-2.grad norm 2e−10"
 
@@ -311,7 +311,7 @@ def test_a_minus_before_a_number_is_one_as_everywhere(shown):
 def test_the_lines_of_another_model_take_the_place_of_the_old_ones(shown):
     steps = shown(StepLines(), 400, 240)
     steps.set_lines([("forward", "a()"), ("backward", "b()")])
-    steps.happen(0, ["x"])
+    steps.mark_executed(0, ["x"])
     steps.set_lines([("step", "c()")])
     assert [code.text() for _m, code, _w in steps._rows] == ["c()"]
     assert "not yet" in steps._rows[0][1].accessibleName()
@@ -326,7 +326,7 @@ def test_words_without_room_end_in_an_ellipsis_and_stay_on_one_line(qtbot):
     made.resize(420, 200)
     host.show()
     before = made._rows[1][1].y()
-    made.happen(0, ["0.weight.grad norm 0.1234567890123456789" * 3, "0.bias.grad norm 3"])
+    made.mark_executed(0, ["0.weight.grad norm 0.1234567890123456789" * 3, "0.bias.grad norm 3"])
     made.layout().activate()
     assert made._rows[1][1].y() == before
     assert not made.grab().isNull()
@@ -343,7 +343,7 @@ def test_many_runs_are_measured_once_and_their_names_are_whole(shown, monkeypatc
     )
     names = [f"moons · mlp {'wide ' * i}· adam 0.03" for i in range(9)]
     red = QColor("red")
-    table.show_lines([RunLine(i, one, red, 10, 0.5, 0.25, 0.2) for i, one in enumerate(names)])
+    table.show_runs([RunTableRow(i, one, red, 10, 0.5, 0.25, 0.2) for i, one in enumerate(names)])
     assert len(measured) == len(set(measured)), "each cell once, however many rows there are"
     longest = table.table.fontMetrics().horizontalAdvance(names[-1])
     assert table.table.columnWidth(0) > longest
@@ -384,7 +384,7 @@ def test_a_new_run_with_the_same_lines_makes_and_dresses_none_anew(shown, qtbot)
     lines.set_lines(text)
     assert lines._rows == rows
     assert not dressed
-    lines.happen(0, ())
+    lines.mark_executed(0, ())
     assert {rows[0][0], rows[0][1]} <= {*dressed}
     assert not {*rows[1]} & {*dressed}, "only the line that is lit is dressed"
     lines.set_lines((*text, ("step", "optimizer.step()")))

@@ -5,20 +5,21 @@ import pytest
 import torch
 from torch.nn.functional import conv2d, linear, max_pool2d
 
-from engine.setup import Part, Setup
-from engine.train import telling, views
-from engine.train.run import Run
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.train import views
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve import replies
 
 
 @pytest.fixture(scope="module")
 def digits():
-    return Run(Setup(Part("digits", {"n": 60}), Part("cnn", {"channels": 4})))
+    return TrainingRun(Setup(Part("digits", {"n": 60}), Part("cnn", {"channels": 4})))
 
 
 def test_a_filter_is_shown_as_what_it_makes_of_the_picture_chosen(digits):
-    names = [(unit.name, unit.kind, unit.width) for unit in telling.units(digits)]
+    names = [(unit.name, unit.kind, unit.width) for unit in replies.units(digits)]
     assert names == [("features.0", "ReLU", 4), ("features.3", "ReLU", 8), ("head", "Linear", 10)]
-    shown = views.show(digits, "units", {"sample": 2})
+    shown = views.compute(digits, "units", {"sample": 2})
     labels = shown.arrays["labels"].array().tolist()
     assert labels == sorted(set(digits.program.y.tolist()))
     row = digits.program.y.tolist().index(labels[2])
@@ -37,12 +38,12 @@ def test_a_filter_is_shown_as_what_it_makes_of_the_picture_chosen(digits):
 
 @pytest.mark.parametrize("asked", [-3, 10_000, float("nan"), "two"])
 def test_a_picture_that_is_not_there_is_one_that_is(digits, asked):
-    shown = views.show(digits, "units", {"sample": asked})
+    shown = views.compute(digits, "units", {"sample": asked})
     assert 0 <= shown.facts["chosen"] < len(shown.arrays["samples"].array())
 
 
 def test_the_spread_of_activations_has_a_row_for_each_of_these_layers(digits):
-    counts = views.show(digits, "histograms", {"of": "activation", "bins": 4}).arrays["counts"]
+    counts = views.compute(digits, "histograms", {"of": "activation", "bins": 4}).arrays["counts"]
     rows = len(digits.program.x)
     wanted = [rows * 4 * 64, rows * 8 * 16, rows * 10]
     assert counts.array().sum(axis=1).tolist() == pytest.approx(wanted)
@@ -50,5 +51,5 @@ def test_the_spread_of_activations_has_a_row_for_each_of_these_layers(digits):
 
 def test_looking_changes_nothing_of_the_run(digits):
     before = [p.detach().clone() for p in digits.program.model.parameters()]
-    views.show(digits, "units", {})
+    views.compute(digits, "units", {})
     assert all(map(torch.equal, before, digits.program.model.parameters()))

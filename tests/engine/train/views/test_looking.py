@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from engine import setup
-from engine.train import beside, telling
-from engine.train.run import Run
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve import paired_run, replies
 
 NET = """class Net(nn.Module):
     def __init__(self):
@@ -18,8 +18,8 @@ NET = """class Net(nn.Module):
         return self.line(self.norm(x + 0.1 * torch.randn_like(x)))
 """
 LOOKS = {
-    "units": telling.units,
-    "what a validation saves": lambda run: beside._saved(run),
+    "units": replies.units,
+    "what a validation saves": lambda run: paired_run._saved_bytes(run),
 }
 
 
@@ -29,11 +29,11 @@ def own(**more):
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_look_changes_nothing_of_what_comes(look):
-    looked_at = Run(own(validate_every=0))
+    looked_at = TrainingRun(own(validate_every=0))
     looked_at.advance(3)
     random = torch.get_rng_state()
     LOOKS[look](looked_at)
     assert torch.equal(torch.get_rng_state(), random)
     assert looked_at.program.model.line.training
     assert not looked_at.program.model.norm.training
-    assert len(telling.units(looked_at)) > 0
+    assert len(replies.units(looked_at)) > 0

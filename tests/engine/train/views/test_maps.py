@@ -3,19 +3,19 @@
 import pytest
 import torch
 
-from engine.setup import Part, Setup
-from engine.train import views
-from engine.train.run import Run
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.train import views
+from gradscribe.engine.train.runs.run import TrainingRun
 
 
 @pytest.fixture
 def run():
     points = [[0.0, 0.0, 0], [1.0, 0.0, 1], [0.0, 2.0, 1]]
-    return Run(Setup(Part("points", {"points": points}), Part("linear"), train=1.0))
+    return TrainingRun(Setup(Part("points", {"points": points}), Part("linear"), train=1.0))
 
 
 def boundary(run, **options):
-    made = views.show(run, "boundary", {"side": 5, **options})
+    made = views.compute(run, "boundary", {"side": 5, **options})
     return made.arrays["grid"].array()[0], made.arrays["box"].array().tolist()
 
 
@@ -39,7 +39,7 @@ def test_the_plane_is_the_data_with_a_margin(run):
 @pytest.mark.parametrize(("same", "room"), [(7.0, 0.7), (-2e6, 2e5), (0.0, 0.1)])
 def test_the_plane_has_room_where_an_input_is_always_the_same(same, room):
     points = [[0.0, same, 0], [1.0, same, 1]]
-    run = Run(Setup(Part("points", {"points": points}), Part("linear"), train=1.0))
+    run = TrainingRun(Setup(Part("points", {"points": points}), Part("linear"), train=1.0))
     grid, box = boundary(run)
     assert box == pytest.approx([-0.1, same - room, 1.1, same + room])
     assert grid == pytest.approx(answer(run, box), rel=1e-4, abs=1e-4)

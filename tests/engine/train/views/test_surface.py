@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from engine import setup
-from engine.train import views
-from engine.train.run import Run
-from engine.train.views import surface
+from gradscribe.engine.protocol import setup
+from gradscribe.engine.train import views
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.views import surface
 from tests.programs import SHARED
 
 LOOKING = """
@@ -31,11 +31,13 @@ MODELS = [
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_each_point_is_the_loss_with_these_weights(model):
-    run = Run(setup.parse({"data": {"name": "moons", "n": 60}, "batch": 16, "model": model}))
+    run = TrainingRun(
+        setup.parse({"data": {"name": "moons", "n": 60}, "batch": 16, "model": model})
+    )
     run.advance(20)
     before = parameters_to_vector(run.program.model.parameters()).clone()
     held = list(run.program.model.parameters())
-    made = views.show(run, "surface", {"side": 4, "directions": "parameters", "x": 1, "y": 2})
+    made = views.compute(run, "surface", {"side": 4, "directions": "parameters", "x": 1, "y": 2})
     a, b = (made.arrays[name].array() for name in "ab")
     grid = made.arrays["grid"].array()
     for parameter, one in zip(run.program.model.parameters(), held, strict=True):
@@ -54,20 +56,20 @@ def test_each_point_is_the_loss_with_these_weights(model):
 
 
 def test_of_a_big_model_fewer_examples_are_asked(monkeypatch):
-    run = Run(setup.parse({"data": {"name": "moons", "n": 400}, "model": "linear"}))
+    run = TrainingRun(setup.parse({"data": {"name": "moons", "n": 400}, "model": "linear"}))
     asked = []
     criterion = run.program.criterion
     monkeypatch.setattr(
         run.program, "criterion", lambda out, y: asked.append(len(y)) or criterion(out, y)
     )
     monkeypatch.setattr(surface, "WORK", 2 * 3 * 100)
-    views.show(run, "surface", {"side": 3})
+    views.compute(run, "surface", {"side": 3})
     assert set(asked) == {100}
 
 
 def wandered(steps=150, seed=0):
     model = {"name": "mlp", "layers": [4]}
-    run = Run(setup.parse({"data": "moons", "model": model, "seed": seed}))
+    run = TrainingRun(setup.parse({"data": "moons", "model": model, "seed": seed}))
     run.advance(steps)
     return run
 
@@ -75,14 +77,14 @@ def wandered(steps=150, seed=0):
 def been(run):
     """Where the weights were at each step that the path has, in float64."""
     kept = {c.step: torch.cat([p.reshape(-1) for p in c.parameters]) for c in run.past.all()}
-    kept |= run.trail.points
+    kept |= run.weight_path.points
     kept[run.step] = parameters_to_vector(run.program.model.parameters()).detach()
     return kept
 
 
 def test_the_main_directions_of_a_path_are_its_principal_components():
     run = wandered()
-    made = views.show(run, "surface", {"side": 3, "directions": "pca"})
+    made = views.compute(run, "surface", {"side": 3, "directions": "pca"})
     kept = been(run)
     steps = made.arrays["path_steps"].array().tolist()
     path = torch.stack([kept[step] for step in steps]).double()
@@ -100,25 +102,25 @@ def test_the_main_directions_of_a_path_are_its_principal_components():
 def test_a_path_ends_to_the_right_of_its_beginning_however_far_it_has_come():
     for seed in range(8):
         run = wandered(60, seed)
-        places = views.show(run, "surface", {"side": 3, "directions": "pca"})
+        places = views.compute(run, "surface", {"side": 3, "directions": "pca"})
         path = places.arrays["path"].array()
         assert path[-1][0] > path[0][0]
 
 
 def test_a_path_with_weights_that_are_no_numbers_has_the_directions_of_the_rest():
     run = wandered()
-    with_all = views.show(run, "surface", {"side": 3, "directions": "pca"})
-    step = sorted(run.trail.points)[40]
-    run.trail.points[step] = torch.full_like(run.trail.points[step], float("nan"))
-    without = views.show(run, "surface", {"side": 3, "directions": "pca"})
+    with_all = views.compute(run, "surface", {"side": 3, "directions": "pca"})
+    step = sorted(run.weight_path.points)[40]
+    run.weight_path.points[step] = torch.full_like(run.weight_path.points[step], float("nan"))
+    without = views.compute(run, "surface", {"side": 3, "directions": "pca"})
     at = with_all.arrays["path_steps"].array() != step
     near = pytest.approx(with_all.arrays["path"].array()[at], abs=0.02)
     assert without.arrays["path"].array()[at] == near
 
 
 def test_data_that_a_module_writes_into_stays_the_run_s_own():
-    run = Run(setup.parse({"data": "moons", "model": {"name": "own", "source": WRITING}}))
+    run = TrainingRun(setup.parse({"data": "moons", "model": {"name": "own", "source": WRITING}}))
     run.advance(3)
     before = run.program.tensor("x_train").clone()
-    views.show(run, "surface", {"side": 4})
+    views.compute(run, "surface", {"side": 4})
     assert torch.equal(run.program.tensor("x_train"), before)

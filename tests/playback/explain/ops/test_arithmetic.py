@@ -1,6 +1,6 @@
 import pytest
 
-from playback.explain.ops.arithmetic import RULES
+from gradscribe.playback.explain.ops.arithmetic import RULES
 
 POSITIVE = (0.2, 0.7, 1.0, 2.5)
 EXPRESSIONS = {

@@ -1,14 +1,14 @@
 import pytest
 import torch
 
-from engine.run import record
-from playback.explain import explain
-from playback.explain.ops.complex import RULES
-from playback.explain.rule import table
+from gradscribe.engine.run.run import record
+from gradscribe.playback.explain import explain
+from gradscribe.playback.explain.ops.complex import RULES
+from gradscribe.playback.explain.rule import rule_table
 
 
 def test_every_rule_is_in_the_table():
-    assert {name for rule in RULES for name in rule.names} <= set(table())
+    assert {name for rule in RULES for name in rule.names} <= set(rule_table())
 
 
 Z = torch.tensor([1 + 2j, 3 - 1j])

@@ -1,10 +1,10 @@
-from playback.explain import explain
-from playback.explain.ops.layers import RULES
-from playback.explain.rule import table
+from gradscribe.playback.explain import explain
+from gradscribe.playback.explain.ops.layers import RULES
+from gradscribe.playback.explain.rule import rule_table
 
 
 def test_every_rule_is_in_the_table():
-    assert {name for rule in RULES for name in rule.names} <= set(table())
+    assert {name for rule in RULES for name in rule.names} <= set(rule_table())
 
 
 def test_a_convolution_tells_every_share_with_its_shape(recorded):

@@ -1,6 +1,6 @@
 import pytest
 
-from playback.explain.ops.losses import RULES
+from gradscribe.playback.explain.ops.losses import RULES
 
 
 @pytest.mark.parametrize("name", sorted({n for rule in RULES if rule.slopes for n in rule.names}))

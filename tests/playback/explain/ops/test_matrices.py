@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from playback.explain import explain
+from gradscribe.playback.explain import explain
 
 CASES = {
     "matmul": ("a @ b", (2, 3), (3, 4)),
@@ -29,7 +29,7 @@ FORMULAS = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_product_that_is_told_is_what_torch_sends(name, recorded):
-    from playback.explain.rule import table
+    from gradscribe.playback.explain.rule import rule_table
 
     call, left, right = CASES[name]
     torch.manual_seed(1)
@@ -39,7 +39,7 @@ def test_the_product_that_is_told_is_what_torch_sends(name, recorded):
     g = torch.randn_like(result)
     result.backward(g)
     for operand, tensor in enumerate((a, b)):
-        told = table()[name].shares[operand].text
+        told = rule_table()[name].shares[operand].text
         made = FORMULAS[told](*(t.detach().numpy() for t in (g, a, b)))
         assert np.allclose(made, tensor.grad.numpy())
 

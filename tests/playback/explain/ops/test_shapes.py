@@ -1,7 +1,7 @@
 import pytest
 
-from playback.explain.ops.shapes import RULES
-from playback.explain.rule import table
+from gradscribe.playback.explain.ops.shapes import RULES
+from gradscribe.playback.explain.rule import rule_table
 
 CALLS = {
     "view": "a .view(1)", "reshape": "a .reshape(1, 1)", "flatten": "a .flatten()",
@@ -18,4 +18,4 @@ def test_what_only_moves_numbers_has_slope_one(call, agrees):
 def test_a_name_stands_in_one_rule_only():
     names = [name for rule in RULES for name in rule.names]
     assert len(names) == len(set(names))
-    assert set(names) <= set(table())
+    assert set(names) <= set(rule_table())

@@ -1,0 +1,93 @@
+"""``gradscribe doctor SCRIPT.py``: print the doctor's findings as text or JSON."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gradscribe.app.cli import report
+from gradscribe.app.cli.terminal import say
+from gradscribe.app.files import documents
+from gradscribe.app.files.documents import Refused
+from gradscribe.engine.protocol.tape import Finding, Tape
+from gradscribe.playback.code.fix_diff import changed_lines
+
+NONE, SOME = 0, 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's options."""
+    made = argparse.ArgumentParser(
+        prog="gradscribe doctor", description="Run a script and report the mistakes in it."
+    )
+    made.add_argument("script", metavar="SCRIPT.py")
+    made.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
+    made.add_argument("--json", metavar="OUT", help="write the findings as JSON; - is stdout")
+    made.add_argument(
+        "--timeout", type=float, default=60.0, metavar="S", help="give up after S seconds (60)"
+    )
+    made.add_argument("--trust", action="store_true", help=report.TRUST_HELP)
+    return made
+
+
+def run(options: argparse.Namespace, exits: dict[str, int]) -> int:
+    """Run a script, print the findings, and return the exit code.
+
+    ``exits`` maps each status to its code; findings in a script that ran give code 1.
+    """
+    from gradscribe.app.cli.record import record_file
+
+    if options.timeout <= 0:
+        raise Refused(f"{options.timeout} is not a number of seconds above 0")
+    if options.json not in (None, "-"):
+        documents.check_writable(Path(options.json))
+    source = documents.read(Path(options.script))
+    tape = record_file(
+        Path(options.script),
+        device=options.device,
+        timeout=options.timeout,
+        policy=not options.trust,
+        is_open=options.trust,
+    )
+    if options.json is not None:
+        _write(tape, options.json)
+    else:
+        say(findings_text(tape, options.script, source))
+    if tape.error is not None:
+        sys.stderr.write(f"{report.error_text(tape.error, options.script)}\n")
+    if tape.status == "refused":
+        sys.stderr.write(f"gradscribe: {report.TRUST_HINT}\n")
+    return max(exits[tape.status], SOME if tape.findings else NONE)
+
+
+def _write(tape: Tape, out: str) -> None:
+    from gradscribe.engine.inspect.export import encode_findings
+
+    text = encode_findings(tape) + b"\n"
+    if out == "-":
+        say(text)
+    else:
+        documents.write_bytes(Path(out), text)
+
+
+def findings_text(tape: Tape, script: str, source: str) -> str:
+    """Return the findings of a tape as text for a terminal."""
+    if tape.status == "refused":
+        return ""  # It never ran.
+    if not tape.findings:
+        return f"The doctor found nothing{' but this error' if tape.error is not None else ''}.\n"
+    return "\n".join("".join(_finding_text(finding, script, source)) for finding in tape.findings)
+
+
+def _finding_text(finding: Finding, script: str, source: str) -> Iterator[str]:
+    maybe = " (perhaps)" if finding.severity == "hint" else ""
+    where = f"{script}:{finding.place.line}" if finding.place.line else script
+    yield f"{where}: {finding.title}{maybe} [{finding.id}]\n"
+    yield f"  {finding.message}.\n  {finding.why}\n"
+    others = [place.line for place in finding.related if place.line != finding.place.line]
+    if others:
+        lines = ", ".join(str(line) for line in dict.fromkeys(others))
+        yield f"  See also line {lines}.\n"
+    if finding.unmended:
+        yield f"  Not fixed here. {finding.unmended}.\n"
+    yield from (f"    {line}\n" for line in changed_lines(source, finding.fix))

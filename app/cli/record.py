@@ -1,0 +1,308 @@
+"""Headless recording: run a program in an engine process and block until its tape arrives."""
+
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Self
+
+from gradscribe.app.files import documents
+from gradscribe.app.link import launch
+from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
+from gradscribe.engine.protocol import frames, messages
+from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.tape import Problem, Tape
+
+TIMEOUT_S = 60.0
+EVENT_LIMIT = 2_000_000
+READY_S = 120.0
+"""Seconds for the engine to start; importing torch from a cold disk is slow."""
+FREEZE_S = 600.0
+"""Seconds for assembling the tape; millions of events take a while."""
+READ = 1 << 16
+
+
+class NoDevice(documents.Refused):
+    """The engine does not have the requested device."""
+
+
+def record_file(
+    path: Path,
+    *,
+    device: str = "cpu",
+    timeout: float = TIMEOUT_S,
+    seed: int = 0,
+    event_limit: int = EVENT_LIMIT,
+    printed: Callable[[str], None] | None = None,
+    policy: bool = False,
+    is_open: bool = False,
+) -> Tape:
+    """Run the script at ``path`` in a new engine and return its tape.
+
+    ``timeout`` in seconds; ``printed`` is called with pieces of output while the script runs.
+    ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
+    permissions.
+
+    Raises:
+        Refused: the file is missing or not text, or the device does not exist.
+    """
+    source = documents.read(path)
+    return record_source(
+        source,
+        filename=str(path),
+        device=device,
+        timeout=timeout,
+        seed=seed,
+        event_limit=event_limit,
+        printed=printed,
+        policy=policy,
+        is_open=is_open,
+    )
+
+
+def record_source(
+    source: str,
+    *,
+    filename: str = "<gradscribe>",
+    device: str = "cpu",
+    timeout: float = TIMEOUT_S,
+    seed: int = 0,
+    event_limit: int = EVENT_LIMIT,
+    printed: Callable[[str], None] | None = None,
+    policy: bool = False,
+    is_open: bool = False,
+) -> Tape:
+    """Run a program in a new engine and return its tape; see `record_file`."""
+    run = messages.Run(
+        1,
+        source,
+        filename,
+        seed,
+        _full_name(device),
+        timeout,
+        event_limit,
+        threads=0,
+        policy=policy,
+    )
+    with BlockingEngine(is_open) as engine:
+        ready = engine.wait_ready()
+        if isinstance(ready, Tape):
+            return ready
+        if run.device not in ready.devices:
+            raise NoDevice(f"No device {device} here; there is: {', '.join(ready.devices)}")
+        return engine.record(run, printed)
+
+
+class ProgramRecorder:
+    """Record programs one after another in one engine, replaced when it died or is contaminated.
+
+    ``problem`` is the reason why no engine could be started; empty otherwise.
+    """
+
+    def __init__(self, is_open: bool = False) -> None:
+        self._is_open = is_open
+        self._engine: BlockingEngine | None = None
+        self.problem = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._end()
+
+    def record(self, source: str, timeout: float = TIMEOUT_S, policy: bool = False) -> Tape:
+        """Run a program and return its tape; see `record_source`."""
+        if self._engine is None:
+            self._engine = BlockingEngine(self._is_open)
+            self._engine.__enter__()
+            ready = self._engine.wait_ready()
+            if isinstance(ready, Tape):
+                self.problem = ready.error.message if ready.error else "there is no engine"
+                return ready
+        tape = self._engine.record(
+            messages.Run(1, source, timeout=timeout, event_limit=EVENT_LIMIT, policy=policy), None
+        )
+        if self._engine.spent or tape.status in ("died", "timeout"):
+            self._end()
+        return tape
+
+    def _end(self) -> None:
+        if self._engine is not None:
+            self._engine.__exit__()
+            self._engine = None
+
+
+def _full_name(device: str) -> str:
+    return "cuda:0" if device == "cuda" else device
+
+
+class NoReply(Exception):
+    """No message arrived before the deadline."""
+
+
+class EngineGone(NoReply):
+    """The engine has ended, so no message will arrive."""
+
+
+class BlockingEngine:
+    """An engine process with blocking reads; leaving the context kills it."""
+
+    def __init__(self, is_open: bool = False) -> None:
+        self._process = subprocess.Popen(
+            [
+                launch.python_executable(),
+                *launch.engine_arguments(),
+                launch.ALONE,
+                *([launch.OPEN] if is_open else []),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=launch.environment(is_open),
+            bufsize=0,
+            # Keep Ctrl-C in the terminal from the engine, which would print a traceback.
+            start_new_session=True,
+        )
+        self._messages: queue.Queue[messages.Reply | None] = queue.Queue()
+        self._errors = bytearray()
+        self._printed: list[str] = []
+        self._at: CurrentLine | None = None
+        self._fault = ""
+        """Reason why its messages are ignored; empty while they are not."""
+        self.spent = False
+        """True if the last program left state behind that would affect the next one."""
+        self._threads = [
+            threading.Thread(target=work, daemon=True)
+            for work in (self._listen, self._forward_errors)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        launch.kill(self._process.pid)
+        self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+    def wait_ready(self) -> messages.Ready | Tape:
+        """Wait for the engine; return a tape with the reason if it does not start."""
+        deadline = time.monotonic() + READY_S
+        try:
+            while not isinstance(message := self.next(deadline), messages.Ready):
+                pass
+        except NoReply:
+            self._await_end(launch.ABORT_S)
+            why = f"The engine does not start ({self.exit_reason()})"
+            return Tape(status="died", error=Problem("EngineDied", why))
+        return message
+
+    def record(self, run: messages.Run, printed: Callable[[str], None] | None) -> Tape:
+        """Send a program and wait for its tape; kill it if it is late."""
+        self._printed.clear()
+        self._at = None
+        self.send(run)
+        deadline, room, ended = (
+            time.monotonic() + run.timeout + launch.GRACE_S,
+            PRINTED_LIMIT,
+            False,
+        )
+        try:
+            while room >= 0:
+                match self.next(deadline):
+                    case messages.Recorded(run.run_id, tape, spent=spent):
+                        self.spent = spent
+                        return tape
+                    case messages.Ended(run.run_id) if not ended:
+                        deadline, ended = time.monotonic() + FREEZE_S, True
+                    case CurrentLine(run.run_id) as at:
+                        self._at = at
+                    case messages.Printed(run.run_id, text):
+                        room -= len(text)
+                        self._printed.append(text)
+                        if printed is not None:
+                            printed(text)
+            self._fault = ENDLESS
+            return self._failed_tape(run, late=False)
+        except NoReply as silence:
+            return self._failed_tape(run, late=not isinstance(silence, EngineGone))
+
+    def _failed_tape(self, run: messages.Run, late: bool) -> Tape:
+        aborted = late and launch.abort(self._process.pid)
+        self._await_end(launch.ABORT_S if aborted or late else launch.GRACE_S)
+        who = run.source, run.filename
+        stdout, at = "".join(self._printed), self._at
+        if late:
+            return launch.timeout_tape(*who, run.timeout, self._error_tail(), stdout, at=at)
+        return launch.crash_tape(*who, self.exit_reason(), self._error_tail(), stdout, at)
+
+    def _await_end(self, seconds: float) -> None:
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._threads[1].join(seconds)
+
+    def exit_reason(self) -> str:
+        """Wait for its end and return a short reason for it."""
+        code = self._process.wait()
+        return self._fault or launch.exit_reason(abs(code), code < 0, self._error_tail())
+
+    def _error_tail(self) -> str:
+        return self._errors[-launch.TAIL :].decode("utf-8", "replace")
+
+    def send(self, message: messages.Request) -> None:
+        """Send a request; `next` raises if the engine is gone."""
+        assert self._process.stdin is not None
+        try:
+            for frame in frames.encode_frames(message):
+                self._process.stdin.write(frame)
+        except OSError:
+            self._messages.put(None)
+
+    def next(self, deadline: float) -> messages.Reply:
+        """Return the next message. Raises `NoReply` past the deadline, `EngineGone` if it ended."""
+        try:
+            message = self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise NoReply from None
+        if message is None:
+            raise EngineGone
+        return message
+
+    def _listen(self) -> None:
+        reader = frames.MessageReader[messages.Reply](messages.Reply)  # type: ignore[arg-type]
+        try:
+            while data := _read(self._process.stdout):
+                for message in reader.feed(data):
+                    self._messages.put(message)
+        except frames.ProtocolError:
+            self._fault = GARBAGE
+        self._messages.put(None)
+
+    def _forward_errors(self) -> None:
+        """Forward standard error of the scripts, but no crash dump."""
+        crashed = False
+        while data := _read(self._process.stderr):
+            self._errors += data
+            del self._errors[: -launch.TAIL]
+            before, fatal, _ = data.partition(b"Fatal Python error")
+            if not crashed:
+                sys.stderr.write(before.decode("utf-8", "replace"))
+                sys.stderr.flush()
+            crashed = crashed or bool(fatal)
+
+
+def _read(pipe: IO[bytes] | None) -> bytes:
+    assert pipe is not None
+    return pipe.read(READ) or b""

@@ -1,0 +1,313 @@
+"""The command context: the interfaces of the window that commands use, and its notices.
+
+Commands get these and never a widget, so that each can be tested without a window.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.session import Session
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files.documents import Draft, Drafts, Refused
+from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.lessons.progress import LessonProgress
+from gradscribe.app.training.saving.session_store import SessionStore
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.lessons.lesson import Lesson
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message in the notification bar. A later notice with the same ``key`` replaces it."""
+
+    key: str
+    text: str
+    choices: tuple[tuple[str, Callable[[], None]], ...] = ()
+    """Labels and actions, the best first. The notice is closed by any choice."""
+    more: str = ""
+    """Further details, shown as the tooltip."""
+
+
+class EditorActions(Protocol):
+    """The part of the editor that commands use."""
+
+    def undo(self) -> None:
+        """Take back the last change."""
+
+    def redo(self) -> None:
+        """Repeat the last change that was undone."""
+
+    def cut(self) -> None:
+        """Move the selection to the clipboard."""
+
+    def copy(self) -> None:
+        """Copy the selection to the clipboard."""
+
+    def paste(self) -> None:
+        """Insert the clipboard."""
+
+    def selectAll(self) -> None:
+        """Select everything."""
+
+    def setFocus(self) -> None:
+        """Take the focus."""
+
+
+class GraphActions(Protocol):
+    """The part of the graph that commands use."""
+
+    def fit(self) -> None:
+        """Make the whole graph visible."""
+
+    def zoom_by(self, factor: float) -> None:
+        """Zoom by a factor."""
+
+
+class NoticeActions(Protocol):
+    """The part of the notification bar that commands use."""
+
+    def show_now(self, notice: Notice) -> None:
+        """Show a notice at once."""
+
+    def drop(self, key: str) -> None:
+        """Remove the notice with that key."""
+
+
+class FileActions(Protocol):
+    """The part of `app.files.file_watch` that commands use."""
+
+    def write_conflict(self, path: Path) -> str:
+        """Return the reason to confirm writing to ``path``: ``disk``, ``twice`` or empty."""
+
+    def notify_changed(self) -> None:
+        """Offer the choice between the text here and the one in the file."""
+
+    def write(
+        self, path: Path, doc: Doc, then: Callable[[], None], otherwise: Callable[[Refused], None]
+    ) -> None:
+        """Write the program to ``path``; ``then`` is called once it is there."""
+
+    def finish(self) -> None:
+        """Wait for a write in progress."""
+
+    def saved(self) -> None:
+        """Take the file on disk as the base of the text."""
+
+
+class RecoveryActions(Protocol):
+    """The part of `app.files.recovery` that commands use."""
+
+    @property
+    def file(self) -> FileActions:
+        """Watches the edited file."""
+
+    def recover(self, path: str) -> bool:
+        """Restore the work of a crashed window; offer the rest."""
+
+    def stash(self) -> None:
+        """Store the unsaved text as a draft."""
+
+    def find_draft(self, path: str) -> Draft | None:
+        """Return the draft of a document."""
+
+    def adopt_draft(self, path: str) -> None:
+        """Delete a draft, now edited here, once it is saved here."""
+
+
+class LessonActions(Protocol):
+    """The part of `app.lessons.controller` that commands use."""
+
+    @property
+    def lesson(self) -> Lesson | None:
+        """The open lesson; None if there is none."""
+
+    @property
+    def number(self) -> int:
+        """Index of the current step."""
+
+    @property
+    def progress(self) -> LessonProgress:
+        """The progress in all lessons."""
+
+    def open(
+        self, lesson: Lesson, place: str = "", step: int | None = None, foreign: bool = False
+    ) -> None:
+        """Open a lesson; the programs of a ``foreign`` one wait for the user's consent."""
+
+    def next(self) -> None:
+        """Go to the next step."""
+
+    def back(self) -> None:
+        """Go to the previous step."""
+
+    def restore(self) -> None:
+        """Restore the step's program."""
+
+    def leave(self) -> None:
+        """Leave the lesson."""
+
+
+class CompareActions(Protocol):
+    """The part of `app.compare.controller` that commands use."""
+
+    @property
+    def kept(self) -> str:
+        """Title of the stored run; empty if there is none."""
+
+    def keep(self, tape: Tape, title: str) -> None:
+        """Store a tape in place of the previous one."""
+
+    def compare_with_kept(self, tape: Tape, title: str) -> object:
+        """Compare the stored tape with this one."""
+
+
+class Shell(Protocol):
+    """The window as commands see it."""
+
+    @property
+    def session(self) -> Session:
+        """Document, result and view."""
+
+    @property
+    def clock(self) -> PlaybackClock:
+        """The playback clock."""
+
+    @property
+    def settings(self) -> Settings:
+        """Persistent settings."""
+
+    @property
+    def drafts(self) -> Drafts:
+        """Drafts of unsaved texts."""
+
+    @property
+    def recovery(self) -> RecoveryActions:
+        """Autosave and recovery."""
+
+    @property
+    def notices(self) -> NoticeActions:
+        """The notification bar."""
+
+    @property
+    def learning(self) -> LessonActions:
+        """Controller of the open lesson."""
+
+    @property
+    def training(self) -> TrainSession:
+        """The training page's setup and runs."""
+
+    @property
+    def saving(self) -> SessionStore:
+        """Reads and writes training sessions."""
+
+    @property
+    def writing(self) -> FileWriter:
+        """Writes files in a worker thread."""
+
+    @property
+    def workspace(self) -> str:
+        """Name of the visible page: ``program`` or ``training``."""
+
+    def show_workspace(self, name: str) -> None:
+        """Go to that page."""
+
+    def training_views(self) -> tuple[str, ...]:
+        """Return the titles of the open views of the training page."""
+
+    def export_training(self, path: Path, view: str = "") -> None:
+        """Write an image of the training page, or of one view of it, to a PNG file.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+
+    @property
+    def comparing(self) -> CompareActions:
+        """Stores and compares runs."""
+
+    @property
+    def editor(self) -> EditorActions:
+        """The editor."""
+
+    @property
+    def graph(self) -> GraphActions:
+        """The graph."""
+
+    def module_keys(self) -> frozenset[str]:
+        """Return the keys of the visible modules, open or folded."""
+
+    @property
+    def is_exporting(self) -> bool:
+        """True while an export is running."""
+
+    def film(self, path: Path) -> None:
+        """Write the playback of the tape to a GIF or MP4 file, in the background."""
+
+    def export(self, path: Path) -> None:
+        """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file."""
+
+    def copy_picture(self) -> None:
+        """Put the graph on the clipboard as an image."""
+
+    def cancel_export(self) -> None:
+        """Cancel the running export."""
+
+    def expand_modules(self, depth: int | None = None) -> None:
+        """Open modules ``depth`` levels deep, or all inside the visible ones."""
+
+    @property
+    def levels(self) -> int:
+        """Depth of nested module calls in the shown scene."""
+
+    def zoom_to_selection(self) -> None:
+        """Zoom so that the selection fills the view."""
+
+    def ask_open(self, title: str, pattern: str) -> Path | None:
+        """Let the user choose a file to open."""
+
+    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
+        """Let the user choose where to write a file."""
+
+    def ask_number(self, title: str, value: int) -> int | None:
+        """Let the user change a whole number."""
+
+    def say(self, text: str) -> None:
+        """Show a message in the status line."""
+
+    def show_examples(self, room: str = "program") -> None:
+        """Open the gallery of examples of that page."""
+
+    def show_lessons(self) -> None:
+        """Open the list of lessons."""
+
+    def show_palette(self) -> None:
+        """Open the list of all commands."""
+
+    def show_card(self, title: str, text: str) -> None:
+        """Show a page of rich text over the window until it is dismissed."""
+
+    def selected_lines(self) -> str:
+        """Return the selected op with its tensors as lines of code; empty without one."""
+
+    def show_findings(self) -> None:
+        """Bring the doctor's findings to the front."""
+
+    def show_lab(self, source: str) -> None:
+        """Open the shape lab on these lines, or on its first starting point."""
+
+    def toggle_comment(self) -> None:
+        """Comment the selected lines of the program, or uncomment them."""
+
+    def open_find(self) -> None:
+        """Open the search line of the graph if that has the focus, else the program's."""
+
+    def open_graph_find(self) -> None:
+        """Open the search line of the graph."""
+
+    def close_window(self) -> None:
+        """Close the window."""

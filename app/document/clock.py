@@ -1,0 +1,155 @@
+"""The playback clock: it advances the session's position over time."""
+
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.document.session import Session
+from gradscribe.playback.code import line_states
+from gradscribe.playback.tape.tempo import duration
+from gradscribe.widgets.base.single_shot import single_shot
+
+SLOWEST, FASTEST = 0.25, 8.0
+MAX_PLAYED_EVENTS = 60
+"""Most events of a line that are played; longer lines are jumped over."""
+SWEEP = 4.0
+"""Speed above which several events are shown per tick."""
+
+
+class PlaybackClock(QObject):
+    """Play, pause, step and scrub over the session's tape."""
+
+    playing_changed = Signal(bool)
+    speed_changed = Signal(float)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._speed = 1.0
+        self._playing = False
+        self._until: int | None = None
+        self._timer = single_shot(self, self._tick)
+        session.tape_changed.connect(self._resume_or_stop)
+
+    @property
+    def playing(self) -> bool:
+        """True while the tape is playing."""
+        return self._playing
+
+    @property
+    def speed(self) -> float:
+        """Playback speed, 1 is normal."""
+        return self._speed
+
+    @property
+    def length(self) -> int:
+        """Number of events on the tape."""
+        return len(self._session.result.tape.events)
+
+    def play(self) -> None:
+        """Play from here, or from the start if the tape is at its end."""
+        if self._playing or not self.length:
+            return
+        if self._session.view.position >= self.length:
+            self._session.move(0)
+        self._set_playing(True)
+        self._tick()
+
+    def play_to(self, position: int) -> None:
+        """Play from here and pause at a later position."""
+        self.pause()
+        if self._session.view.position < min(position, self.length):
+            self._until = position
+            self._set_playing(True)
+            self._tick()
+
+    def pause(self) -> None:
+        """Pause."""
+        self._until = None
+        self._timer.stop()
+        self._set_playing(False)
+
+    def toggle(self) -> None:
+        """Play if paused, else pause."""
+        if self._playing:
+            self.pause()
+        else:
+            self.play()
+
+    def step(self) -> None:
+        """Show the next event, animated."""
+        self.pause()
+        self._advance(1)
+
+    def back(self) -> None:
+        """Go back by one event."""
+        self.pause()
+        self._session.move(self._session.view.position - 1)
+
+    def next_line(self) -> None:
+        """Play to the end of the next line, or jump there if that would take long."""
+        tape, here = self._session.result.tape, self._session.view.position
+        stop = line_states.end_of_next_line(tape, here)
+        if stop - here <= MAX_PLAYED_EVENTS:
+            self.play_to(stop)
+        else:
+            self.seek(stop)
+            self.pause()
+
+    def previous_line(self) -> None:
+        """Go back by one line."""
+        self.pause()
+        here = self._session.view.position
+        self._session.move(line_states.start_of_line(self._session.result.tape, here))
+
+    def reset(self) -> None:
+        """Go to the start."""
+        self.pause()
+        self._session.move(0)
+
+    def to_end(self) -> None:
+        """Go to the end."""
+        self.pause()
+        self._session.move(self.length)
+
+    def seek(self, position: int) -> None:
+        """Jump to a position; playback continues from there."""
+        self._session.move(position)
+        self._until = None
+        if self._playing:
+            self._timer.start(duration("op", self._speed))
+
+    def set_speed(self, speed: float) -> None:
+        """Set the playback speed, clamped to 0.25 to 8."""
+        speed = max(SLOWEST, min(FASTEST, speed))
+        if speed != self._speed:
+            self._speed = speed
+            self.speed_changed.emit(speed)
+
+    def _tick(self) -> None:
+        at_once = max(1, round(self._speed / SWEEP))
+        stop = self.length if self._until is None else min(self._until, self.length)
+        wait = self._advance(min(at_once, stop - self._session.view.position))
+        if self._session.view.position >= stop:
+            # The animation of the last event continues; pausing does not cut it short.
+            self._until = None
+            self._set_playing(False)
+        else:
+            self._timer.start(wait)
+
+    def _advance(self, events: int) -> int:
+        """Advance by ``events`` and return the milliseconds it takes to show them."""
+        here = self._session.view.position
+        passed = self._session.result.tape.events[here : here + events]
+        if not passed:
+            return 0
+        ms = max(duration(event.kind, min(self._speed, SWEEP)) for event in passed)
+        self._session.move(here + len(passed), ms)
+        return ms
+
+    def _resume_or_stop(self) -> None:
+        if self._playing and self._session.view.position >= self.length:
+            self.pause()
+
+    def _set_playing(self, playing: bool) -> None:
+        if playing != self._playing:
+            self._playing = playing
+            self.playing_changed.emit(playing)

@@ -1,0 +1,392 @@
+"""Presenter: update every view as a function of tape, position and selection.
+
+`Presenter` reads the session and writes the widgets; user actions in a widget go to the session or
+the clock, never from one widget to another.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.module_expander import ModuleExpander, module_keys
+from gradscribe.app.document.scene_builder import AFTER_MS, INLINE_CARDS, SceneBuilder
+from gradscribe.app.document.session import Session
+from gradscribe.app.document.state import ENGINE_DIED
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.tape import Op, Tape
+from gradscribe.playback.code import lines
+from gradscribe.playback.graph import breadcrumbs, look
+from gradscribe.playback.graph.picture import Card, Picture
+from gradscribe.playback.tape import saved_memory, scenes, track
+from gradscribe.playback.tape.scenes import Scene
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.editor.code_edit import CodeEdit
+from gradscribe.widgets.graph.paint.stage import Stage
+from gradscribe.widgets.graph.view import GraphView
+from gradscribe.widgets.inspector.inspector import Inspector
+from gradscribe.widgets.inspector.panes.page import select
+from gradscribe.widgets.tables.console import Console
+from gradscribe.widgets.tables.ledger import Ledger
+from gradscribe.widgets.tables.value_table import ValueTable
+from gradscribe.widgets.transport.transport import Transport
+
+EMPTY = Picture(cards=(), wires=())
+
+
+@dataclass(frozen=True)
+class Views:
+    """The widgets that show a tape."""
+
+    editor: CodeEdit
+    graph: GraphView
+    transport: Transport
+    inspector: Inspector
+    values: ValueTable
+    ledger: Ledger
+    console: Console
+
+
+class Presenter(QObject):
+    """Update the widgets of a window from its session."""
+
+    captioned = Signal(str)
+    counted = Signal(str)
+    saved_memory_changed = Signal(object)
+    """Bytes saved for backward at this position; None if the tape never saves any."""
+    picture_shown = Signal()
+    """Emitted when another picture is shown."""
+    path_changed = Signal(object)
+    """The path of modules (`Crumb`s) around the selected card, else around the playing one."""
+
+    def __init__(
+        self, session: Session, clock: PlaybackClock, views: Views, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._clock, self._views = session, clock, views
+        self.scene_builder = SceneBuilder(self)
+        self._unfolder = ModuleExpander(self)
+        self._unfolder.found.connect(session.open_calls)
+        self._scenes: tuple[Scene, ...] = ()
+        self._scene = Scene(0, 0, (0, 0))
+        self._picture = EMPTY
+        self._drawn: Tape | None = None
+        self._printed = ""
+        self._page_later = single_shot(self, self._show_page, AFTER_MS)
+        self._page_held = self._page_asked = False
+        self._pictured: tuple[object, ...] = ()
+        """Run, start of the scene, open modules and flow of the requested picture."""
+        self._connect()
+        self._show_view()
+
+    def _connect(self) -> None:
+        session, views = self._session, self._views
+        session.tape_changed.connect(self._show_tape)
+        session.result_changed.connect(self._show_result)
+        session.moved.connect(self._show_position)
+        session.view_changed.connect(self._show_view)
+        session.doc_changed.connect(self._want_picture)
+        session.begun.connect(self._begin)
+        session.source_replaced.connect(self._replace_source)
+        session.checked.connect(self._show_check)
+        session.peeked.connect(self._show_full)
+        self._clock.playing_changed.connect(views.transport.set_playing)
+        self._clock.speed_changed.connect(views.transport.set_speed)
+        self.scene_builder.built.connect(self._show_picture)
+        self._listen()
+
+    def _listen(self) -> None:
+        """Connect user actions in the widgets to the session and the clock."""
+        session, clock, views = self._session, self._clock, self._views
+        views.editor.edited.connect(session.edit)
+        views.editor.number_changed.connect(session.edit_live)
+        views.editor.line_picked.connect(self._pick_line)
+        views.graph.picked.connect(session.select)
+        views.graph.toggled.connect(self._toggle)
+        views.transport.moved.connect(clock.seek)
+        views.transport.play_pressed.connect(clock.toggle)
+        views.transport.step_pressed.connect(clock.step)
+        views.transport.back_pressed.connect(clock.back)
+        views.transport.reset_pressed.connect(clock.reset)
+        views.transport.speed_changed.connect(clock.set_speed)
+        views.inspector.check_requested.connect(session.check)
+        views.inspector.gradcheck_requested.connect(session.gradcheck)
+        views.inspector.peek_requested.connect(session.peek)
+        views.inspector.line_requested.connect(self._go_to_line)
+        views.console.line_requested.connect(self._go_to_line)
+        views.values.picked.connect(self.select_value)
+        views.ledger.picked.connect(clock.seek)
+
+    @property
+    def scene(self) -> Scene:
+        """The shown scene."""
+        return self._scene
+
+    @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """All scenes of the tape."""
+        return self._scenes
+
+    @property
+    def scene_number(self) -> int:
+        """Index of the shown scene."""
+        return (
+            scenes.scene_index_at(self._scenes, self._session.view.position) if self._scenes else 0
+        )
+
+    @property
+    def picture(self) -> Picture:
+        """The shown picture."""
+        return self._picture
+
+    @property
+    def is_drawn(self) -> bool:
+        """True if the picture is of the current tape; it is built after the tape arrives."""
+        return self._session.result.tape is self._drawn and not self.scene_builder.busy
+
+    def expand_modules(self, depth: int | None = None) -> None:
+        """Open modules ``depth`` levels deep, or all inside the visible ones.
+
+        In a big scene this is asynchronous.
+        """
+        keys = module_keys(self._picture) if depth is None else frozenset[str]()
+        self._unfolder.request(self._session.result.tape, self._scene, keys, depth)
+
+    def levels(self) -> int:
+        """Return the depth of nested module calls in the shown scene."""
+        tape = self._session.result.tape
+        first, stop = self._scene.ops
+        deepest = 0
+        for op in tape.ops[first:stop]:
+            at, levels = op.call, 0
+            while at is not None:
+                at, levels = tape.calls[at].parent, levels + 1
+            deepest = max(deepest, levels)
+        return deepest
+
+    def module_keys(self) -> frozenset[str]:
+        """Return the keys of the visible modules, open or folded."""
+        return module_keys(self._picture)
+
+    # Tape and position
+
+    def _show_tape(self) -> None:
+        tape = self._session.result.tape
+        self.scene_builder.forget()
+        self._unfolder.forget()
+        self._views.inspector.set_source(self._session.result.source)
+        self._scenes = scenes.scenes(tape)
+        starts = [scene.start for scene in self._scenes]
+        self._views.transport.set_track(track.segments(tape), len(tape.events), starts)
+        self._views.ledger.set_rows(track.ledger(tape))
+
+    def _show_result(self) -> None:
+        result, views = self._session.result, self._views
+        views.graph.set_stale(result.stale)
+        views.editor.set_stale(result.stale)
+        problem = result.problem
+        # The death of an engine between two runs is not the program's fault.
+        is_own = problem is not None and problem.type != ENGINE_DIED
+        own = problem if is_own else None
+        views.editor.set_problem(own)
+        if result.stdout != self._printed:
+            self._printed = result.stdout
+            views.console.set_text(result.stdout)
+        views.console.set_figures(result.tape.figures)
+        views.console.set_warnings(result.stderr)
+        views.console.set_problem(own)
+        if result.engine == "starting":
+            views.inspector.drop_pending_fetches()
+
+    def _show_position(self, position: int, ms: int) -> None:
+        # The new picture, and a selection in it, each show the page, too: do it once.
+        with self.single_page_update():
+            self._show_at(position, ms)
+
+    def _show_at(self, position: int, ms: int) -> None:
+        tape, views = self._session.result.tape, self._views
+        self._scene = self._scenes[scenes.scene_index_at(self._scenes, position)]
+        self._want_picture()
+        if self.scene_builder.busy:
+            shown = look.playing_at(tape, self._scene, position)
+        else:
+            shown = look.look_at(tape, self._picture, self._scene, position)
+            views.graph.set_look(shown, ms)
+        views.transport.set_position(position)
+        views.editor.set_marks(lines.line_marks(tape, position))
+        views.editor.set_playing_line(shown.line, shown.phase)
+        views.values.set_rows(track.value_rows(tape, position))
+        views.values.set_position(position)
+        views.ledger.set_position(position)
+        if self.scene_builder.busy:
+            # A big new tape keeps every view busy: show the page in a later event.
+            self._page_later.start()
+        else:
+            self._show_page()
+        self.captioned.emit(shown.caption)
+        self.saved_memory_changed.emit(
+            saved_memory.saved_bytes(tape, position)
+            if saved_memory.peak_saved_bytes(tape)
+            else None
+        )
+
+    def _want_picture(self) -> None:
+        """Request the picture of the scene, unless it was the last one requested."""
+        result, doc, flow = self._session.result, self._session.doc, self._session.view.flow
+        wanted = (result.shown_id, self._scene.start, doc.open_calls, flow)
+        if wanted == self._pictured or not result.shown_id:
+            return
+        self._pictured = wanted
+        position = self._session.view.position
+        self.scene_builder.request(
+            result.tape, self._scene, doc.open_calls, result.shown_id, position, flow
+        )
+        if self.scene_builder.busy:
+            # The visible picture belongs to another tape; nothing may be looked up in it.
+            self._picture = EMPTY
+
+    def _show_picture(self, stage: Stage) -> None:
+        with self.single_page_update():
+            self._show_stage(stage)
+
+    def _show_stage(self, stage: Stage) -> None:
+        result, position = self._session.result, self._session.view.position
+        picture = self._picture = stage.picture
+        self._drawn = result.tape
+        self._views.graph.set_stage(stage, animate=True)
+        self._views.graph.set_look(look.look_at(result.tape, picture, self._scene, position))
+        self._views.graph.select(self._session.view.selection or None)
+        if len(picture.cards) > INLINE_CARDS:
+            self._page_later.start()
+        else:
+            self._show_page()
+        self.counted.emit(counts_text(result.tape, picture))
+        self.picture_shown.emit()
+
+    # Selection
+
+    def _show_view(self) -> None:
+        view, views = self._session.view, self._views
+        views.graph.set_layers(view.values, view.gradients, view.shapes)
+        views.graph.set_coloring(view.coloring)
+        self._want_picture()
+        views.graph.select(view.selection or None)
+        card = self._card(view.selection)
+        views.values.select(card.value if card else None)
+        self._show_page()
+
+    def selected_op(self) -> Op | None:
+        """Return the op of the selected card; None if it is no single op."""
+        card = self._card(self._session.view.selection)
+        tape = self._session.result.tape
+        # A new tape arrives before its picture; the old picture's indices do not fit it.
+        if card is None or card.op is None or tape is not self._drawn:
+            return None
+        return tape.ops[card.op]
+
+    def _card(self, key: str) -> Card | None:
+        return next((card for card in self._picture.cards if card.key == key), None)
+
+    @contextmanager
+    def single_page_update(self) -> Iterator[None]:
+        """Update the inspector's page only once, at the end of the block."""
+        if self._page_held:
+            yield
+            return
+        self._page_held, self._page_asked = True, False
+        try:
+            yield
+        finally:
+            self._page_held = False
+            if self._page_asked:
+                self._show_page()
+
+    def _show_page(self) -> None:
+        """Show the selection in the inspector, or without one the latest event."""
+        if self._page_held:
+            self._page_asked = True
+            return
+        self._page_later.stop()
+        result, view = self._session.result, self._session.view
+        page = select(self._picture, view.selection) if view.selection else None
+        self._views.inspector.show_page(page, result.tape, view.position)
+        key = view.selection or breadcrumbs.playing_card(self._views.graph.look())
+        self.path_changed.emit(breadcrumbs.breadcrumbs(self._picture, key))
+
+    def _pick_line(self, line: int) -> None:
+        tape = self._session.result.tape
+        first, stop = self._scene.ops
+        for op in range(stop - 1, first - 1, -1):
+            if tape.ops[op].place.line == line:
+                card = next((c for c in self._picture.cards if op in c.ops), None)
+                if card is not None:
+                    self._session.select(card.key)
+                    return
+        for value in tape.values:
+            if value.is_leaf and value.place.line == line and value.id in self._picture.value_cards:
+                self._session.select(self._picture.value_cards[value.id])
+                return
+
+    def select_value(self, value: int) -> None:
+        """Select the card of a value."""
+        self._session.select(self._picture.value_cards.get(value, ""))
+
+    def select_name(self, name: str) -> None:
+        """Select the card of the last tensor with that name in the shown picture."""
+        tape, cards = self._session.result.tape, self._picture.value_cards
+        for value in reversed(tape.values):
+            if name == value.name and value.id in cards:
+                self._session.select(cards[value.id])
+                return
+
+    def _toggle(self, key: str) -> None:
+        """Open a folded module or fold an open one."""
+        now = {frame.key for frame in self._picture.frames}
+        self._session.open_calls(frozenset(now ^ {key}))
+
+    def _go_to_line(self, line: int) -> None:
+        self._views.editor.go_to_line(line)
+        self._views.editor.setFocus()
+
+    def _begin(self) -> None:
+        # The previous program's values must not be shown at the new one's lines.
+        self._views.editor.set_marks({})
+        self._views.editor.set_playing_line(0, "forward")
+
+    def _replace_source(self, source: str, fresh: bool) -> None:
+        if fresh:
+            self.scene_builder.reset_layout()
+        self._views.editor.set_source(source, fresh=fresh)
+
+    def _show_check(self, message: object) -> None:
+        if isinstance(message, messages.Checked | messages.Gradchecked):
+            self._views.inspector.set_check(message)
+
+    def _show_full(self, message: object) -> None:
+        if isinstance(message, messages.Peeked):
+            self._views.inspector.set_fetched(message)
+
+    def close(self) -> None:
+        """Wait for the worker threads to end."""
+        self._unfolder.close()
+        self.scene_builder.close()
+
+
+def counts_text(tape: Tape, picture: Picture) -> str:
+    """Return ``13 nodes · 3 parameters``: nodes include folded ones, parameters are elements."""
+    if not picture.cards:
+        return ""
+    nodes = sum(max(1, len(card.ops)) for card in picture.cards)
+    sizes: dict[int, int] = {}
+    for value in tape.values:
+        if value.role == "parameter":
+            size = 1
+            for length in value.shape:
+                size *= length
+            sizes[value.tensor] = size
+    return (
+        f"{formatting.count(nodes, 'node')} · {formatting.count(sum(sizes.values()), 'parameter')}"
+    )

@@ -1,0 +1,221 @@
+"""Build and lay out the picture of a scene, in a worker thread if it is big."""
+
+from collections import OrderedDict
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+from gradscribe.app.runtime.delete_later import delete_when_idle
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.graph import build, look
+from gradscribe.playback.graph.picture import Flow, Picture, Placement
+from gradscribe.playback.layout import place
+from gradscribe.playback.tape.scenes import Scene
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.graph.paint.stage import Stage
+
+INLINE_CARDS = 150
+"""Most cards of a picture that is laid out in the GUI thread (some milliseconds)."""
+INLINE_OPS = 600
+"""Most ops of a scene whose picture is built in the GUI thread."""
+INLINE_WIRES = 1_000
+"""Most inputs of those ops, a wire each."""
+AFTER_MS = 12
+"""Delay before the worker thread starts, so that the window is repainted first, which may happen
+up to 5 ms after the request."""
+CACHE_SIZE = 48
+"""Most pictures in the cache, for loops whose scenes recur."""
+
+LayoutKey = tuple[object, ...]
+LaidOut = tuple[Picture, Placement]
+
+
+def _is_small(tape: Tape, scene: Scene) -> bool:
+    first, end = scene.ops
+    if end - first > INLINE_OPS:
+        return False
+    return sum(len(op.inputs) for op in tape.ops[first:end]) <= INLINE_WIRES
+
+
+def layout_key(picture: Picture) -> LayoutKey:
+    """Return what a layout depends on: the keys, sizes and connections of a picture."""
+    cards = tuple((card.key, card.frame, card.width, card.height) for card in picture.cards)
+    wires = tuple((wire.key, wire.source, wire.target, wire.operand) for wire in picture.wires)
+    frames = tuple((frame.key, frame.parent) for frame in picture.frames)
+    return cards, wires, frames
+
+
+class _Job(QRunnable):
+    """Build of one picture in the worker thread."""
+
+    def __init__(self, scenery: "SceneBuilder", turn: int, tape: Tape, scene: Scene) -> None:
+        super().__init__()
+        self.scenery, self.turn, self.tape, self.scene = scenery, turn, tape, scene
+        self.open_calls: frozenset[str] | None = None
+        self.picture: Picture | None = None
+        self.position = 0
+        self.flow: Flow = "down"
+        self.previous: LaidOut | None = None
+
+    def run(self) -> None:
+        """Build it, unless a newer one has been requested."""
+        if self._late():
+            return
+        try:
+            self._make()
+        except BaseException:
+            self.scenery.failed.emit(self.turn)
+            raise
+
+    def _make(self) -> None:
+        picture = self.picture or build.build_picture(self.tape, self.scene, self.open_calls)
+        try:
+            placement = place.place(picture, self.flow, self._late, self.previous)
+        except place.Cancelled:
+            return
+        stage = Stage(self.tape, picture, placement)
+        # Fills the cache for the position that the window will request.
+        look.look_at(self.tape, picture, self.scene, self.position)
+        self.scenery.finished.emit(self.turn, stage)
+
+    def _late(self) -> bool:
+        return self.turn != self.scenery.turn
+
+
+class SceneBuilder(QObject):
+    """Build the picture of a scene asynchronously; only the latest request is delivered."""
+
+    built = Signal(object)
+    """Carries a `Stage`: the picture with its layout."""
+    finished = Signal(int, object)
+    """Emitted in the worker thread: number of the request and the stage."""
+    failed = Signal(int)
+    """Emitted in the worker thread: number of a request that failed by an internal error."""
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None, *, aside: bool = False) -> None:
+        """Build even small pictures in the worker thread if ``aside``."""
+        super().__init__(parent)
+        self.turn = 0
+        self._aside = aside
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self._kept: OrderedDict[tuple[object, ...], Stage] = OrderedDict()
+        self._key: tuple[object, ...] = ()
+        self._shown: Stage | None = None
+        self._flow: Flow = "down"
+        self._wanted_flow: Flow = "down"
+        self._busy = False
+        self._next: _Job | None = None
+        # Threads compete for the GIL: let the requesting event and the following repaint finish
+        # first.
+        self._begin = single_shot(self, self._start, AFTER_MS)
+        self._asked = single_shot(self, self._begin.start)
+        self.finished.connect(self._deliver)
+        self.failed.connect(self._give_up)
+
+    @property
+    def busy(self) -> bool:
+        """True while a picture is being built."""
+        return self._busy
+
+    def request(
+        self,
+        tape: Tape,
+        scene: Scene,
+        open_calls: frozenset[str] | None,
+        run_id: int = 0,
+        position: int = 0,
+        flow: Flow = "down",
+    ) -> None:
+        """Request the picture of ``scene``; a small one is delivered before this returns.
+
+        ``position`` is the position that will be shown first.
+        """
+        self._leave()
+        self._key = (run_id, scene.start, open_calls, flow)
+        self._wanted_flow = flow
+        if self._key in self._kept:
+            self._kept.move_to_end(self._key)
+            self._show(self._kept[self._key])
+            return
+        job = _Job(self, self.turn, tape, scene)
+        job.open_calls, job.position, job.flow = open_calls, position, flow
+        job.previous = self._before(flow)
+        # The layout has a cache that two threads must not write at once.
+        free = self._pool.activeThreadCount() == 0
+        if free and not self._aside and _is_small(tape, scene):
+            job.picture = build.build_picture(tape, scene, open_calls)
+            placement = self._same_place(job.picture, flow)
+            if placement is None and len(job.picture.cards) <= INLINE_CARDS:
+                placement = place.place(job.picture, flow, previous=job.previous)
+            if placement is not None:
+                self._deliver(self.turn, Stage(tape, job.picture, placement))
+                return
+        self._set_busy(True)
+        self._next = job
+        self._asked.start()
+
+    def _start(self) -> None:
+        job, self._next = self._next, None
+        if job is not None:
+            self._pool.start(job)
+
+    def _leave(self) -> None:
+        """Cancel the pending request."""
+        self.turn += 1
+        self._next = None
+        self._asked.stop()
+        self._begin.stop()
+        self._pool.clear()
+
+    def _same_place(self, picture: Picture, flow: Flow) -> Placement | None:
+        """Return the layout that is shown, if it fits this picture, too."""
+        shown = self._shown
+        if shown is None or self._flow != flow or len(shown.picture.cards) != len(picture.cards):
+            return None
+        return shown.placement if layout_key(picture) == layout_key(shown.picture) else None
+
+    def _before(self, flow: Flow) -> LaidOut | None:
+        """Return the shown picture and layout: common cards keep their order in the new one."""
+        shown = self._shown
+        return None if shown is None or self._flow != flow else (shown.picture, shown.placement)
+
+    def _deliver(self, turn: int, stage: Stage) -> None:
+        if turn != self.turn:
+            return
+        self._kept[self._key] = stage
+        while len(self._kept) > CACHE_SIZE:
+            self._kept.popitem(last=False)
+        self._show(stage)
+
+    def _give_up(self, turn: int) -> None:
+        if turn == self.turn:
+            self._set_busy(False)
+
+    def _show(self, stage: Stage) -> None:
+        self._shown, self._flow = stage, self._wanted_flow
+        self._set_busy(False)
+        self.built.emit(stage)
+
+    def forget(self) -> None:
+        """Clear the cache: its pictures belong to a tape that is no longer shown."""
+        self._kept.clear()
+
+    def reset_layout(self) -> None:
+        """Lay out the next picture from scratch, because it is another program's."""
+        self._shown = None
+
+    def _set_busy(self, busy: bool) -> None:
+        if busy != self._busy:
+            self._busy = busy
+            self.busy_changed.emit(busy)
+
+    def close_later(self) -> None:
+        """Cancel the worker thread without waiting; this object is deleted when it ends."""
+        self._leave()
+        delete_when_idle(self, self._pool)
+
+    def close(self) -> None:
+        """Wait for the worker thread to end; its result is dropped."""
+        self._leave()
+        self._pool.waitForDone()

@@ -1,0 +1,407 @@
+"""The state of the window: document, result and view, and the live re-run between them.
+
+`Session` is the only writer. Views listen to its signals and read; they never write each other.
+"""
+
+from msgspec.structs import replace
+from PySide6.QtCore import QElapsedTimer, QObject, Signal
+
+from gradscribe.app.document.state import (
+    ENGINE_DIED,
+    UNSAVED_FILENAME,
+    Doc,
+    EngineLink,
+    Limits,
+    Result,
+    View,
+)
+from gradscribe.app.link.tape_intake import TapeIntake
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.graph.coloring import Mode
+from gradscribe.playback.graph.picture import Flow
+from gradscribe.widgets.base.single_shot import single_shot
+
+DEBOUNCE_MS = 150
+"""Pause in typing after which the program runs."""
+PATIENCE_MS = 400
+"""Running time after which a run is stopped if a newer text waits."""
+LAYERS = ("values", "gradients", "shapes")
+STDOUT_LIMIT = 200_000
+"""Most characters of output that are stored, the last ones."""
+
+
+class Session(QObject):
+    """Own Doc, Result and View, and run the program when the document changes."""
+
+    doc_changed = Signal()
+    begun = Signal()
+    """Another document was opened; the previous tape is shown until its own arrives."""
+    source_replaced = Signal(str, bool)
+    """The text was replaced from outside the editor; True if undo must not lead back.
+
+    Undo never mixes files: the text of one must not be saved as the other.
+    """
+    tape_changed = Signal()
+    result_changed = Signal()
+    view_changed = Signal()
+    moved = Signal(int, int)
+    """(position, milliseconds of the animation to it)"""
+    checked = Signal(object)
+    peeked = Signal(object)
+    probed = Signal(object)
+
+    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.doc = Doc()
+        self.result = Result()
+        self.view = View()
+        self.limits = Limits()
+        self._link = link
+        self._sent = ""
+        self._waiting = False
+        self._fresh = True
+        self._place: int | None = None
+        self._since = QElapsedTimer()
+        self._rest = single_shot(self, self._run_live, DEBOUNCE_MS)
+        self._patience = single_shot(self, self._on_run_timeout, PATIENCE_MS)
+        self.arrivals = TapeIntake(self)
+        self.arrivals.arrived.connect(self._accept)
+        link.ready.connect(self._on_ready)
+        link.received.connect(self._on_message)
+        link.died.connect(self._on_engine_died)
+
+    # The document
+
+    def load(self, doc: Doc, view: View | None = None, tape: Tape | None = None) -> None:
+        """Open another document; its first tape is shown even if its program fails.
+
+        With ``view``, restore the document's own seed and device and the view's position. With a
+        ``tape``, show that; nothing runs until the text is changed.
+        """
+        # Undo must not lead from the user's own program to one from outside, which would run.
+        fresh = any(d.path or d.lesson or d.foreign for d in (self.doc, doc))
+        if view is None:
+            doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
+        self.doc = doc
+        self._fresh = True
+        self._place = None if view is None else view.position
+        if view is None:
+            self._change_view(selection="")
+        else:
+            self._change_view(**{name: getattr(view, name) for name in LAYERS}, selection="")
+        self.begun.emit()
+        self.source_replaced.emit(self.doc.source, fresh)
+        self.doc_changed.emit()
+        if not doc.may_run:
+            self._show_recorded(Tape())
+        elif tape is None:
+            self._run_live()
+        else:
+            self._show_recorded(tape)
+
+    def _show_recorded(self, tape: Tape) -> None:
+        """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
+        self.stop()
+        self._sent = self.doc.source
+        shown = min(0, self.result.shown_id) - 1
+        output = {"problem": tape.error, "stdout": tape.stdout, "stderr": tape.stderr}
+        shows = {"shown_id": shown, "tape": tape, "source": self.doc.source, "stale": False}
+        shows |= {"latest": tape, "latest_source": self.doc.source}
+        self._change_result(run_id=0, seconds=0.0, **shows, **output)
+        self._fresh = tape.status != "ok" or not tape.events
+        self.view = replace(self.view, position=0)
+        self.tape_changed.emit()
+        self.moved.emit(0, 0)
+
+    def reload(self, source: str, foreign: bool = False) -> None:
+        """Replace the text by that of its file; undo leads back."""
+        changes = {"foreign": True, "seen": False} if foreign else {}
+        self._change_doc(source=source, saved=source, **changes)
+        self.source_replaced.emit(source, False)
+        self._run_live()
+
+    def apply_fix(self, source: str) -> None:
+        """Replace the text by a fixed one and run it; undo leads back."""
+        self._change_doc(source=source)
+        self.source_replaced.emit(source, False)
+        self._run_live()
+
+    def edit(self, source: str) -> None:
+        """Take the text from the editor and run it after a pause in typing."""
+        if source != self.doc.source:
+            self._change_doc(source=source)
+            self._rest.start()
+
+    def edit_live(self, source: str) -> None:
+        """Take a text in which a number is being dragged and run it at once."""
+        self._change_doc(source=source)
+        if source != self._sent:
+            self._run_live()
+
+    def mark_saved(self, path: str, title: str, source: str) -> None:
+        """Record that ``source`` was saved to the file ``path``."""
+        self._change_doc(path=path, title=title, saved=source)
+
+    def open_calls(self, keys: frozenset[str] | None) -> None:
+        """Choose which module frames are open; None leaves it to the picture."""
+        self._change_doc(open_calls=keys)
+
+    def set_seed(self, seed: int) -> None:
+        """Run with another seed from now on."""
+        self._change_doc(seed=seed)
+        self._run_live()
+
+    def set_device(self, device: str) -> None:
+        """Run on another device from now on."""
+        self._change_doc(device=device)
+        self._run_live()
+
+    def set_limits(self, timeout: float, memory: int, is_open: bool = False) -> None:
+        """Set the limits and permissions of runs, and run the program again."""
+        limits = Limits(timeout, memory, is_open)
+        if limits != self.limits:
+            self.limits = limits
+            if self.result.shown_id or self.result.run_id:
+                self._run_live()
+
+    def _change_doc(self, **changes: object) -> None:
+        doc = replace(self.doc, **changes)
+        if doc != self.doc:
+            self.doc = doc
+            self.doc_changed.emit()
+
+    # The run
+
+    def run_now(self) -> None:
+        """Run the text at the user's request, even if it is from outside."""
+        if not self.doc.may_run:
+            self._change_doc(seen=True)
+        self._run_live()
+
+    def trust(self) -> None:
+        """Trust the text as the user's own from now on."""
+        self._change_doc(foreign=False)
+        self._run_live()
+
+    def _run_live(self) -> None:
+        """Run the text, or remember to once the engine is free; only the newest text waits."""
+        if not self.doc.may_run:
+            return
+        self._rest.stop()
+        if self.result.engine in ("running", "stopping"):
+            self._waiting = True
+            if self._since.hasExpired(PATIENCE_MS):
+                self._on_run_timeout()
+            return
+        self._waiting = False
+        self._sent = self.doc.source
+        run_id = self._link.run(
+            self.doc.source,
+            filename=self.doc.path or UNSAVED_FILENAME,
+            seed=self.doc.seed,
+            device=self.doc.device,
+            timeout=self.limits.timeout,
+            memory=self.limits.memory,
+            policy=self.doc.foreign,
+            is_open=self.limits.is_open,
+        )
+        # Old output stays until the first of the new run arrives, so that it does not flicker.
+        self._change_result(run_id=run_id)
+        if self.result.engine == "ready":
+            self._begin()
+
+    def _begin(self) -> None:
+        self._since.start()
+        self._patience.start()
+        self._change_result(engine="running")
+
+    def stop(self) -> None:
+        """Stop the run in flight and drop the text that waits for it."""
+        self._waiting = False
+        self._rest.stop()
+        if self.result.engine == "running":
+            self._stop()
+
+    def restart(self) -> None:
+        """Replace the engine by a new one and run the text in it."""
+        self._waiting = False
+        self._patience.stop()
+        self._link.close()
+        self._link.start()
+        self._change_result(run_id=0, engine="starting")
+        self._run_live()
+
+    def _stop(self) -> None:
+        self._change_result(engine="stopping")
+        self._link.stop()
+
+    def _on_run_timeout(self) -> None:
+        if self.result.engine == "running" and self._waiting:
+            self._stop()
+        elif self.result.engine == "running":
+            # A problem of another text would be shown at a line of this one.
+            known = self.result.problem if self._sent == self.result.latest_source else None
+            self._change_result(stale=not self.result.shows_nothing, problem=known)
+
+    def check(self, value: int, index: int) -> None:
+        """Request a finite-difference check of one element of a leaf of the shown tape."""
+        self._link.check(self.result.shown_id, value, index)
+
+    def gradcheck(self, op: int) -> None:
+        """Request torch's gradcheck of the custom Function that an op of the shown tape called."""
+        self._link.gradcheck(self.result.shown_id, op)
+
+    def probe(self, source: str, policy: bool = False) -> None:
+        """Probe lines of the lab once the engine is free, optionally under the policy."""
+        self._to_probe, self._guarded = source, policy
+        self._probe_now()
+
+    def _probe_now(self) -> None:
+        if self._to_probe and self.result.engine == "ready":
+            self._probe_id = self._link.probe(self._to_probe, self._guarded)
+            if self._probe_id:
+                self._to_probe = ""
+
+    _to_probe, _guarded, _probe_id, _printing = "", False, 0, 0
+
+    def peek(self, snapshot: int) -> None:
+        """Request all numbers of a snapshot of the shown tape."""
+        self._link.peek(self.result.shown_id, snapshot)
+
+    # Messages from the engine
+
+    def _on_ready(self, message: object) -> None:
+        if isinstance(message, messages.Ready):
+            devices = message.devices or ("cpu",)
+            if self.doc.device not in devices:
+                self._change_doc(device=devices[0])
+            problem = self.result.problem
+            problem = None if problem is not None and problem.type == ENGINE_DIED else problem
+            known = {"devices": devices, "torch": message.torch, "kept": message.kept}
+            self._change_result(engine="ready", problem=problem, **known)
+            if self.result.run_id:
+                self._begin()
+            elif self._waiting:
+                self._run_live()
+
+    def _on_message(self, message: object) -> None:
+        match message:
+            case messages.Ready():
+                self._on_ready(message)
+            case messages.Printed(run_id, text) if run_id and run_id == self.result.run_id:
+                self._print(run_id, text)
+            # 0 is no run: such a message was not requested.
+            case messages.Recorded(run_id) if run_id and run_id == self.result.run_id:
+                self.arrivals.accept(message)
+            case messages.Checked(run_id) | messages.Gradchecked(run_id):
+                if run_id == self.result.shown_id:
+                    self.checked.emit(message)
+            case messages.Probed(run_id):
+                # Drop the reply if newer lines wait to be probed.
+                if run_id == self._probe_id and not self._to_probe:
+                    self.probed.emit(message)
+                self._probe_now()
+            case messages.Peeked(run_id) if run_id == self.result.shown_id:
+                self.peeked.emit(message)
+
+    def _print(self, run_id: int, text: str) -> None:
+        before = self.result.stdout if self._printing == run_id else ""
+        self._printing = run_id
+        text = before + text
+        # Truncate rarely: the console only appends while the beginning is unchanged.
+        self._change_result(stdout=text if len(text) < 2 * STDOUT_LIMIT else text[-STDOUT_LIMIT:])
+
+    def _accept(self, message: messages.Recorded) -> None:
+        run_id, tape, seconds = message.run_id, message.tape, message.seconds
+        if run_id != self.result.run_id:
+            return
+        self._patience.stop()
+        engine = "starting" if self.result.engine == "starting" else "ready"
+        if self._waiting and tape.error is not None and tape.error.type == "Stopped":
+            # It was stopped for a newer text; the shown result stays until that has run.
+            self._change_result(run_id=0, engine=engine)
+            self._run_live()
+            return
+        stdout, stderr = tape.stdout[-STDOUT_LIMIT:], tape.stderr[-STDOUT_LIMIT:]
+        changes: dict[str, object] = {"run_id": 0, "engine": engine, "seconds": seconds}
+        changes |= {"problem": tape.error, "stdout": stdout, "stderr": stderr}
+        changes |= {"latest": tape, "latest_source": self._sent}
+        # A program that fails keeps the last good graph on the screen, unless there is none: the
+        # document is new or was empty until now.
+        shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
+        if shows:
+            changes |= {"tape": tape, "shown_id": run_id, "source": self._sent, "stale": False}
+            self._fresh = tape.status != "ok"
+            self._keep_place(tape)
+        else:
+            changes["stale"] = True
+        self._change_result(**changes)
+        if shows:
+            self.tape_changed.emit()
+            self.moved.emit(self.view.position, 0)
+        if self._waiting:
+            self._run_live()
+
+    def _keep_place(self, tape: Tape) -> None:
+        place, self._place = self._place, None
+        if place is not None:
+            self.view = replace(self.view, position=min(place, len(tape.events)))
+            return
+        before, after = len(self.result.tape.events), len(tape.events)
+        at_end = self.view.position >= before
+        self.view = replace(self.view, position=after if at_end else min(self.view.position, after))
+
+    def _on_engine_died(self, why: str) -> None:
+        """Record that the engine died; a new one is starting and will report when it is ready.
+
+        If a program was running in it, its tape follows at once.
+        """
+        self._patience.stop()
+        problem = Problem(type=ENGINE_DIED, message=why)
+        self._change_result(engine="starting", problem=problem)
+
+    def _change_result(self, **changes: object) -> None:
+        result = replace(self.result, **changes)
+        if result != self.result:
+            self.result = result
+            self.result_changed.emit()
+            self._probe_now()
+
+    # The view
+
+    def move(self, position: int, ms: int = 0) -> None:
+        """Move to a position (clamped to the tape), animated for ``ms`` milliseconds."""
+        position = max(0, min(position, len(self.result.tape.events)))
+        if position != self.view.position:
+            self.view = replace(self.view, position=position)
+            self.moved.emit(position, ms)
+
+    def select(self, key: str) -> None:
+        """Select the card or wire with that key; an empty key selects nothing."""
+        self._change_view(selection=key)
+
+    def show_layers(self, **layers: bool) -> None:
+        """Show or hide ``values``, ``gradients``, ``shapes``."""
+        self._change_view(**layers)
+
+    def set_flow(self, flow: Flow) -> None:
+        """Draw the graph from top to bottom, or from left to right."""
+        self._change_view(flow=flow)
+
+    def set_coloring(self, mode: Mode) -> None:
+        """Set the colour mode of the graph's cards; the empty mode colours by kind."""
+        self._change_view(coloring=mode)
+
+    def _change_view(self, **changes: object) -> None:
+        view = replace(self.view, **changes)
+        if view != self.view:
+            self.view = view
+            self.view_changed.emit()
+
+    def close(self) -> None:
+        """Stop every timer and end the engine."""
+        self._rest.stop()
+        self._patience.stop()
+        self.arrivals.close()
+        self._link.close()

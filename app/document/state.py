@@ -1,0 +1,163 @@
+"""Immutable state of the window (document, result, view), and the engine's interface.
+
+Only `app.document.session.Session` creates new values of it.
+"""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from PySide6.QtCore import QObject, SignalInstance
+
+from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.graph.coloring import Mode
+from gradscribe.playback.graph.picture import Flow
+
+ENGINE_DIED = "EngineDied"
+"""Type of the problem while an engine that died is being replaced."""
+
+UNSAVED_FILENAME = "<gradscribe>"
+"""File name of an unsaved program in tracebacks."""
+
+EngineState = Literal["starting", "ready", "running", "stopping"]
+
+
+class Doc(Struct, frozen=True):
+    """The edited document. ``saved`` is the text of its file or example."""
+
+    source: str = ""
+    saved: str = ""
+    path: str = ""
+    title: str = "Untitled"
+    seed: int = 0
+    device: str = "cpu"
+    open_calls: frozenset[str] | None = None
+    """Keys of the module frames that are open; None leaves it to the picture."""
+    lesson: str = ""
+    """Name of the lesson whose program this is; empty for the user's own."""
+
+    foreign: bool = False
+    """True if it came from outside and is not trusted: it runs under the policy."""
+    seen: bool = False
+    """True once the user has run it; a foreign program does not run before that."""
+
+    @property
+    def may_run(self) -> bool:
+        """True if it may run automatically."""
+        return self.seen or not self.foreign
+
+    @property
+    def modified(self) -> bool:
+        """True if the text differs from the saved one."""
+        return self.source != self.saved
+
+
+class Result(Struct, frozen=True):
+    """The result of the runs. ``run_id`` is the run in flight (0: none)."""
+
+    run_id: int = 0
+    shown_id: int = 0
+    """The run whose tape is shown; 0 before the first."""
+    tape: Tape = Tape()
+    """The shown tape: the last successful one, or the first if none was."""
+    source: str = ""
+    """The text that `tape` was recorded from."""
+    stale: bool = False
+    """True if the shown tape is not that of the current text."""
+    latest: Tape = Tape()
+    """The tape of the last run, successful or not; its findings are shown."""
+    latest_source: str = ""
+    problem: Problem | None = None
+    stdout: str = ""
+    stderr: str = ""
+    """Warnings, each with its line."""
+    engine: EngineState = "starting"
+    devices: tuple[str, ...] = ("cpu",)
+    torch: str = ""
+    kept: tuple[str, ...] = ()
+    """What the sandbox denies to programs, see `engine.protocol.messages.Ready`."""
+    seconds: float = 0.0
+
+    @property
+    def shows_nothing(self) -> bool:
+        """True if there is no graph: nothing has run, or the program created no tensor."""
+        return not (self.tape.ops or self.tape.values)
+
+
+class Limits(Struct, frozen=True):
+    """Limits of a run: seconds, and bytes of copied values."""
+
+    timeout: float = 10.0
+    memory: int = 256 << 20
+    is_open: bool = False
+    """True if the user's own programs run with all of the user's permissions."""
+
+
+class View(Struct, frozen=True):
+    """The view state: ``position`` p means that the first p events of the tape have happened."""
+
+    position: int = 0
+    selection: str = ""
+    values: bool = True
+    gradients: bool = True
+    shapes: bool = True
+    coloring: Mode = ""
+    flow: Flow = "down"
+
+
+class EngineSignals(Protocol):
+    """Signals of the link to an engine."""
+
+    @property
+    def ready(self) -> SignalInstance:
+        """Carries `wire.Ready` each time an engine can take requests."""
+
+    @property
+    def received(self) -> SignalInstance:
+        """Carries every other message."""
+
+    @property
+    def died(self) -> SignalInstance:
+        """Carries the reason why the engine died; the link starts a new one."""
+
+
+class EngineLink(EngineSignals, Protocol):
+    """The link to the engine as a session uses it."""
+
+    def start(self) -> None:
+        """Start an engine."""
+
+    def run(
+        self,
+        source: str,
+        *,
+        filename: str,
+        seed: int,
+        device: str,
+        timeout: float,
+        memory: int,
+        policy: bool = False,
+        is_open: bool = False,
+    ) -> int:
+        """Send a program and return its run id."""
+
+    def stop(self) -> None:
+        """Interrupt the run in flight; kill the engine if that does not help."""
+
+    def check(self, run_id: int, value: int, index: int = 0) -> None:
+        """Request a finite-difference check."""
+
+    def gradcheck(self, run_id: int, op: int) -> None:
+        """Request torch's gradcheck of a custom Function."""
+
+    def probe(self, source: str, policy: bool = False) -> int:
+        """Trace a few lines cell by cell; return 0 if the engine is busy."""
+
+    def peek(self, run_id: int, snapshot: int) -> None:
+        """Request all numbers of a snapshot."""
+
+    def give_spare(self, to: QObject) -> EngineProcess | None:
+        """Give a ready spare engine away, if there is one."""
+
+    def close(self) -> None:
+        """End the engine."""

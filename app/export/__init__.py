@@ -1,0 +1,1 @@
+"""Images, films and tapes written to files."""

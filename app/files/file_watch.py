@@ -1,0 +1,233 @@
+"""Watch the edited file for changes by other programs and for other windows that have it open."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QLockFile, QObject
+
+from gradscribe.app.commands.context import Notice
+from gradscribe.app.document.session import Session
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files import atomic, documents
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.files.session_file import SessionData
+from gradscribe.app.files.sessions import Sessions, try_lock
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.widgets.editor.code_edit import CodeEdit
+from gradscribe.widgets.editor.source_text import length_problem
+
+Stamp = tuple[int, int, int]
+
+
+class WatchHost(Protocol):
+    """The part of the window that `FileWatch` and recovery use."""
+
+    @property
+    def session(self) -> Session:
+        """The edited document and its results."""
+
+    @property
+    def settings(self) -> Settings:
+        """Persistent settings, including the trusted programs."""
+
+    @property
+    def editor(self) -> CodeEdit:
+        """The editor."""
+
+    @property
+    def notices(self) -> NotificationBar:
+        """The notification bar."""
+
+    def say(self, text: str) -> None:
+        """Show a message in the status line."""
+
+    def save_elsewhere(self) -> None:
+        """Let the user save the program in another file."""
+
+
+class FileWatch(QObject):
+    """Watch the file of one window and report conflicts in its notification bar."""
+
+    def __init__(self, host: WatchHost, sessions: Sessions[SessionData], parent: QObject) -> None:
+        super().__init__(parent)
+        self._host, self._sessions = host, sessions
+        self._path = ""
+        self._lock: QLockFile | None = None
+        self._beside = BackgroundWorker(self)
+        """Writes the file, and takes and releases locks, which waits for the disk, too."""
+        self._being_written = 0
+        self._stamp: Stamp | None = None
+        self._accepted: Stamp | None = None
+        """The file as another program left it, after the user chose their own text."""
+        self._told: Stamp | None = None
+        self._suspect = False
+        """True if the file differs from the text that the document was opened with."""
+        host.session.doc_changed.connect(self._follow)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Check the file when the window is activated."""
+        if happened.type() == QEvent.Type.WindowActivate:
+            self.check_disk()
+        return super().eventFilter(watched, happened)
+
+    def _follow(self) -> None:
+        """Switch to another file if the document has changed."""
+        path = self._host.session.doc.path
+        if path != self._path:
+            self._path = path
+            self.saved()
+            self._take_lock()
+
+    def _take_lock(self) -> None:
+        self._release_lock()
+        if not self._path:
+            return
+        name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
+        lock = self._lock = self._sessions.lock(name)
+        if lock is not None:
+            self._beside.submit(lambda: try_lock(lock), lambda _: self._notify_open_elsewhere(lock))
+
+    def _notify_open_elsewhere(self, lock: QLockFile) -> None:
+        if lock is self._lock and _is_locked_elsewhere(lock):
+            text = f"{Path(self._path).name} is open in another window too; save it in one of them"
+            self._host.notices.post(Notice("twice", text, more=self._path))
+
+    def _release_lock(self) -> None:
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            # The single worker thread unlocks only after it has locked.
+            self._beside.submit(lock.unlock, lambda _: None)
+
+    def close(self) -> None:
+        """Release the lock of the file."""
+        self._release_lock()
+        self._beside.wait()
+
+    def _is_elsewhere(self) -> bool:
+        """Return whether another window has the same file open."""
+        lock = self._lock
+        return lock is not None and _is_locked_elsewhere(lock) and not try_lock(lock)
+
+    def saved(self) -> None:
+        """Take the file on disk as the base of the text, after opening or saving it."""
+        self._stamp = file_stamp(self._path)
+        self._accepted, self._suspect = None, False
+        for key in ("disk", "twice", "save"):
+            self._host.notices.drop(key)
+
+    def check_disk(self) -> None:
+        """Notify the user if another program has changed the file."""
+        now = file_stamp(self._path)
+        if self._being_written or now is None:
+            return
+        if now in (self._stamp, self._accepted, self._told):
+            return
+        doc = self._host.session.doc
+        if not documents.differs(Path(doc.path), doc.saved):
+            self._stamp = now
+            return
+        self.notify_changed()
+
+    def notify_changed(self) -> None:
+        """Offer the choice between the text here and the one in the file."""
+        doc = self._host.session.doc
+        self._suspect, self._told = True, file_stamp(doc.path)
+        name = Path(doc.path).name
+        text = f"{name} was changed by another program"
+        if doc.modified:
+            text += ", and you have changes that are not saved"
+        choices = (("Reload", self._reload), ("Keep mine", self._keep_mine))
+        self._host.notices.show_now(Notice("disk", text, choices, doc.path))
+
+    def _reload(self) -> None:
+        path = self._host.session.doc.path
+        text = documents.read(Path(path))
+        if why := length_problem(text):
+            raise Refused(f"{Path(path).name} is not taken over: {why}")
+        # The change came from outside this window, so it is not trusted by itself.
+        self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
+        self.saved()
+        self._host.say("Reloaded; undo leads back to what you had")
+
+    def _keep_mine(self) -> None:
+        self._accepted, self._suspect = file_stamp(self._path), False
+        self._host.say("Yours stays; saving keeps the other text in a .bak file")
+
+    def write_conflict(self, path: Path) -> str:
+        """Return the reason to confirm writing to ``path``; empty if there is none.
+
+        ``disk``: another program changed the file; ``twice``: another window has it open.
+        """
+        self._beside.wait()
+        if not self._is_own(path):
+            return ""
+        now = file_stamp(self._path)
+        if now is not None and now not in (self._stamp, self._accepted):
+            self._suspect |= documents.differs(path, self._host.session.doc.saved)
+        if self._suspect and now is not None:
+            return "disk"
+        return "twice" if self._is_elsewhere() else ""
+
+    def write(
+        self, path: Path, doc: Doc, then: Callable[[], None], otherwise: Callable[[Refused], None]
+    ) -> None:
+        """Write the program to ``path`` atomically in a worker thread.
+
+        If another program changed the file and the user chose their own text, a ``.bak`` copy is
+        made first. In this thread ``then`` is called on success, else ``otherwise``.
+        """
+
+        def write() -> None:
+            self._set_aside(path)
+            documents.write(path, doc.source, like=Path(doc.path) if doc.path else None)
+
+        def written(done: Callable[[], None]) -> None:
+            self._being_written -= 1
+            try:
+                done()
+            except Refused as refusal:
+                otherwise(refusal)
+            else:
+                then()
+
+        self._being_written += 1
+        self._beside.submit(write, written)
+
+    def finish(self) -> None:
+        """Wait for a write in progress."""
+        if self._being_written:
+            self._beside.wait()
+
+    def _is_own(self, path: Path) -> bool:
+        """Return whether ``path`` is the edited file, or the target of a link at its place."""
+        return bool(self._path) and (
+            str(path) == self._path or documents.resolve(Path(self._path)) == path
+        )
+
+    def _set_aside(self, path: Path) -> None:
+        """Copy what another program wrote to a ``.bak`` file before it is overwritten."""
+        if self._accepted is None or not self._is_own(path):
+            return
+        try:
+            with documents.open_plain(path) as file:
+                atomic.write(atomic.backup_name(path), file.read())
+        except OSError as error:
+            raise Refused(f"{path} cannot be set aside: {atomic.reason(error)}") from error
+
+
+def _is_locked_elsewhere(lock: QLockFile) -> bool:
+    return not lock.isLocked() and lock.error() == QLockFile.LockError.LockFailedError
+
+
+def file_stamp(path: str) -> Stamp | None:
+    """Return mtime, size and inode of a file, to detect changes; None if there is no file."""
+    try:
+        status = Path(path).stat() if path else None
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size, status.st_ino) if status else None

@@ -1,0 +1,276 @@
+"""Persistent settings: a table of declared settings over one INI file."""
+
+import contextlib
+import hashlib
+import itertools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QStandardPaths, Signal
+
+from gradscribe.app.files import atomic, settings_file
+from gradscribe.playback.graph.coloring import MODES
+from gradscribe.widgets.base.single_shot import single_shot
+
+MAX_TRUSTED = 500
+"""Most trusted programs that are stored."""
+MAX_RECENT = 10
+"""Most recent files that are stored."""
+
+
+class Setting(Struct, frozen=True):
+    """Declaration of a setting: key, title, default and validator."""
+
+    key: str
+    title: str
+    default: bool | float | str
+    accepts: Callable[[object], bool] = lambda _: True
+
+
+def _is_progress(value: object) -> bool:
+    try:
+        msgspec.json.decode(str(value), type=dict[str, dict[str, object]])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+def _one_of(*choices: str) -> Callable[[object], bool]:
+    return lambda value: value in choices
+
+
+def _between(low: float, high: float) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, float) and low <= value <= high
+
+
+SETTINGS = (
+    Setting("theme", "Theme", "system", _one_of("system", "light", "dark")),
+    Setting("text", "Text size", 1.0, _between(0.7, 2.5)),
+    Setting("memory", "Memory for values (MB)", 256.0, _between(16.0, 65_536.0)),
+    Setting("timeout", "Time limit (s)", 10.0, _between(1.0, 86_400.0)),
+    Setting("speed", "Speed", 1.0, _between(0.25, 8.0)),
+    Setting("values", "Values", True),
+    Setting("gradients", "Gradients", True),
+    Setting("shapes", "Shapes", True),
+    Setting("coloring", "Colour by", "", _one_of(*MODES)),
+    Setting("sideways", "Graph from left to right", False),
+    Setting("left", "Program pane", True),
+    Setting("right", "Inspector pane", True),
+    Setting("below", "Output and legend", True),
+    Setting("access", "Let my programs use files", False),
+    Setting("lecture", "Lecture mode", False),
+    Setting("lessons", "Progress in the lessons", "{}", _is_progress),
+)
+DEFAULTS = {row.key: row for row in SETTINGS}
+KEYS = (*DEFAULTS, "recent", "trusted")
+
+
+def app_folder(kind: QStandardPaths.StandardLocation) -> Path:
+    """Return the application's folder of that kind, created if possible."""
+    path = Path(QStandardPaths.writableLocation(kind))
+    with contextlib.suppress(OSError):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+class _Teller(QObject):
+    written = Signal(bool, object)
+    """Emitted in the writing thread: True on success, and the file's values now."""
+
+
+class Settings(QObject):
+    """The settings, stored in the file ``path``; None stores nothing."""
+
+    changed = Signal(str)
+    failed = Signal(str)
+    """Carries a message that the file cannot be written; emitted once."""
+
+    def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._has_failed = False
+        self.trouble = ""
+        """Message about what could not be read from the file; empty if all could."""
+        self._held: dict[str, object] = {}
+        self._unwritten: dict[str, object] = {}
+        self._being_written = 0
+        self._writer: threading.Thread | None = None
+        """Writes the file, because `QSettings.sync` blocks; it has no reference to this object."""
+        # A child of the application: the writer may have the last reference to it, and a QObject
+        # must not be destroyed in that thread.
+        self._teller = _Teller(QCoreApplication.instance())
+        self._teller.written.connect(self._take)
+        # Not QTimer.singleShot with a bound method: it would own the last reference to this object
+        # and destroy it within its own event.
+        self._soon = single_shot(self, self._write)
+        self._file = self._opened(path) if path else None
+
+    @classmethod
+    def of_user(cls) -> "Settings":
+        """Return the settings of the current user."""
+        where = app_folder(QStandardPaths.StandardLocation.AppConfigLocation)
+        # Qt writes to a temporary file with a suffix of six letters, which a kill leaves behind.
+        atomic.remove_partial(where, r"gradscribe\.ini\.[A-Za-z]{6}")
+        return cls(where / "gradscribe.ini")
+
+    def _opened(self, path: Path) -> Path | None:
+        sound, self.trouble = settings_file.vet(path)
+        if sound is not None and settings_file.is_garbled(sound):
+            sound, self.trouble = settings_file.reset_damaged(path)
+        if sound is None:
+            return None
+        self._held = settings_file.read(sound, KEYS)
+        lessons = self._held.get("lessons")
+        if lessons is not None and not _is_progress(lessons):
+            self.trouble = settings_file.back_up(path, "Your progress in the lessons")
+            del self._held["lessons"]
+            settings_file.write(sound, {"lessons": None})
+        return sound
+
+    def flag(self, key: str) -> bool:
+        """Return a boolean setting."""
+        value = self._row(key)
+        return value if isinstance(value, bool) else False
+
+    def number(self, key: str) -> float:
+        """Return a numeric setting."""
+        value = self._row(key)
+        return value if isinstance(value, float) else 0.0
+
+    def text(self, key: str) -> str:
+        """Return a text setting."""
+        return str(self._row(key))
+
+    def put(self, key: str, value: bool | float | str) -> None:
+        """Store a setting and emit `changed`.
+
+        Raises:
+            ValueError: the setting does not accept the value.
+        """
+        row = DEFAULTS[key]
+        if type(value) is not type(row.default) or not row.accepts(value):
+            raise ValueError(f"{key} cannot be {value!r}")
+        if value != self._row(key):
+            self._put(key, value)
+            self.changed.emit(key)
+
+    def shape(self, key: str) -> QByteArray:
+        """Return a stored window geometry or splitter state; empty if there is none."""
+        value = self._get(f"{settings_file.SHAPES}/{key}")
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    def put_shape(self, key: str, shape: QByteArray) -> None:
+        """Store a window geometry or splitter state."""
+        self._put(f"{settings_file.SHAPES}/{key}", shape)
+
+    def recent(self) -> tuple[str, ...]:
+        """Return the files opened or saved last that still exist, newest first."""
+        value = self._get("recent")
+        paths = value[:MAX_TRUSTED] if isinstance(value, list) else [value]
+        there = (path for path in paths if isinstance(path, str) and path and _is_file(path))
+        return tuple(itertools.islice(there, MAX_RECENT))
+
+    def add_recent(self, path: str) -> None:
+        """Put ``path`` on top of the recent files."""
+        others = [other for other in self.recent() if other != path]
+        self._put("recent", [path, *others][:MAX_RECENT])
+        self.changed.emit("recent")
+
+    def is_trusted(self, path: str, source: str) -> bool:
+        """Return whether the user has trusted the program ``source`` in the file ``path``."""
+        return _mark(path, source) in self._trusted()
+
+    def trust(self, path: str, source: str) -> None:
+        """Store that the user trusts the program ``source`` in the file ``path``."""
+        mark = _mark(path, source)
+        others = [other for other in self._trusted() if other != mark]
+        self._put("trusted", [mark, *others][:MAX_TRUSTED])
+
+    def _trusted(self) -> list[str]:
+        value = self._get("trusted")
+        return (
+            list(map(str, value))
+            if isinstance(value, list)
+            else [value]
+            if isinstance(value, str)
+            else []
+        )
+
+    def _row(self, key: str) -> object:
+        row = DEFAULTS[key]
+        value = self._get(key)
+        if isinstance(row.default, bool) and isinstance(value, str):
+            value = {"true": True, "false": False}.get(value)
+        if isinstance(row.default, float) and isinstance(value, str | int):
+            value = _float(value)
+        if type(value) is not type(row.default) or not row.accepts(value):
+            return row.default
+        return value
+
+    def _get(self, key: str) -> object:
+        return self._held.get(key)
+
+    def _put(self, key: str, value: object) -> None:
+        self._held[key] = value
+        if self._file is not None:
+            self._unwritten[key] = value
+            if not self._soon.isActive():
+                self._soon.start()
+
+    def _write(self) -> None:
+        """Write the changed settings in a thread."""
+        self._soon.stop()
+        path, values, self._unwritten = self._file, self._unwritten, {}
+        if path is None or not values:
+            return
+        self._writer = threading.Thread(
+            target=_write, args=(path, values, self._writer, self._teller), name="settings"
+        )
+        self._being_written += 1
+        self._writer.start()
+
+    def _take(self, is_written: bool, found: dict[str, object]) -> None:
+        """Take over settings of another window, unless some were changed here since."""
+        self._being_written -= 1
+        if is_written and not self._being_written and not self._unwritten:
+            self._held |= found
+        if not is_written and not self._has_failed:
+            self._has_failed = True
+            self.failed.emit(f"Your choices are not remembered: {self._file} cannot be written")
+
+    def flush(self) -> None:
+        """Write the changed settings and wait for it."""
+        self._write()
+        if self._writer is not None:
+            self._writer.join()
+            self._writer = None
+
+
+def _write(
+    path: Path, values: dict[str, object], before: threading.Thread | None, teller: _Teller
+) -> None:
+    """Write after the thread ``before`` has ended."""
+    if before is not None:
+        before.join()
+    is_written = settings_file.write(path, values)
+    teller.written.emit(is_written, settings_file.read(path, KEYS))
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _mark(path: str, source: str) -> str:
+    return hashlib.sha256(f"{path}\0{source}".encode("utf-8", "replace")).hexdigest()
+
+
+def _float(text: str | int) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Lessons: catalogue, progress and the dock that plays them."""

@@ -1,0 +1,105 @@
+"""The lessons: every file in ``assets/lessons``, in the order of its name."""
+
+import functools
+import os
+import re
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from gradscribe.app.files.documents import Refused, exists, read, resolve
+from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
+from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
+
+NAMES = re.compile(r"\d\d_\w+\.md")
+
+
+@functools.cache
+def load() -> tuple[Lesson, ...]:
+    """Return all lessons, the first one first; their files are read once.
+
+    Raises:
+        BadLesson: a file does not follow the format.
+    """
+    return tuple(builtin(entry.name) for entry in builtin_files())
+
+
+@functools.cache
+def summaries() -> tuple[LessonSummary, ...]:
+    """Return the heads of all lessons, in order, without parsing their steps.
+
+    Raises:
+        BadLesson: a file does not follow the format.
+    """
+    return tuple(
+        parse_head(entry.name, entry.read_text(encoding="utf-8")) for entry in builtin_files()
+    )
+
+
+@functools.cache
+def builtin(name: str) -> Lesson:
+    """Return the built-in lesson in the file of that name, which is read once.
+
+    Raises:
+        BadLesson: the file does not follow the format.
+    """
+    entry = resources.files("gradscribe.assets") / "lessons" / name
+    return parse_lesson(name, entry.read_text(encoding="utf-8"))
+
+
+def builtin_files() -> list[Traversable]:
+    """Return the built-in lessons' files, in the order of their names."""
+    folder = resources.files("gradscribe.assets") / "lessons"
+    files = [entry for entry in folder.iterdir() if NAMES.fullmatch(entry.name)]
+    return sorted(files, key=lambda entry: entry.name)
+
+
+def read_lesson(path: Path) -> Lesson:
+    """Return the lesson in a user's file.
+
+    Raises:
+        Refused: it cannot be read, or does not follow the format.
+    """
+    text = read(path)
+    try:
+        return replace(parse_lesson(path.name, text), path=str(resolve(path)), text=text)
+    except BadLesson as error:
+        raise Refused(f"{path}, line {error.line}: {error}") from error
+
+
+def find(word: str) -> Lesson:
+    """Return the lesson in the file ``word``, else the built-in lesson with that name.
+
+    Raises:
+        Refused: neither exists.
+    """
+    path = Path(word)
+    if exists(path):
+        return read_lesson(path)
+    found = next((one for one in summaries() if one.name == word), None)
+    if found is None:
+        if path.suffix == ".md" and path.parent.name:
+            return read_lesson(path)
+        raise Refused(f"no lesson {word}; gradscribe lessons lists them")
+    return builtin(found.file)
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the lessons' files in a folder, in order.
+
+    Raises:
+        Refused: there is no such folder, or no lesson in it.
+    """
+    if os.path.isfile(folder):
+        return [folder]
+    if not exists(folder):
+        raise Refused(f"{folder} is not there")
+    try:
+        found = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    except OSError as error:
+        raise Refused(f"{folder} cannot be read: {error.strerror or error}") from error
+    if not found:
+        raise Refused(f"{folder} holds no lesson: a lesson's name ends in .md")
+    return found

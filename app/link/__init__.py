@@ -1,0 +1,1 @@
+"""The connection to the engine process: start it, ask it, replace it."""

@@ -1,0 +1,406 @@
+"""Client side of the engine connection: it restarts an engine that dies or hangs."""
+
+import time
+from collections import deque
+
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.link import launch
+from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.link.requests import (
+    PendingRequest,
+    failed_check_reply,
+    fallback_reply,
+    lost_engine_tape,
+)
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.widgets.base.single_shot import single_shot
+
+STOP_GRACE_MS = 1500
+"""Time a program gets to stop before its engine is killed."""
+TIMEOUT_S = 10.0
+EVENT_LIMIT = 40_000
+MEMORY = 256 << 20
+STOP_GRACE_WITH_SPARE_MS = 500
+"""The same if a spare engine is ready to take over."""
+START_S = 20.0
+"""Seconds within which an engine must begin a program before it is replaced. It may be busy
+loading more of PyTorch from a slow disk."""
+START_WITH_SPARE_S = 5.0
+"""The same if a spare engine is ready: the engine may hang in what its last program left behind."""
+SPARE_MS = 3000
+"""Delay from the first engine's readiness to the start of a spare one."""
+NEXT_SPARE_MS = 300
+"""Delay from a spare engine's takeover to the start of the next spare."""
+RESTARTS = 3
+RESTART_WINDOW_S = 10.0
+"""Seconds in which an engine that dies before it is ready is restarted at most `RESTARTS` times."""
+PROBE_S = 6.0
+"""Time limit of a probe."""
+CHECK_RUNS = 4
+"""Number of times that a check runs the program."""
+
+
+class Link(QObject):
+    """Owns the engine process. Every request is answered, if necessary by the link itself.
+
+    ``run`` may be called at any time: before the engine is ready, and while another program runs
+    (the engine then runs the newest next). When an engine dies, a new one is started; `died` is
+    emitted first, then `received` with a tape of status ``died`` or ``timeout`` for the program
+    that ran in it. A program that had not begun is sent to the new engine.
+
+    With ``spare`` a second engine is started in advance, so that it can take over at once.
+    """
+
+    ready = Signal(object)
+    """Carries `messages.Ready`, once for each engine."""
+    received = Signal(object)
+    """Carries every other reply."""
+    died = Signal(str)
+    """Carries one line: why the engine ended, and what happens next."""
+
+    def __init__(self, parent: QObject | None = None, *, spare: bool = False) -> None:
+        super().__init__(parent)
+        self._engine: EngineProcess | None = None
+        self._spare: EngineProcess | None = None
+        self._wants_spare = spare
+        self._opens = False
+        self._lost_spares = 0
+        self._replaced = False
+        self._ready = False
+        self._last_id = 0
+        self._running: PendingRequest | None = None
+        self._next: PendingRequest | None = None
+        self._starts: deque[float] = deque()
+        self._limit = single_shot(self, self._on_timeout)
+        self._grace = single_shot(self, self._on_timeout)
+        self._rest = single_shot(self, self._start_spare)
+
+    def start(self) -> None:
+        """Start an engine unless there is one."""
+        if self._engine is not None:
+            return
+        self._ready = False
+        # Do not wait for an unready spare: it starts at low priority and may take minutes.
+        if self._spare is not None and self._spare.is_ready:
+            engine, self._spare = self._spare, None
+            engine.ended.disconnect(self._lose_spare)
+        else:
+            engine = EngineProcess(self, is_open=self._opens)
+            engine.start()
+        engine.received.connect(self._take)
+        engine.ended.connect(self._on_engine_lost)
+        engine.await_ready()
+        self._engine = engine
+
+    def close(self) -> None:
+        """End the engine and drop its requests; `start` may follow."""
+        self._forget()
+        self._next = None
+        self._starts.clear()
+        self._rest.stop()
+        self._engine = self._spare = None
+        for engine in self.findChildren(EngineProcess):
+            engine.close()
+
+    def is_ready(self) -> bool:
+        """Return whether there is an engine that takes requests."""
+        return self._engine is not None and self._ready
+
+    def pid(self) -> int:
+        """Return the engine's process id, 0 if there is none."""
+        return self._engine.pid() if self._engine is not None else 0
+
+    def spare_pid(self) -> int:
+        """Return the process id of the spare engine if it is ready, else 0."""
+        return self._spare.pid() if self._spare is not None and self._spare.is_ready else 0
+
+    def run(
+        self,
+        source: str,
+        *,
+        filename: str = "<gradscribe>",
+        seed: int = 0,
+        device: str = "cpu",
+        timeout: float = TIMEOUT_S,
+        event_limit: int = EVENT_LIMIT,
+        memory: int = MEMORY,
+        policy: bool = False,
+        is_open: bool = False,
+    ) -> int:
+        """Run a program and return its run id, which its replies carry.
+
+        ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
+        for programs from outside; ``is_open``: run with all of the user's permissions. A program
+        that waits for the running one is replaced by this one.
+        """
+        self._last_id += 1
+        # A message cannot carry a lone surrogate.
+        source = source.encode("utf-8", "replace").decode()
+        request = messages.Run(
+            run_id=self._last_id,
+            source=source,
+            filename=filename,
+            seed=seed,
+            device=device,
+            timeout=timeout,
+            event_limit=event_limit,
+            memory=memory,
+            policy=policy,
+        )
+        self._fit(request, is_open and not policy)
+        self._announce()
+        job = self._next = PendingRequest(request, timeout)
+        if self.is_ready():
+            self._hand_over(job)
+        return self._last_id
+
+    def _fit(self, request: messages.Run, is_open: bool) -> None:
+        """Make sure the engine may run the program: sandbox restrictions cannot be lifted again."""
+        folder = "" if request.policy else launch.script_folder(request.filename)
+        self._opens = is_open
+        engine = self._engine
+        if self._spare is not None and self._spare.is_open != self._opens:
+            spare, self._spare = self._spare, None
+            spare.discard()
+        if engine is not None and not engine.fits(folder, self._opens):
+            job = self._running
+            self._forget()
+            self._swap()
+            if job is not None:
+                self.received.emit(fallback_reply(job, None))
+        self.start()
+        if self._engine is not None:
+            self._engine.folder = folder
+
+    def stop(self) -> None:
+        """Interrupt the program that runs or waits; kill the engine if it doesn't end."""
+        waiting, job = self._next, self._running
+        if waiting is not None:
+            # Drop it at once: an engine that is slow to begin need not be killed.
+            self._next = None
+            self._send(messages.Stop(waiting.request.run_id))
+        if job is None:
+            self._limit.stop()
+        elif not job.stopped:
+            job.stopped = True
+            self._send(messages.Stop(job.request.run_id))
+            self._grace.start(STOP_GRACE_WITH_SPARE_MS if self.spare_pid() else STOP_GRACE_MS)
+        if waiting is not None:
+            self.received.emit(fallback_reply(waiting, None))
+
+    def check(self, run_id: int, value: int, index: int = 0) -> None:
+        """Request a finite-difference check of a leaf's element; answered by `messages.Checked`."""
+        self._compare(messages.Check(run_id, value, index))
+
+    def gradcheck(self, run_id: int, op: int) -> None:
+        """Request torch's gradcheck of a custom Function; answered by `messages.Gradchecked`."""
+        self._compare(messages.Gradcheck(run_id, op))
+
+    def _compare(self, request: messages.Check | messages.Gradcheck) -> None:
+        if self._running is not None or self._next is not None or not self.is_ready():
+            self.received.emit(
+                failed_check_reply(request, "A program is running; try again in a moment")
+            )
+            return
+        self._running = PendingRequest(request, TIMEOUT_S * CHECK_RUNS)
+        self._limit.start(round((self._running.timeout + launch.GRACE_S) * 1000))
+        self._send(request)
+
+    def probe(self, source: str, policy: bool = False) -> int:
+        """Trace a few lines cell by cell; answered by `messages.Probed`.
+
+        ``policy``: apply the policy for programs from outside.
+
+        Returns the id that the reply carries; 0 if the engine is busy: try again later.
+        """
+        if self._running is not None or self._next is not None or not self.is_ready():
+            return 0
+        self._last_id += 1
+        lines = source.encode("utf-8", "replace").decode()
+        request = messages.Probe(self._last_id, lines, policy)
+        self._running = PendingRequest(request, PROBE_S)
+        self._limit.start(round((PROBE_S + launch.GRACE_S) * 1000))
+        self._send(request)
+        return self._last_id
+
+    def peek(self, run_id: int, snapshot: int, limit: int = 1 << 20) -> None:
+        """Request all numbers of a snapshot; answered by `messages.Peeked`."""
+        if self.is_ready():
+            self._send(messages.Peek(run_id, snapshot, limit))
+        else:
+            self.received.emit(messages.Peeked(run_id, snapshot, None))
+
+    def _hand_over(self, job: PendingRequest) -> None:
+        if self._running is None:
+            self._limit.start(round(1000 * self._start_s()))
+        self._send(job.request)
+
+    def _start_s(self) -> float:
+        return min(START_S, START_WITH_SPARE_S) if self.spare_pid() else START_S
+
+    def _send(self, message: messages.Request) -> None:
+        if self._engine is not None:
+            self._engine.send(message)
+
+    # Messages from the engine
+
+    def _take(self, message: object) -> None:
+        match message:
+            case messages.Ready():
+                self._ready = True
+                self._starts.clear()
+                if self._wants_spare and self._spare is None:
+                    self._rest.start(NEXT_SPARE_MS if self._replaced else SPARE_MS)
+                if self._next is not None:
+                    self._hand_over(self._next)
+                self.ready.emit(message)
+                return
+            case messages.Started(run_id):
+                self._begin(run_id)
+            case CurrentLine(run_id):
+                if self._running is not None and self._runs(run_id):
+                    self._running.at = message
+                return
+            case messages.Ended(run_id):
+                self._end(run_id)
+            case messages.Printed(run_id, text):
+                if not self._keep(run_id, text):
+                    self._on_engine_lost(launch.ENDLESS)
+                    return
+            case messages.Recorded(run_id, spent=spent):
+                self._finish(run_id)
+                if spent:
+                    self._swap()
+            case messages.Checked(run_id) | messages.Gradchecked(run_id) | messages.Probed(run_id):
+                self._finish(run_id)
+        self.received.emit(message)
+        self._announce()
+
+    def _begin(self, run_id: int) -> None:
+        if self._next is None or self._next.request.run_id != run_id:
+            return
+        self._running, self._next = self._next, None
+        self._limit.start(round((self._running.timeout + launch.GRACE_S) * 1000))
+
+    def _runs(self, run_id: int) -> bool:
+        return self._running is not None and self._running.request.run_id == run_id
+
+    def _end(self, run_id: int) -> None:
+        job = self._running
+        if job is not None and self._runs(run_id) and isinstance(job.request, messages.Run):
+            self._grace.stop()
+            self._limit.start(round(launch.FREEZE_S * 1000))
+
+    def _keep(self, run_id: int, text: str) -> bool:
+        """Store output in case the engine dies; return whether it is within the limit."""
+        if self._running is not None and self._runs(run_id):
+            self._running.printed += text
+            return len(self._running.printed) <= launch.PRINTED_LIMIT
+        return True
+
+    def _finish(self, run_id: int) -> None:
+        if self._next is not None and self._next.request.run_id == run_id:
+            self._next = None
+        if self._runs(run_id):
+            self._forget()
+            if self._next is not None:
+                self._limit.start(round(1000 * self._start_s()))
+        elif self._running is None and self._next is None:
+            self._limit.stop()
+
+    def _forget(self) -> None:
+        self._running = None
+        self._limit.stop()
+        self._grace.stop()
+
+    # The spare
+
+    def _start_spare(self) -> None:
+        if self._spare is None and launch.free_memory() >= launch.SPARE_BYTES:
+            spare = self._spare = EngineProcess(self, spare=True, is_open=self._opens)
+            spare.ended.connect(self._lose_spare)
+            spare.start()
+
+    def _lose_spare(self) -> None:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.discard()
+        self._lost_spares += 1
+        if self._lost_spares <= RESTARTS:
+            self._rest.start(SPARE_MS)
+
+    def give_spare(self, to: QObject) -> EngineProcess | None:
+        """Give the spare engine away, to replace another link's engine; None if none is ready.
+
+        A new spare is started in its place.
+        """
+        spare = self._spare
+        if spare is None or not spare.is_ready or spare.is_open:
+            return None
+        self._spare = None
+        spare.ended.disconnect(self._lose_spare)
+        spare.setParent(to)
+        self._rest.start(NEXT_SPARE_MS)
+        return spare
+
+    def _swap(self) -> None:
+        """Replace the engine by the spare if it is ready, else by a new one."""
+        engine, self._engine = self._engine, None
+        self._limit.stop()
+        self._replaced = True
+        if engine is not None:
+            engine.discard()
+        self.start()
+
+    def _announce(self) -> None:
+        """Emit `ready` for an engine that was ready before it was needed."""
+        engine = self._engine
+        if engine is not None and engine.ready is not None and not self._ready:
+            self._take(engine.ready)
+
+    # Failures
+
+    def _on_timeout(self) -> None:
+        job, engine = self._running, self._engine
+        if job is None or engine is None or job.overdue:
+            self._on_engine_lost("it does not answer")
+        else:
+            job.overdue = True
+            self._grace.stop()
+            self._limit.start(round(launch.ABORT_S * 1000))
+            engine.abort()
+
+    def _on_engine_lost(self, why: str) -> None:
+        job, engine = self._running, self._engine
+        tape = (
+            lost_engine_tape(job, why, engine.errors if engine is not None else "") if job else None
+        )
+        if job is not None and job.overdue:
+            why = "the program did not stop" if job.stopped else "the program ran too long"
+        self._replace(why, tape)
+
+    def _replace(self, why: str, tape: Tape | None) -> None:
+        """Replace an engine that died or has to be killed, and answer its request."""
+        job, engine = self._running, self._engine
+        self._forget()
+        if self._may_restart():
+            self._swap()
+            self.died.emit(f"Python ended ({why}) and starts again")
+        else:
+            self._engine, self._next = None, None
+            if engine is not None:
+                engine.discard()
+            self.died.emit(f"Python does not start ({why}). Press F5 to try again.")
+        if job is not None:
+            self.received.emit(fallback_reply(job, tape))
+        self._announce()
+
+    def _may_restart(self) -> bool:
+        now = time.monotonic()
+        self._starts.append(now)
+        while self._starts and now - self._starts[0] > RESTART_WINDOW_S:
+            self._starts.popleft()
+        return len(self._starts) <= RESTARTS

@@ -1,0 +1,224 @@
+"""An engine process: a QProcess that exchanges `engine.protocol.frames` messages."""
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
+
+from PySide6.QtCore import (
+    QElapsedTimer,
+    QObject,
+    QProcess,
+    QProcessEnvironment,
+    Signal,
+)
+
+from gradscribe.app.link import launch
+from gradscribe.engine.protocol import frames as protocol_frames
+from gradscribe.engine.protocol import messages
+from gradscribe.widgets.base.single_shot import single_shot
+
+CLOSE_MS = 500
+"""Time an engine gets to quit before it is killed."""
+KILL_MS = 2000
+BOOT_S = 90.0
+"""Seconds an engine may take to become ready; past that it is stuck: stopped from outside, or
+waiting for a disk that does not answer."""
+SLICE_MS = 15
+"""Time slice for handling messages before control returns to the event loop."""
+DONE = object()
+MAX_PIPE_BYTES = 4 << 20
+"""Most bytes in the pipe's buffer; further frames are queued in this process."""
+MAX_BACKLOG = 64 << 20
+"""Most unread bytes from an engine; one that sends more is broken or hijacked."""
+
+
+class EngineProcess(QObject):
+    """An engine process; after `start`, `received` carries messages until `ended` is emitted."""
+
+    received = Signal(object)
+    ended = Signal(str)
+    """Carries a short reason; emitted once, never after `discard` or `close`."""
+
+    def __init__(self, parent: QObject, spare: bool = False, is_open: bool = False) -> None:
+        super().__init__(parent)
+        self.is_open = is_open
+        """True if its programs have all of the user's permissions."""
+        self.folder: str | None = None
+        """The folder that its programs may read; None until one is assigned."""
+        self.ready: messages.Ready | None = None
+        """Its `Ready` message; None before it takes requests."""
+        self.errors = ""
+        """The end of its standard error."""
+        self._over = False
+        self._silenced = False
+        self._reader = protocol_frames.MessageReader[messages.Reply](messages.Reply)  # type: ignore[arg-type]
+        self._messages: Iterator[messages.Reply | None] = iter(())
+        self._backlog = bytearray()
+        self._turn = single_shot(self, self._take)
+        self._boot = single_shot(self, lambda: self._end("it does not get ready"))
+        self._process = process = QProcess(self)
+        process.setProgram(launch.python_executable())
+        words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
+        process.setArguments([*launch.engine_arguments(), *words])
+        environment = QProcessEnvironment()
+        for name, text in launch.environment(is_open).items():
+            environment.insert(name, text)
+        process.setProcessEnvironment(environment)
+        self._outgoing: deque[Iterator[bytes]] = deque()
+        self._pid = 0
+        process.bytesWritten.connect(self._write)
+        process.started.connect(self._note_pid)
+        process.readyReadStandardOutput.connect(self._read)
+        process.readyReadStandardError.connect(self._read_errors)
+        process.finished.connect(self._finish)
+        process.errorOccurred.connect(self._fail)
+
+    @property
+    def is_ready(self) -> bool:
+        """True once it takes requests."""
+        return self.ready is not None
+
+    def fits(self, folder: str, is_open: bool) -> bool:
+        """Return whether a program of that folder can run in it."""
+        return self.is_open == is_open and (is_open or self.folder in (None, folder))
+
+    def start(self) -> None:
+        """Start the process; `received` carries `protocol_frames.Ready` when it takes requests."""
+        self._process.start()
+
+    def await_ready(self) -> None:
+        """Start the timeout after which an engine that is not ready counts as dead."""
+        if not self.is_ready:
+            self._boot.start(round(1000 * BOOT_S))
+
+    def send(self, message: messages.Request) -> None:
+        """Write a message; it waits in the pipe until the engine reads it."""
+        if not self._over:
+            if self.folder is None:
+                self.folder = ""
+            frames = protocol_frames.encode_frames(message)
+            # Make the first frame now, so that a message that is too long raises in the caller.
+            self._outgoing.append(chain((next(frames),), frames))
+            self._write()
+
+    def _write(self) -> None:
+        """Write up to `MAX_PIPE_BYTES` bytes to the pipe; the rest follows as the pipe drains."""
+        while self._outgoing and self._process.bytesToWrite() < MAX_PIPE_BYTES:
+            frame = next(self._outgoing[0], None)
+            if frame is None:
+                self._outgoing.popleft()
+            else:
+                self._process.write(frame)
+
+    def pid(self) -> int:
+        """Return the process id, 0 if there is no process."""
+        return self._process.processId()
+
+    def abort(self) -> None:
+        """Make it dump its traceback to standard error and die; `ended` follows."""
+        if not launch.abort(self.pid()):
+            self._kill()
+
+    def discard(self) -> None:
+        """Kill it without waiting and ignore its messages; the object deletes itself later."""
+        self._silence()
+        if self._process.state() == QProcess.ProcessState.NotRunning:
+            self.deleteLater()
+            return
+        self._process.finished.connect(self.deleteLater)
+        self._kill()
+
+    def close(self) -> None:
+        """Ask it to quit, kill it after `CLOSE_MS`, and wait for its end."""
+        self._silence()
+        process = self._process
+        if process.state() != QProcess.ProcessState.NotRunning:
+            if process.state() == QProcess.ProcessState.Running and self.is_ready:
+                for frame in protocol_frames.encode_frames(messages.Quit()):
+                    process.write(frame)
+                process.closeWriteChannel()
+                process.waitForFinished(CLOSE_MS)
+            if process.state() != QProcess.ProcessState.NotRunning:
+                self._kill()
+                process.waitForFinished(KILL_MS)
+            launch.kill(self._pid)
+        self.deleteLater()
+
+    def _kill(self) -> None:
+        launch.kill(self._pid)
+        self._process.kill()
+
+    def _note_pid(self) -> None:
+        # Stored, because processes that a program started may outlive the engine.
+        self._pid = self._process.processId()
+
+    def _silence(self) -> None:
+        self._over = True
+        self._turn.stop()
+        self._boot.stop()
+        self._outgoing.clear()
+        if self._silenced:
+            return
+        self._silenced = True
+        self._process.bytesWritten.disconnect(self._write)
+        self._process.readyReadStandardOutput.disconnect(self._read)
+        self._process.readyReadStandardError.disconnect(self._read_errors)
+        self._process.finished.disconnect(self._finish)
+        self._process.errorOccurred.disconnect(self._fail)
+
+    def _read(self) -> None:
+        self._backlog += bytes(self._process.readAllStandardOutput().data())
+        if len(self._backlog) > MAX_BACKLOG:
+            self._end(launch.ENDLESS)
+        elif not self._turn.isActive():
+            # Handle it from the event loop: painting or layout may be in progress.
+            self._turn.start(0)
+
+    def _take(self, turn_ms: float = SLICE_MS) -> None:
+        """Handle as many messages as fit into one time slice."""
+        since = QElapsedTimer()
+        since.start()
+        try:
+            while not self._over:
+                message = next(self._messages, DONE)
+                if message is DONE:
+                    if not self._backlog:
+                        return
+                    data, self._backlog = bytes(self._backlog), bytearray()
+                    self._messages = self._reader.feed_incrementally(data)
+                    continue
+                if isinstance(message, messages.Ready):
+                    self.ready = message
+                    self._boot.stop()
+                if message is not None:
+                    self.received.emit(message)
+                if since.elapsed() >= turn_ms:
+                    self._turn.start(0)
+                    return
+        except protocol_frames.ProtocolError:
+            self._end(launch.GARBAGE)
+
+    def _read_errors(self) -> None:
+        data = bytes(self._process.readAllStandardError().data())
+        text = data[-launch.TAIL :].decode("utf-8", "replace")
+        self.errors = (self.errors + text)[-launch.TAIL :]
+
+    def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
+        # The last output may arrive together with the end of the process.
+        launch.kill(self._pid)
+        self._turn.stop()
+        self._backlog += bytes(self._process.readAllStandardOutput().data())
+        self._take(math.inf)
+        self._read_errors()
+        self._end(launch.exit_reason(code, status == QProcess.ExitStatus.CrashExit, self.errors))
+
+    def _fail(self, error: QProcess.ProcessError) -> None:
+        if error == QProcess.ProcessError.FailedToStart:
+            self._end(f"it does not start: {self._process.errorString()}")
+
+    def _end(self, why: str) -> None:
+        if not self._over:
+            self._over = True
+            self._boot.stop()
+            self.ended.emit(why)

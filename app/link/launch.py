@@ -1,0 +1,222 @@
+"""Engine launch parameters and crash diagnosis, shared by the window and the CLI."""
+
+import contextlib
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.tape import Place, Problem, Tape
+
+GRACE_S = 2.0
+"""Seconds between the time limit and the kill of a program that ignores the interrupt."""
+ABORT_S = 0.5
+"""Seconds that an aborted engine gets to write its traceback."""
+FREEZE_S = 60.0
+"""Seconds that assembling the tape may take after the program has ended."""
+SPARE = "--spare"
+"""Option: start up at low priority, as a spare engine."""
+ALONE = "--alone"
+"""Option: no window runs in parallel, so all processors may be used."""
+OPEN = "--open"
+"""Option: run programs with all of the user's permissions."""
+PASSED_VARIABLES = (
+    "PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TEMP TMP SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC "
+    "APPDATA LOCALAPPDATA USERPROFILE NUMBER_OF_PROCESSORS LD_LIBRARY_PATH DYLD_LIBRARY_PATH"
+).split()
+VARIABLE_PREFIXES = (
+    *("LC_", "PYTHON", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_", "TORCH", "PYTORCH_", "CUDA_"),
+    *("NVIDIA_", "ROCM_", "HIP_", "HSA_", "XDG_", "VIRTUAL_ENV", "CONDA_"),
+)
+"""Prefixes of environment variables passed to an engine; others may hold passwords."""
+_PASSWORDS = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
+"""Parts of variable names that suggest a password, excluded from those families."""
+SPARE_BYTES = 1 << 30
+"""Free memory required before a spare engine is started."""
+PRINTED_LIMIT = 4_000_000
+"""Most characters of output of one program; an engine that sends more is broken or hijacked."""
+GARBAGE = "it wrote something else than messages"
+ENDLESS = "it wrote without end"
+"""Reasons to give up an engine that user code may have taken over."""
+TAIL = 16_384
+"""Most characters of the engine's standard error that are stored, the last ones."""
+
+_FATAL = re.compile(r"^Fatal Python error: (.+?)(?: \(|$)", re.MULTILINE)
+_DEVICE = re.compile(r"^The device failed: (.+)$", re.MULTILINE)
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP")
+_FROM_OUTSIDE = (
+    "killed",
+    *(
+        f"signal {number}, {number.name}"
+        for number in signal.Signals
+        if number.name not in _CRASHES
+    ),
+)
+"""Prefixes of `exit_reason` for an engine that was killed from outside rather than crashed."""
+_ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
+
+
+def engine_arguments() -> list[str]:
+    """Return the interpreter's arguments; ``-P`` keeps the user's folder out of ``sys.path``."""
+    return ["-P", "-u", "-m", "gradscribe.engine"]
+
+
+def free_memory() -> int:
+    """Return the bytes of memory free for another engine; a huge number if unknown."""
+    free = 1 << 40
+    with contextlib.suppress(OSError, ValueError):
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
+        free = int(found[1]) << 10 if found else free
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        free = min(free, limit - int((group / "memory.current").read_text()))
+    return free
+
+
+def script_folder(filename: str) -> str:
+    """Return the folder that a script may read and import from; empty if it is no file."""
+    path = Path(filename)
+    return str(path.absolute().parent) if os.path.isfile(path) else ""
+
+
+def environment(is_open: bool = False) -> dict[str, str]:
+    """Return the engine's environment; ``PYTHONPATH`` lets it import this program's packages.
+
+    Unless ``is_open``, only variables that a program needs are passed on.
+    """
+    return {
+        name: text
+        for name, text in os.environ.items()
+        if is_open or (_is_passed_on(name.upper()) and not _PASSWORDS.search(name))
+    }
+
+
+def _is_passed_on(name: str) -> bool:
+    return name in PASSED_VARIABLES or name.startswith(VARIABLE_PREFIXES)
+
+
+def python_executable() -> str:
+    """Return the interpreter that runs the engine: that of this process."""
+    return sys.executable
+
+
+def exit_reason(code: int, crashed: bool, errors: str) -> str:
+    """Return a short reason why an engine ended, without a full stop.
+
+    Args:
+        code: the exit code, or the signal number if it ``crashed``.
+        crashed: whether a signal ended it.
+        errors: the end of its standard error.
+    """
+    fatal = _FATAL.search(errors)
+    if fatal:
+        return fatal[1][:1].lower() + fatal[1][1:]
+    if device := _DEVICE.search(errors):
+        return f"the device failed: {device[1][:200]}"
+    if crashed and code == getattr(signal, "SIGKILL", -1):
+        return f"killed, signal {code}"
+    if crashed and code:
+        try:
+            return f"signal {code}, {signal.Signals(code).name}"
+        except ValueError:
+            return f"signal {code}"
+    line = last_line(errors)
+    return f"exit code {code}" + (f": {line}" if line and code else "")
+
+
+def last_line(errors: str) -> str:
+    """Return the last informative line of standard error."""
+    lines = [line.strip() for line in errors.splitlines()]
+    informative = [line for line in lines if line and not _ALONE.match(line)]
+    return informative[-1][:200] if informative else ""
+
+
+def crash_place(source: str, filename: str, errors: str, at: CurrentLine | None = None) -> Place:
+    """Return the line of the program that an engine was running when it ended.
+
+    It is taken from the traceback in ``errors``, else from ``at``, the last line it reported.
+    """
+    found = re.search(rf'File "{re.escape(filename)}", line (\d+) in', errors)
+    lines = source.split("\n")
+    number = int(found[1]) if found else at.line if at else 0
+    if not 0 < number <= len(lines):
+        return Place()
+    text = lines[number - 1].rstrip()
+    return Place(number, len(text) - len(text.lstrip()), number, max(len(text), 1))
+
+
+def crash_tape(
+    source: str,
+    filename: str,
+    why: str,
+    errors: str,
+    stdout: str = "",
+    at: CurrentLine | None = None,
+) -> Tape:
+    """Return the tape of a program whose engine crashed, with its output so far."""
+    place = crash_place(source, filename, errors, at)
+    message, hint = _crash_message(why, by_itself=at is not None and at.ends)
+    if at is not None and not at.ends and place == crash_place(source, filename, "", at):
+        hint = f"The program was last seen on this line. {hint}"
+    return Tape(status="died", error=Problem("Crash", message, hint, place), stdout=stdout)
+
+
+def _crash_message(why: str, by_itself: bool) -> tuple[str, str]:
+    """Return message and hint; ``by_itself``: the program's own line ended the process."""
+    if why.startswith("exit code") or (by_itself and why.startswith(_FROM_OUTSIDE)):
+        return f"The program ended Python itself ({why})", "To end a program early use sys.exit()."
+    if why.startswith("killed"):
+        hint = "It was killed from outside, or memory ran out. Run it again, or reduce a size."
+        return f"Python was {why}", hint
+    if why.startswith(_FROM_OUTSIDE):
+        hint = "The signal came from outside, or from an alarm the program set. Run it again."
+        return f"Python was ended by {why}", hint
+    if why in (GARBAGE, ENDLESS):
+        hint = "Does the program write to or close file descriptors by number? Leave those past 2."
+        return f"Python was given up: {why}", hint
+    hint = "Compiled code failed: a library was used in a way that it does not support."
+    return f"Python crashed ({why})", hint
+
+
+def timeout_tape(
+    source: str,
+    filename: str,
+    timeout: float,
+    errors: str,
+    stdout: str = "",
+    stopped: bool = False,
+    at: CurrentLine | None = None,
+) -> Tape:
+    """Return the tape of a program killed for a timeout, or for ignoring Stop (``stopped``)."""
+    place = crash_place(source, filename, errors, at)
+    code = source.split("\n")[place.line - 1].strip()[:80] if place.line else ""
+    if stopped:
+        message = f"The program was here: {code}" if code else "The program was stopped"
+        problem = Problem("Stopped", message, "", place)
+        return Tape(status="error", error=problem, stdout=stdout)
+    message = f"Still running after {timeout:g} s" + (f": {code}" if code else "")
+    hint = "One step took too long. Reduce a size or a range, or raise the time limit."
+    problem = Problem("Timeout", message, hint, place)
+    return Tape(status="timeout", error=problem, stdout=stdout)
+
+
+def kill(pid: int) -> None:
+    """Kill an engine and its process group without waiting."""
+    if pid > 0 and hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def abort(pid: int) -> bool:
+    """Send SIGABRT, so that an engine dumps its traceback; return whether that was possible."""
+    if pid <= 0 or os.name != "posix":
+        return False
+    try:
+        os.kill(pid, signal.SIGABRT)
+        # A process stopped by SIGSTOP handles the signal only once it continues.
+        os.kill(pid, signal.SIGCONT)
+    except OSError:
+        return False
+    return True

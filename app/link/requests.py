@@ -1,0 +1,58 @@
+"""Pending engine requests, and replies made on the engine's behalf when it dies."""
+
+from msgspec import Struct
+
+from gradscribe.app.link import launch
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.tape import Problem, Tape
+
+
+class PendingRequest(Struct):
+    """A request that the engine has not answered; ``stopped``: the user has pressed Stop.
+
+    ``overdue``: the engine was aborted and may still dump its traceback. ``printed`` is the output
+    and ``at`` the current line, for the tape that the link makes if the engine cannot.
+    """
+
+    request: messages.Run | messages.Check | messages.Gradcheck | messages.Probe
+    timeout: float
+    stopped: bool = False
+    overdue: bool = False
+    printed: str = ""
+    at: CurrentLine | None = None
+
+
+def fallback_reply(job: PendingRequest, tape: Tape | None) -> messages.Reply:
+    """Return the reply to a request whose engine is gone; ``tape`` is that of its program."""
+    request = job.request
+    if isinstance(request, messages.Check | messages.Gradcheck):
+        return failed_check_reply(request, "Python ended; run the program again first")
+    if isinstance(request, messages.Probe):
+        problem = Problem("EngineDied", "Python ended while these lines ran")
+        return messages.Probed(request.run_id, problem=problem)
+    tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
+    return messages.Recorded(request.run_id, tape, 0.0)
+
+
+def lost_engine_tape(job: PendingRequest, why: str, errors: str) -> Tape | None:
+    """Return the tape of a program whose engine is gone; None if the request was no run.
+
+    ``errors`` is the end of the engine's standard error.
+    """
+    run = job.request
+    if not isinstance(run, messages.Run):
+        return None
+    output, at = (errors, job.printed), job.at
+    if job.overdue:
+        return launch.timeout_tape(run.source, run.filename, job.timeout, *output, job.stopped, at)
+    return launch.crash_tape(run.source, run.filename, why, *output, at)
+
+
+def failed_check_reply(
+    request: messages.Check | messages.Gradcheck, why: str
+) -> messages.Checked | messages.Gradchecked:
+    """Return the reply to a check that was not made, with the reason."""
+    if isinstance(request, messages.Gradcheck):
+        return messages.Gradchecked(request.run_id, request.op, "", problem=why)
+    return messages.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

@@ -1,0 +1,1 @@
+"""Threads, garbage collection, memory and faults of the window process."""

@@ -1,0 +1,1 @@
+"""The training page: its widgets and how the session reaches them."""

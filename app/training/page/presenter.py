@@ -1,0 +1,410 @@
+"""Presenter of the training page: session to widgets, and user actions back to the session."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QColor
+
+from gradscribe.app.training.page import network_adapter, view_adapters
+from gradscribe.app.training.page.live_graph import LiveGraph
+from gradscribe.app.training.page.page import TrainingPage
+from gradscribe.app.training.session.curves import RunCurves
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.app.training.session.state import RunState, progress_text
+from gradscribe.app.training.session.stop_conditions import StopConditionController
+from gradscribe.app.training.setup import mistakes, model_fit, user_module
+from gradscribe.app.training.setup.errors import SetupErrors
+from gradscribe.app.training.setup.own_data import OwnData
+from gradscribe.engine.protocol.setup import JsonValue, Setup
+from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.base.time_slices import TimeSlices
+from gradscribe.widgets.plots.drawing.colors import run_color
+from gradscribe.widgets.training.run_table import RunTableRow
+
+TURN_MS = 12
+"""Longest time that the form is filled in one turn of the event loop."""
+SLOW_MS = 200
+SURFACE_MS = 1500
+REWIND_STEPS = 100
+DRAWING_HINT = "click draws, drag moves, right click takes away"
+
+
+class TrainPresenter(QObject):
+    """Keeps the training page in sync with its session."""
+
+    commanded = Signal(str)
+    """Carries the command of a button that was pressed."""
+
+    def __init__(
+        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._page = session, page
+        self._theme = Theme.load("light")
+        self._visible = False
+        self._data = ""
+        """The name of the data set that is shown."""
+        self._blank = False
+        self.offering, self.following = TimeSlices(TURN_MS, self), TimeSlices(TURN_MS, self)
+        """Pending work on the form: offering the catalogue, and showing another setup."""
+        self._switching = mistakes.MistakeSwitcher()
+        self.own = OwnData(session, page, self)
+        self.live = LiveGraph(session, page.graph, self)
+        self.curves = RunCurves(session, page, self)
+        self.until = StopConditionController(session, page, self)
+        self.complaints = SetupErrors(session, page, self.own, self)
+        self._connect()
+        self._listen()
+        page.form.set_setup(session.setup)
+        page.bar.set_words("PyTorch is starting…", "")
+
+    def show_existing(self) -> Iterator[None]:
+        """Show the existing state of the session, a part at each step."""
+        session = self._session
+        if session.catalogue is not None:
+            yield from self._page.form.offer(session.catalogue, session.devices)
+        self._show_setup()
+        self.own.show_setup()
+        yield
+        run = session.run
+        if run is not None and run.begun is not None:
+            self._show_begun(run)
+            yield
+        if run is not None and (run.begun is not None or run.problem):
+            self._show_state(run)
+            self._show_curves(run)
+            yield
+        if session.complaint[1]:
+            self._complain(*session.complaint)
+        self._show_runs()
+
+    def _connect(self) -> None:
+        session = self._session
+        session.catalogue_changed.connect(self._show_catalogue)
+        session.setup_changed.connect(self._show_setup)
+        session.begun.connect(self._show_begun)
+        session.state_changed.connect(self._show_state)
+        session.curves_changed.connect(self._show_curves)
+        session.view_received.connect(self._show_view)
+        session.happened.connect(self._show_event)
+        session.runs_changed.connect(self._show_runs)
+        session.error_changed.connect(self._complain)
+        session.looked.connect(lambda _: self._complain(*session.complaint))
+        self.complaints.changed.connect(self._show_run)
+
+    def _listen(self) -> None:
+        session, page = self._session, self._page
+        page.form.edited.connect(self._edit)
+        page.bar.pressed.connect(self.commanded)
+        page.bar.rate_changed.connect(session.set_rate)
+        page.axis.picked.connect(session.rewind)
+        page.lines.next_pressed.connect(session.next_event)
+        page.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
+        page.weights.refused.connect(session.said)
+        for view in (page.weights.edited, page.units.weighed):
+            view.connect(session.edit_weight)
+        page.units.switched.connect(self._switch)
+        page.table.picked.connect(session.select)
+        page.table.hidden.connect(session.hide)
+        page.table.dropped.connect(session.drop)
+        page.table.renamed.connect(session.rename)
+        page.again.clicked.connect(lambda: session.begin(play=True))
+        page.back.clicked.connect(self._go_back)
+        for plot in page.plots():
+            plot.step_picked.connect(session.rewind)
+        for tab in (page.says, page.below, page.numbers):
+            tab.currentChanged.connect(self._turn)
+        page.spread_of.currentIndexChanged.connect(lambda _at: self.want())
+        page.directions.currentIndexChanged.connect(lambda _at: self.want())
+        for chosen in (page.across.chosen, page.up.chosen, page.units.sampled):
+            chosen.connect(self.want)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme`` everywhere."""
+        self._page.set_theme(theme)
+        self.follow(theme)
+
+    def follow(self, theme: Theme) -> None:
+        """Redraw the parts that take their colours from here."""
+        self._theme = self.curves.theme = theme
+        self._page.table.show_runs(())
+        self._show_runs()
+
+    def set_visible(self, visible: bool) -> None:
+        """Request views only while the page is visible."""
+        self._visible = visible
+        if visible:
+            self.complaints.look()
+        else:
+            self.curves.rest()
+        self.want()
+
+    def want(self) -> None:
+        """Request the views whose tabs are open."""
+        page, run = self._page, self._session.run
+        self.live.set_seen(self._visible and page.says.currentWidget() is page.graph)
+        if not self._visible or run is None or run.begun is None:
+            self._session.watch(())
+            return
+        wishes = [ViewRequest("scores", SLOW_MS)]
+        if run.setup.mistakes:
+            wishes.append(ViewRequest("beside", SLOW_MS))
+        kind = view_adapters.plot_kind(run)
+        if page.says.currentWidget() is page.picture:
+            options: dict[str, JsonValue] = (
+                {"side": view_adapters.GRID_SIDE} if kind == "boundary" else {}
+            )
+            if kind == "boundary" and (held := page.boundary.held) is not None:
+                options["around"] = [*held]
+            wishes.append(ViewRequest(kind, 33, options))
+        elif page.says.currentWidget() is page.units:
+            wishes += [
+                ViewRequest("units", 50, {"sample": page.units.sample}),
+                ViewRequest("weights", 100),
+            ]
+        elif page.says.currentWidget() is page.surface:
+            wishes.append(ViewRequest("surface", SURFACE_MS, self._directions()))
+        if page.below.currentWidget() is page.weights and ViewRequest("weights", 100) not in wishes:
+            wishes.append(ViewRequest("weights", 100))
+        by_page: dict[object, ViewRequest] = {
+            page.gradients: ViewRequest("gradients", 50),
+            page.histograms: ViewRequest("histograms", 100, {"of": page.spread_of.currentText()}),
+            page.optimizer: ViewRequest("optimizer", SLOW_MS),
+        }
+        wish = by_page.get(page.numbers.currentWidget())
+        self._session.watch([*wishes, wish] if wish is not None else wishes)
+
+    def _edit(self, setup: Setup) -> None:
+        """Apply a changed setup, with the other changes that its mistakes need."""
+        session = self._session
+        setup = user_module.fill_in_program_module(
+            session.setup, setup, session.source, session.foreign
+        )
+        if setup.seed != session.setup.seed:
+            # Separate seeds of weights and data would override this one.
+            setup = replace(setup, weight_seed=None, data_seed=None)
+        if session.catalogue is not None:
+            setup = self._match(setup, session.catalogue)
+        if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
+            setup, words = self._switching.switched(session.setup, setup, session.catalogue)
+            if words:
+                session.said.emit(words)
+        session.change(setup)
+
+    def _match(self, setup: Setup, catalogue: Catalogue) -> Setup:
+        """Return the setup with a model that accepts its data, and report a different one."""
+        fitting = model_fit.with_matching_model(self._session.setup, setup, catalogue)
+        if fitting != setup:
+            self._session.said.emit(f"To fit the data: {self._session.differs(fitting, setup)}")
+        return fitting
+
+    def _switch(self, name: str) -> None:
+        """Toggle a feature of the model."""
+        setup = network_adapter.toggle_feature(self._session.setup, name)
+        if setup == self._session.setup:
+            self._session.said.emit("A model needs at least one input")
+        self._session.change(setup)
+
+    def _directions(self) -> dict[str, JsonValue]:
+        """Return the options of the view ``surface``: the plane in weight space."""
+        page = self._page
+        chosen = page.directions.currentData()
+        for pick in (page.across, page.up):
+            pick.setVisible(chosen == "parameters")
+        if chosen != "parameters":
+            return {"directions": chosen}
+        return {"directions": chosen, "x": page.across.flat(), "y": page.up.flat()}
+
+    # From the session to the widgets
+
+    def _show_catalogue(self, catalogue: object) -> None:
+        listed = self._session.catalogue
+        if listed is catalogue and listed is not None:
+            self.offering.run(self._page.form.offer(listed, self._session.devices))
+
+    def _show_setup(self) -> None:
+        self.following.run(self._page.form.follow(self._session.setup))
+        run, was_blank, self._blank = self._session.run, self._blank, self.own.has_no_points
+        if was_blank and not self._blank and run is not None:
+            self._show_data(run)
+            for view in run.views.values():
+                view_adapters.show_view(self._page, run, view)
+
+    def _show_begun(self, run: RunState) -> None:
+        if run.run_id != self._session.look.run_id or run.begun is None:
+            return
+        page = self._page
+        if self._data != run.begun.setup.data.name:
+            self._data = run.begun.setup.data.name
+            page.boundary.refit()
+        self.own.show_note(run.begun.note)
+        page.lines.set_lines(run.begun.lines)
+        page.weights.set_parameters(run.begun.parameters)
+        page.offer_directions(run.begun.parameters)
+        page.confusion.show_counts(np.zeros((0, 0), np.intp))
+        page.fit.show_curve(np.empty(0), np.empty(0))
+        if not run.begun.units:
+            # Otherwise the old units stay until new ones arrive, to avoid flicker.
+            page.units.show_layers(())
+        page.histograms.show_histograms(())
+        page.optimizer.show_histograms(())
+        view_adapters.note_size_limits(page, run)
+        self._show_data(run)
+        for view in run.views.values():
+            view_adapters.show_view(page, run, view)
+        self.want()
+        self._show_state(run)
+
+    def _show_data(self, run: RunState) -> None:
+        page, begun, data = self._page, run.begun, run.data
+        kind = view_adapters.plot_kind(run)
+        places = {"boundary": page.boundary, "fit": page.fit, "residuals": page.fit}
+        shown = places.get(kind, page.confusion)
+        page.picture.setCurrentWidget(shown)
+        if begun is None or data is None:
+            return
+        page.form.offer_features(data.x_names)
+        is_regression = begun.task in ("regression", "any")
+        if kind == "boundary":
+            points = view_adapters.to_points(data, begun.classes, is_regression)
+            points = view_adapters.with_drawn_points(points, self.own.drawn())
+            page.boundary.show_points(points)
+            page.units.show_points(points)
+            words = [
+                view_adapters.class_legend(begun.task, begun.classes, points.targets, data.y_names)
+            ]
+            words += (
+                [DRAWING_HINT] if page.boundary.editable else view_adapters.axes_note(data.x_names)
+            )
+            page.boundary.set_caption(" · ".join(words))
+            page.boundary.show_note("")
+        elif kind == "fit" and data.x.shape[0]:
+            view_adapters.show_curve_data(page, data, self.own.drawn())
+
+    def _show_view(self, kind: str) -> None:
+        run = self._session.run
+        if run is None:
+            return
+        if kind == "data":
+            self._show_data(run)
+            self.want()
+        elif kind == "beside":
+            self._show_beside(run)
+        elif kind in run.views and not self.own.has_no_points:
+            view_adapters.show_view(self._page, run, run.views[kind])
+
+    def _show_state(self, run: RunState) -> None:
+        if run.run_id != self._session.look.run_id:
+            return
+        page, state = self._page, run.state
+        page.bar.set_playing(self._session.plays)
+        page.units.set_animated(run.running)
+        step = run.step
+        epoch = state.epoch if state is not None else None
+        page.axis.set_steps(step, run.furthest, self._forks(run), epoch)
+        if state is not None and not state.event:
+            page.lines.leave(step)
+        if run.begun is not None:
+            page.lines.update_lines(run.begun.lines)
+        page.bar.set_words(run.name, progress_text(run, self._session.plays))
+        problem = state.problem if state is not None else None
+        why = problem.message if problem is not None else run.problem or self.complaints.above
+        hint = f" — {problem.hint}" if problem is not None and problem.hint else ""
+        page.message.say(f"{why}{hint}" if why else "")
+        page.strip.setVisible(bool(why))
+        page.back.setVisible(run.alive and step > 0)
+        page.again.setVisible(not run.alive and not self.complaints.above)
+        self._show_beside(run)
+        page.back.setText(f"Go back to step {max(0, step - REWIND_STEPS):,}")
+        for plot in page.plots():
+            plot.position = float(step) if step < run.furthest else None
+        self.curves.update_captions(run)
+        if not run.running:
+            # While it runs, growing curves update the table.
+            self._show_lines()
+
+    def _show_beside(self, run: RunState) -> None:
+        """Show a line with the cost of a run's mistakes."""
+        state, view = run.state, run.views.get("beside")
+        problem = state.problem.message if state is not None and state.problem is not None else ""
+        words = (
+            mistakes.describe_cost(run.setup, view.facts, problem) if view is not None else problem
+        )
+        shown = bool(words) and bool(run.setup.mistakes)
+        self._page.beside.say(words if shown else "")
+        self._page.mistake_strip.setVisible(shown)
+
+    def _forks(self, run: RunState) -> tuple[int, ...]:
+        found = (other.begun for other in self._session.runs if other.begun is not None)
+        return tuple(b.parent_step for b in found if b.parent == run.run_id)
+
+    def _show_event(self, happened: EventDone | None) -> None:
+        if happened is not None:
+            led_to = happened.step + 1 if happened.done else None
+            self._page.lines.mark_executed(happened.index, happened.changed, led_to)
+
+    def _show_curves(self, run: RunState) -> None:
+        self.curves.schedule_redraw()
+        if run.run_id == self._session.look.run_id:
+            self.curves.update_captions(run)
+        self._show_lines()
+
+    def _show_runs(self) -> None:
+        # A run that will train as soon as it has begun can already be paused.
+        self._page.bar.set_playing(self._session.plays)
+        self.curves.list()
+        self._show_lines()
+
+    def _turn(self) -> None:
+        """Request and show the contents of the tab that was opened."""
+        self.want()
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        session = self._session
+        if self._page.below.currentWidget() is not self._page.table:
+            return
+        rows, current = [], session.run
+        for run in reversed(session.runs):
+            is_current = run is current
+            color = self._theme.forward if is_current else run_color(run.color, self._theme.dark)
+            rows.append(self._line(run, color, is_current))
+        self._page.table.show_runs(rows)
+
+    def _line(self, run: RunState, color: QColor, is_current: bool) -> RunTableRow:
+        # The plot shows the current run up to its step, another as far as it went.
+        find = run.curve if is_current else run.whole
+        loss, val = find("loss"), find("val")
+        best = float(val.summary(0, val.last, 1)[1].min()) if len(val) else math.nan
+        return RunTableRow(
+            run_id=run.run_id,
+            name=run.name,
+            color=color,
+            steps=int(loss.last) if len(loss) else run.step,
+            loss=loss.latest,
+            validation=val.latest,
+            best=best,
+            differs="current run" if is_current else self._session.differs(run.setup),
+            shown=is_current or run.run_id not in self._session.look.hidden,
+            current=is_current,
+            alive=run.alive,
+        )
+
+    def _complain(self, place: str, why: str) -> None:
+        if why:
+            self.following.finish()  # The error is shown at a setting, which has to exist.
+        self.complaints.tell(place, why)
+
+    def _show_run(self) -> None:
+        run = self._session.run
+        if run is not None:
+            self._show_state(run)
+
+    def _go_back(self) -> None:
+        run = self._session.run
+        if run is not None:
+            self._session.rewind(max(0, run.step - REWIND_STEPS))

@@ -1,0 +1,1 @@
+"""State of training: runs, curves, and the orders given to the engine."""

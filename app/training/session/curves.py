@@ -1,0 +1,122 @@
+"""The curves of each plot over steps, their colours, and when they are redrawn."""
+
+import math
+
+from PySide6.QtCore import QObject
+
+from gradscribe.app.training.page.page import TrainingPage
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.app.training.session.state import RunState
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.drawing.colors import depth_color, run_color, run_dashes
+from gradscribe.widgets.plots.views.curve_plot import CurvePlot, PlotCurve
+
+CURVES_MS = 60
+"""Least time between two redraws of the curves: thick antialiased lines are expensive."""
+
+CORRECT_RUN = "right run"
+"""Label of the correct run that is trained in parallel with a run with mistakes."""
+
+
+class RunCurves(QObject):
+    """Keeps the plots over steps up to date with the runs."""
+
+    def __init__(
+        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._page = session, page
+        self.theme = Theme.load("light")
+        self._listed: tuple[object, ...] = ()
+        self._redraw = single_shot(self, self._draw, CURVES_MS)
+        session.view_received.connect(self._take_view)
+
+    def schedule_redraw(self) -> None:
+        """Schedule a redraw of curves that have grown."""
+        if self._key() != self._listed:
+            self.list()
+        if not self._redraw.isActive():
+            self._redraw.start()
+
+    def rest(self) -> None:
+        """Stop redrawing: the page is hidden."""
+        self._redraw.stop()
+
+    def list(self) -> None:
+        """Set the curves of each plot."""
+        self._listed = self._key()
+        session, page, theme = self._session, self._page, self.theme
+        losses: list[PlotCurve] = []
+        for earlier in session.runs:
+            if earlier.run_id != session.look.run_id and earlier.run_id not in session.look.hidden:
+                color = run_color(earlier.color, theme.dark)
+                dashes = run_dashes(earlier.color)
+                curve, label = earlier.whole("loss"), self._label(earlier)
+                name = label or earlier.name
+                losses.append(
+                    PlotCurve(name, curve, color, dashes, shade=True, width=1.4, label=label)
+                )
+        run = session.run
+        if run is not None:
+            losses.append(PlotCurve("batch", run.curve("loss"), theme.forward, shade=True))
+            val = run.curve("val")
+            losses.append(PlotCurve("validation", val, theme.data, dashes=(5, 3), width=1.8))
+            losses += self._right_validation(run)
+            page.rate.set_curves([PlotCurve("learning rate", run.curve("lr"), theme.parameter)])
+            self._list_flow(page.flow, run, "grad:")
+            self._list_flow(page.ratios, run, "ratio:")
+        page.loss.set_curves(losses)
+
+    def update_captions(self, run: RunState) -> None:
+        """Write the current losses and learning rate of a run into the captions."""
+        loss, val = run.curve("loss").latest, run.curve("val").latest
+        words = [] if math.isnan(loss) else [f"batch {formatting.number(loss)}"]
+        scores = run.views.get("scores")
+        if run.setup.batch and scores is not None and "train_loss" in scores.facts:
+            # The loss of a small batch is noisy.
+            words.append(f"all {formatting.number(scores.facts['train_loss'])}")
+        if not math.isnan(val):
+            words.append(f"validation {formatting.number(val)} (dashed)")
+        self._page.loss.set_caption(" · ".join(words))
+        rate = run.curve("lr").latest
+        self._page.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
+
+    def _take_view(self, kind: str) -> None:
+        run = self._session.run
+        if kind == "scores" and run is not None:
+            self.update_captions(run)
+
+    def _label(self, run: RunState) -> str:
+        """Return the text at the end of a run's curve, empty for most runs."""
+        return CORRECT_RUN if run.run_id == self._session.right_id else ""
+
+    def _right_validation(self, run: RunState) -> tuple[PlotCurve, ...]:
+        """Return the validation curve of the correct run, where a mistake changes only that."""
+        right = self._session.find(self._session.right_id)
+        if right is None or "validate_in_train_mode" not in run.setup.mistakes:
+            return ()
+        color = run_color(right.color, self.theme.dark)
+        name = f"{self._label(right)}, validation"
+        return (PlotCurve(name, right.curve("val"), color, dashes=(5, 3), width=1.8),)
+
+    def _draw(self) -> None:
+        for plot in self._page.plots():
+            plot.refresh()
+
+    def _key(self) -> tuple[object, ...]:
+        session = self._session
+        shown = tuple(
+            (run.run_id, run.color, len(run.series), bool(run.ahead)) for run in session.runs
+        )
+        return (shown, session.look, self.theme.name)
+
+    def _list_flow(self, plot: CurvePlot, run: RunState, start: str) -> None:
+        names = [name for name in run.series if name.startswith(start)]
+        curves = []
+        for place, name in enumerate(names):
+            color = depth_color(place, len(names), self.theme.dark)
+            dashes = run_dashes(1) if name.endswith("bias") else ()
+            curves.append(PlotCurve(name[len(start) :], run.series[name], color, dashes))
+        plot.set_curves(curves)

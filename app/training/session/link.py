@@ -1,0 +1,127 @@
+"""The engine process of training, apart from the program's: neither waits for the other."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.training.setup.file_feed import FileFeed
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.training import TrainRequest
+
+RESTARTS = 3
+"""An engine that dies more often before it is ready is reported as not starting."""
+
+
+class TrainLink(QObject):
+    """One engine process, started when it is first needed, replaced when it dies.
+
+    ``lend`` returns a ready engine that is not in use, or None.
+    """
+
+    ready = Signal(object)
+    """Carries `messages.Ready` each time an engine becomes ready for requests."""
+    asked = Signal(object)
+    """Carries each request when it is sent to the engine."""
+    received = Signal(object)
+    """Carries every other message."""
+    died = Signal(str)
+    """Carries the reason; the next `send` starts another engine."""
+    progressed = Signal(str, float)
+    """(path, share) of a data file that is being read; 1 when that is over."""
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        lend: Callable[[QObject], EngineProcess | None] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._lend = lend
+        self._engine: EngineProcess | None = None
+        self._waiting: list[TrainRequest] = []
+        self.files = FileFeed(self)
+        self.files.passed.connect(self._forward)
+        self.files.progressed.connect(self.progressed)
+        self._last_id = 0
+        self._failures = 0
+
+    def next_id(self) -> int:
+        """Return a run id that no run has had."""
+        self._last_id += 1
+        return self._last_id
+
+    def pid(self) -> int:
+        """Return the engine's process id, 0 while there is none."""
+        return self._engine.pid() if self._engine is not None else 0
+
+    @property
+    def is_ready(self) -> bool:
+        """True while an engine accepts requests."""
+        return self._engine is not None and self._engine.is_ready
+
+    def start(self) -> None:
+        """Start an engine if there is none."""
+        if self._engine is not None:
+            return
+        lent = self._lend(self) if self._lend is not None else None
+        engine = lent or EngineProcess(self)
+        self._engine = engine
+        engine.received.connect(self._on_message)
+        engine.ended.connect(self._on_ended)
+        engine.await_ready()
+        if engine.ready is None:
+            engine.start()
+        else:
+            self._on_message(engine.ready)
+
+    def send(self, message: TrainRequest) -> None:
+        """Send a request, or queue it until the engine is ready."""
+        self.start()
+        if self._engine is not None and self._engine.is_ready:
+            self.files.take(message)
+        else:
+            self._waiting.append(message)
+
+    def kill(self, why: str) -> None:
+        """End an engine that does not reply."""
+        self._on_ended(why)
+
+    def close(self) -> None:
+        """End the engine for good."""
+        engine, self._engine = self._engine, None
+        self._waiting.clear()
+        self.files.close()
+        if engine is not None:
+            engine.close()
+
+    def stop_reading(self) -> None:
+        """Stop reading the data file that is being read for the engine."""
+        self.files.stop()
+
+    def _forward(self, message: TrainRequest) -> None:
+        if self._engine is not None:
+            self._engine.send(message)
+            self.asked.emit(message)
+
+    def _on_message(self, message: object) -> None:
+        if isinstance(message, messages.Ready):
+            self._failures = 0
+            self.ready.emit(message)
+            waiting, self._waiting = self._waiting, []
+            for request in waiting:
+                self.send(request)
+        else:
+            self.received.emit(message)
+
+    def _on_ended(self, why: str) -> None:
+        engine, self._engine = self._engine, None
+        self._waiting.clear()
+        self.files.forget()
+        if engine is None:
+            return
+        engine.discard()
+        self._failures += 1
+        if self._failures <= RESTARTS:
+            self.died.emit(f"The training engine ended ({why})")
+        else:
+            self.died.emit(f"The training engine does not start ({why})")

@@ -1,0 +1,69 @@
+"""Reducer of the engine's messages into the curves of a run."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gradscribe.app.training.session.state import RunState
+from gradscribe.engine.protocol.training import SeriesChunk
+from gradscribe.widgets.plots import step_series
+
+RETAINED = ("loss", "val")
+"""The curves that are retained past a rewind, to compare runs by."""
+
+
+def apply_series(run: RunState, message: SeriesChunk) -> None:
+    """Append to every curve; ``after`` drops the steps that a rewind took back."""
+    if message.after is not None:
+        _remember(run, message.after)
+        for curve in run.series.values():
+            curve.cut(message.after + 1)
+    steps, values = message.steps.array(), message.values.array()
+    names = run.begun.series if run.begun is not None else ()
+    for column, name in enumerate(names[: values.shape[1] if values.ndim == 2 else 0]):
+        numbers = values[:, column]
+        # A NaN loss is kept: it is a result. At step 0 there is none, as no batch was seen.
+        known = steps > 0 if name == "loss" else ~np.isnan(numbers)
+        if known.any():
+            if name == "loss":
+                _compare(run, steps[known], numbers[known])
+            run.curve(name).extend(steps[known], numbers[known])
+    if steps.size:
+        run.furthest = max(run.furthest, int(steps[-1]))
+
+
+def _remember(run: RunState, step: int) -> None:
+    """Retain the curves past a rewind, unless those of a run that went further are retained."""
+    loss = run.series.get("loss")
+    if loss is None or not len(loss) or loss.last <= step:
+        return
+    if not run.ahead or run.ahead["loss"].last < loss.last:
+        held = {name: run.series[name] for name in RETAINED if name in run.series}
+        run.ahead = {name: curve.upto(len(curve)) for name, curve in held.items()}
+
+
+def _compare(run: RunState, steps: np.ndarray, losses: np.ndarray) -> None:
+    """Drop the retained curves once the run has come as far, or differs from them."""
+    before = run.ahead.get("loss")
+    if before is None:
+        return
+    start, stop = before.index(steps[0]), before.index(steps[-1] + 1)
+    # A curve from a file may be thinned to every second step, or every fourth.
+    _, old, new = np.intersect1d(before.steps(start, stop), steps, return_indices=True)
+    was, now = before.numbers(start, stop)[old], losses[new].astype(np.float32)
+    if steps[-1] >= before.last or not np.array_equal(was, now, equal_nan=True):
+        run.ahead = {}
+
+
+def retained_past(
+    ahead: Mapping[str, step_series.StepSeries], step: int
+) -> dict[str, step_series.StepSeries]:
+    """Return the retained curves of a run, if they go past the current ``step``."""
+    held = {name: ahead[name] for name in RETAINED if name in ahead}
+    return held if "loss" in held and held["loss"].last > step else {}
+
+
+def copy_curves_to_fork(run: RunState, source: RunState) -> None:
+    """Copy the curves of ``source`` up to its current step into a fork."""
+    for name, curve in source.series.items():
+        run.series[name] = curve.upto(curve.index(source.step + 1))

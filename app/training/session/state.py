@@ -1,0 +1,266 @@
+"""State of the training page: setup, runs, view."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import PurePath
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+from PySide6.QtCore import SignalInstance
+
+from gradscribe.app.document.state import EngineSignals
+from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
+from gradscribe.engine.protocol.training import (
+    Catalogue,
+    DataSample,
+    EventDone,
+    RunStarted,
+    TrainRequest,
+    TrainState,
+    ViewReply,
+)
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.plots.step_series import StepSeries
+
+DEFAULT_SETUP = Setup(
+    data=Part("moons"),
+    model=Part("mlp"),
+    optimizer=Part("adam", {"lr": 0.03}),
+    batch=16,
+    validate_every=10,
+)
+"""The default setup: two moons, which is visibly solved within seconds."""
+
+UNTHINNED_CURVES = ("loss", "val", "lr")
+"""Curves that are stored step by step; others are thinned to `THINNED_SIZE` numbers."""
+THINNED_SIZE = 16_384
+REPLY_TIMEOUT_MS, PARAMETERS_PER_MS = 6000, 2000
+"""Milliseconds without a reply to Pause before the engine is replaced, and parameters of the model
+per additional millisecond."""
+
+
+class ViewSettings(Struct, frozen=True):
+    """The view: the current run, its speed, and runs whose curves are hidden."""
+
+    run_id: int = 0
+    hidden: frozenset[int] = frozenset()
+    rate: float = 0.0
+    """Most steps per second; 0 is unlimited."""
+    alone: bool = False
+    """True while only the model's views are shown, without set-up, steps and curves."""
+
+
+@dataclass
+class RunState:
+    """A run and everything received about it. Only the session writes it."""
+
+    run_id: int
+    setup: Setup
+    name: str
+    color: int = 0
+    begun: RunStarted | None = None
+    data: DataSample | None = None
+    state: TrainState | None = None
+    series: dict[str, StepSeries] = field(default_factory=dict)
+    ahead: dict[str, StepSeries] = field(default_factory=dict)
+    """Losses past a rewind, until new steps differ from them."""
+    views: dict[str, ViewReply] = field(default_factory=dict)
+    happened: list[EventDone] = field(default_factory=list)
+    furthest: int = 0
+    alive: bool = True
+    """True while the run exists in the engine; the curves stay without it."""
+    problem: str = ""
+    stood: int = 0
+    """The step of a fork or a run out of a file, until the engine reports its state."""
+    branch: tuple[int, int] | None = None
+    """The source run and step of a fork."""
+    christened: bool = False
+    """True if the user named it."""
+
+    @property
+    def step(self) -> int:
+        """The current step."""
+        return self.state.step if self.state is not None else self.stood
+
+    @property
+    def running(self) -> bool:
+        """True while it trains."""
+        return self.state is not None and self.state.status == "running"
+
+    def call(self, name: str) -> None:
+        """Set a name made from its setup, unless the user named it."""
+        self.name = self.name if self.christened else name
+
+    def curve(self, name: str) -> StepSeries:
+        """Return a curve, which may be empty."""
+        if name not in self.series:
+            self.series[name] = new_curve(name)
+        return self.series[name]
+
+    def whole(self, name: str) -> StepSeries:
+        """Return a curve with the steps past a rewind, if they are retained."""
+        return self.ahead[name] if name in self.ahead else self.curve(name)
+
+
+def new_curve(name: str) -> StepSeries:
+    """Return an empty curve for the quantity ``name``."""
+    return StepSeries(None if name in UNTHINNED_CURVES else THINNED_SIZE)
+
+
+class TrainEngine(EngineSignals, Protocol):
+    """Interface of the link to the training engine."""
+
+    @property
+    def asked(self) -> SignalInstance:
+        """Carries each request when it is sent to the engine."""
+
+    @property
+    def progressed(self) -> SignalInstance:
+        """Carries the path of a file that is being read, and the share that is read."""
+
+    def stop_reading(self) -> None:
+        """Stop reading that file."""
+
+    def next_id(self) -> int:
+        """Return a run id that no run has had."""
+
+    def send(self, message: TrainRequest) -> None:
+        """Send a request."""
+
+    def kill(self, why: str) -> None:
+        """End an engine that does not reply."""
+
+    def close(self) -> None:
+        """End the engine."""
+
+
+Listed = Callable[[Catalogue], None]
+
+
+def parameter_count(run: RunState) -> int:
+    """Return the number of parameters of its model; 0 before it is known."""
+    return sum(math.prod(p.shape) for p in run.begun.parameters) if run.begun else 0
+
+
+def reply_timeout_ms(run: RunState) -> int:
+    """Return the timeout for its engine: a step of a big model takes a while."""
+    rate = run.state.rate if run.state is not None else 0.0
+    return max(
+        REPLY_TIMEOUT_MS + parameter_count(run) // PARAMETERS_PER_MS,
+        round(3000 / rate) if rate else 0,
+    )
+
+
+def progress_text(run: RunState, plays: bool) -> str:
+    """Return a run's progress as text: ``step 1,204 · 3,000 steps/s``."""
+    state, words = run.state, f"step {run.step:,}"
+    if state is None or not run.running:
+        return words
+    if not plays:
+        return f"{words} · pausing…"
+    if state.rate >= 1:
+        return f"{words} · {state.rate:,.0f} steps/s"
+    return f"{words} · {1 / state.rate:.3g} s a step" if state.rate else words
+
+
+def run_name(setup: Setup) -> str:
+    """Return the name of a run in the table: its data, model and optimizer."""
+    rate = setup.optimizer.options.get("lr")
+    path = setup.data.options.get("path")
+    data = formatting.file_name(PurePath(str(path)).name) if path else setup.data.name
+    parts = [data, setup.model.name, setup.optimizer.name]
+    wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
+    return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
+
+
+def fork_origin(run: RunState) -> tuple[int, int] | None:
+    """Return the source run and step of a fork; None for other runs."""
+    begun = run.begun
+    known = (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
+    return known or run.branch
+
+
+def fork_name(name: str, step: int) -> str:
+    """Return the name of a fork of a run named ``name``, which may be a fork itself."""
+    return f"{re.sub(r' from [0-9]+( [(][0-9]+[)])?$', '', name)} from {step}"
+
+
+def unique_name(name: str, runs: Iterable[RunState]) -> str:
+    """Return ``name``, with a number appended if a run of ``runs`` has that name."""
+    taken = {run.name for run in runs}
+    return next(numbered for numbered in _numbered(name) if numbered not in taken)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name} ({number})" for number in count(2))
+
+
+def with_seeds_of(setup: Setup, made: Setup) -> Setup:
+    """Return the setup with the seeds of the weights and data that a run was ``made`` with."""
+    return replace(setup, weight_seed=made.weight_seed, data_seed=made.data_seed)
+
+
+def revert_changes(setup: Setup, before: Setup, now: Setup) -> Setup:
+    """Return a setup with the differences of ``now`` from ``before``, which have every default.
+
+    Settings that are equal in both stay as in ``setup``, without spelled-out defaults.
+    """
+    changed: dict[str, object] = {}
+    for key in Setup.__struct_fields__:
+        was, own, mine = getattr(before, key), getattr(now, key), getattr(setup, key)
+        if was == own:
+            continue
+        changed[key] = own
+        parts = isinstance(was, Part) and isinstance(own, Part) and isinstance(mine, Part)
+        if parts and was.name == own.name == mine.name:
+            other = {k: v for k, v in own.options.items() if v != was.options.get(k)}
+            changed[key] = Part(own.name, {**mine.options, **other})
+    return replace(setup, **changed)
+
+
+def options_of(part: Part, kind: str, catalogue: Catalogue | None) -> dict[str, JsonValue]:
+    """Return all options of a part, with the catalogue's defaults for those that are missing."""
+    entries = catalogue.entries if catalogue is not None else ()
+    entry = next((e for e in entries if (e.kind, e.name) == (kind, part.name)), None)
+    defaults = {option.name: option.default for option in entry.options} if entry else {}
+    return {**defaults, **part.options}
+
+
+def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None = None) -> str:
+    """Return a short text of what ``setup`` changes in ``other``: ``lr 0.1, batch 32``.
+
+    A missing option has the default of the ``catalogue``.
+    """
+    words = []
+    for key in Setup.__struct_fields__:
+        mine, theirs = getattr(setup, key), getattr(other, key)
+        if mine is None and key.endswith("_seed"):
+            # Without a seed of its own it follows the general seed.
+            mine = None if theirs is None else setup.seed
+        if mine == theirs:
+            continue
+        if isinstance(mine, Part) and isinstance(theirs, Part) and mine.name == theirs.name:
+            own, before = (options_of(part, key, catalogue) for part in (mine, theirs))
+            changed = [k for k in sorted(own | before) if own.get(k) != before.get(k)]
+            words += [f"{k} {_short(own.get(k, 'default'))}" for k in changed]
+        elif isinstance(mine, Part):
+            words.append(mine.name)
+        else:
+            words.append(f"{key.replace('_', ' ')} {_short(mine)}")
+    return ", ".join(words)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if value in ("", (), []) or value is None:
+        return "none"
+    if isinstance(value, list | tuple):
+        return "-".join(map(str, value)) if len(value) < 8 else f"{len(value)} values"
+    words = str(value)
+    return words if len(words) <= 24 else words[:23] + "…"

@@ -1,0 +1,64 @@
+"""Training until a stop condition is met, and the message about it."""
+
+from PySide6.QtCore import QObject
+
+from gradscribe.app.training.page.page import TrainingPage
+from gradscribe.app.training.session.session import TrainSession
+from gradscribe.app.training.session.state import RunState
+from gradscribe.engine.protocol.training import StopCondition
+
+
+class StopConditionController(QObject):
+    """Passes a stop condition to the session, and reports when it is met."""
+
+    def __init__(
+        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._waits = False
+        """True until the last condition is first met; later steps may report it again."""
+        self._on_begun()
+        self._menu = page.bar.until_menu
+        self._menu.aboutToShow.connect(self._offer)
+        page.bar.until_chosen.connect(self._on_chosen)
+        session.begun.connect(self._on_begun)
+        session.state_changed.connect(self._on_state)
+
+    def _on_begun(self) -> None:
+        """Wait for the condition that a run begins with, such as that of its file."""
+        self._waits = self._waits or (self._session.plays and bool(self._session.until))
+
+    def _offer(self) -> None:
+        run = self._session.run
+        self._menu.offer_step_after(run.step if run is not None else 0)
+
+    def _on_chosen(self, until: StopCondition) -> None:
+        """Train until a condition is met; for a step that has passed, refer to the step axis."""
+        run = self._session.run
+        if until.kind == "step" and run is not None and run.step >= until.value:
+            words = f"Step {until.value:,.0f} has been reached; the axis below goes back to it"
+            self._session.said.emit(words)
+            return
+        self._session.play([until])
+        # Set after `play`, which reports the state from before it.
+        self._waits = True
+
+    def _on_state(self, run: RunState) -> None:
+        state = run.state
+        if not self._waits or state is None or run.run_id != self._session.look.run_id:
+            return
+        met = next((until for until in self._session.until if until.kind == state.reached), None)
+        if met is None or state.status != "paused":
+            return
+        self._waits = False
+        self._session.said.emit(f"Paused at step {state.step:,}{_because(met)}")
+
+
+def _because(until: StopCondition) -> str:
+    """Return the reason for the pause; reaching a step needs no reason."""
+    if until.kind == "loss_below":
+        return f": the mean of the last 20 losses is below {until.value:g}"
+    if until.kind == "plateau":
+        return f": the loss has not fallen for {until.value:,.0f} steps"
+    return ""

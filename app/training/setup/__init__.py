@@ -1,0 +1,1 @@
+"""The setup being edited: data files, presets, validation."""

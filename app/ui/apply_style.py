@@ -1,0 +1,38 @@
+"""Apply a style sheet incrementally, widget by widget.
+
+`QApplication.setStyleSheet` restyles every widget once for each of its ancestors: half a second
+for the whole window. Here each is restyled once, and the event loop may run in between.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+
+def apply_style(app: QApplication, sheet: str) -> Iterator[None]:
+    """Set the style sheet of ``app``, restyling a widget at each step, visible ones first.
+
+    From the first step on the sheet applies to every new widget.
+    """
+    # Unpolishing clears the style's cache of widgets, so that it does not restyle all at once.
+    app.style().unpolish(app)
+    app.setStyleSheet(sheet)
+    for widget in _seen_first(app.allWidgets()):
+        if shiboken6.isValid(widget):
+            _restyle(widget)
+        yield
+
+
+def _seen_first(widgets: Iterable[QWidget]) -> list[QWidget]:
+    return sorted(widgets, key=lambda widget: not widget.isVisible())
+
+
+def _restyle(widget: QWidget) -> None:
+    style = widget.style()
+    style.unpolish(widget)
+    style.polish(widget)
+    QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+    widget.updateGeometry()
+    widget.update()

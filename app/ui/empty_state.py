@@ -1,0 +1,42 @@
+"""Empty state of the graph: a text that says what it waits for, or what to do next."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from gradscribe.app.document.state import Doc, Result
+
+
+class EmptyState(QLabel):
+    """A label in the middle of the graph, visible while the graph is empty."""
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setProperty("role", "caption")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        column = QVBoxLayout(over)
+        column.addWidget(self)
+
+    def show_result(self, result: Result, doc: Doc) -> None:
+        """Show the text for the current state."""
+        text = empty_state_text(result, doc)
+        self.setText(text)
+        self.setVisible(bool(text))
+
+
+def empty_state_text(result: Result, doc: Doc) -> str:
+    """Return the text for an empty graph; empty if there is a graph."""
+    if not result.shows_nothing:
+        return ""
+    if result.engine == "starting":
+        return "Starting PyTorch…"
+    if not doc.may_run:
+        return "Read the program, then run it"
+    if result.problem is not None:
+        return "The graph appears here once the program runs"
+    if doc.lesson and not doc.source:
+        return "The program runs once you have answered"
+    if result.shown_id:
+        return "Type PyTorch on the left, or press Examples"
+    return ""

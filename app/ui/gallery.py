@@ -1,0 +1,165 @@
+"""The gallery of examples: a title and a sentence each, over the window."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gradscribe.app.document.examples import Example
+from gradscribe.app.ui.layout import scroll_area
+from gradscribe.app.ui.popup import PopupCard
+from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
+
+COLUMNS = 2
+TURN_MS = 12
+"""Time slice for creating tiles before control returns to the event loop."""
+STEPS: dict[int, int] = {
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Down: COLUMNS,
+    Qt.Key.Key_Up: -COLUMNS,
+}
+
+
+class GalleryItem(Protocol):
+    """An example or preset with a title and a description."""
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+
+    @property
+    def about(self) -> str:
+        """A sentence on what to look for."""
+
+
+class _Tile(QPushButton):
+    """A button that also reacts to Return, and forwards the arrow keys."""
+
+    stepped = Signal(int)
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        elif happened.key() in STEPS:
+            self.stepped.emit(STEPS[happened.key()])
+        else:
+            super().keyPressEvent(happened)
+
+
+class Gallery(PopupCard):
+    """Choose an example to start from."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        over: QWidget,
+        examples: Sequence[GalleryItem],
+        about: str = "Short programs to start from; change anything and watch",
+    ) -> None:
+        super().__init__(over, 760, 560)
+        heading = QLabel("Examples")
+        heading.setProperty("role", "heading")
+        caption = QLabel(about)
+        caption.setProperty("role", "caption")
+        self.column.addWidget(heading)
+        self.column.addWidget(caption)
+        # Given its final parent at once: reparenting would style and measure it again.
+        self._area = scroll_area(QWidget(self.card))
+        self.column.addWidget(self._area, 1)
+        self.tiles: list[_Tile] = []
+        self.card.setAccessibleName("Examples")
+        # Adding a tile would repaint everything around it, including the window below the card.
+        self._area.setUpdatesEnabled(False)
+        self.filling = TimeSlices(TURN_MS, self)
+        self.filling.begin(self._fill(examples))
+
+    def _fill(self, examples: Sequence[GalleryItem]) -> Iterator[bool | None]:
+        # Yield to the event loop once, so that the card appears before the tiles.
+        yield END_TURN
+        grid = QGridLayout(self._area.widget())
+        grid.setContentsMargins(0, 0, 8, 0)
+        grid.setSpacing(10)
+        for index, example in enumerate(examples):
+            self.tiles.append(self._tile(example))
+            grid.addWidget(self.tiles[-1], index // COLUMNS, index % COLUMNS)
+            yield None
+        grid.setRowStretch(grid.rowCount(), 1)
+        yield END_TURN
+        resume_paint(self._area)
+
+    def open(self) -> None:
+        """Open the card; once its tiles are created, focus the first."""
+        super().open()
+        self.filling.ended.connect(self._go_to_first)
+        self.filling.go_on()
+
+    def leave(self) -> None:
+        """Close the card, even if it is not complete."""
+        self.filling.stop()
+        super().leave()
+
+    def _go_to_first(self) -> None:
+        if self.tiles:
+            self.tiles[0].setFocus()
+
+    def _tile(self, example: GalleryItem) -> _Tile:
+        tile = _Tile()
+        tile.stepped.connect(self._walk)
+        tile.setAccessibleName(example.title)
+        tile.setAccessibleDescription(example.about)
+        tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        tile.setMinimumHeight(108 if isinstance(example, Example) else 86)
+        column = QVBoxLayout(tile)
+        column.setContentsMargins(14, 10, 14, 10)
+        title, about = QLabel(example.title), QLabel(example.about)
+        title.setProperty("role", "title")
+        about.setProperty("role", "caption")
+        about.setWordWrap(True)
+        for label in (title, about):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(label)
+        column.addStretch(1)
+        if isinstance(example, Example):
+            column.addLayout(self._variants(example))
+        tile.clicked.connect(lambda: self._choose(example))
+        return tile
+
+    def _variants(self, example: Example) -> QHBoxLayout:
+        """Return the links to the example's variants at its limits and with a mistake."""
+        row = QHBoxLayout()
+        row.setSpacing(14)
+        for words, variant in (("At its edge", example.edge), ("Break it", example.broken)):
+            if variant is not None:
+                link = QPushButton(words)
+                link.setProperty("link", True)
+                link.setCursor(Qt.CursorShape.PointingHandCursor)
+                link.setToolTip(f"{variant.title}: {variant.about}")
+                link.setAccessibleName(f"{words}: {variant.title}")
+                link.clicked.connect(partial(self._choose, variant))
+                row.addWidget(link)
+        row.addStretch(1)
+        return row
+
+    def _choose(self, example: GalleryItem, _on: bool = False) -> None:
+        self.leave()
+        self.chosen.emit(example)
+
+    def _walk(self, step: int) -> None:
+        at = next((i for i, tile in enumerate(self.tiles) if tile.hasFocus()), 0) + step
+        if 0 <= at < len(self.tiles):
+            self.tiles[at].setFocus()

@@ -1,0 +1,268 @@
+"""Layout of the window: three columns of rounded panels with movable gutters."""
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gradscribe.app.files.settings import Settings
+from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.tabs import CompactTabs
+
+GUTTER = 12
+USUAL_WIDTH = 1392
+LEFT, RIGHT = 378, 248
+ASIDE_WIDTH = 330
+"""Initial widths of the side columns in a window of the usual width.
+
+The program is wide enough for lines of 42 characters, and the graph has 55 % of the width.
+"""
+LEGEND = 236
+"""Height of the pane below the program: the whole legend."""
+LEAST_PROGRAM = 240
+MIN_WIDTHS = {"aside": 250, "left": 252, "centre": 280, "right": 242}
+WIDEST_SCALE = 1.5
+"""Largest text scale that widens the side columns: the graph needs space, too."""
+TURNS = (("Graph", "The graph of what ran"), ("Inspector", "What is selected, and the tables"))
+STRETCH = {"aside": 1, "left": 2, "centre": 5, "right": 2}
+"""Stretch factors of the columns."""
+NARROW = 1200
+"""Width below which a lesson leaves space for only one of graph and right column at a time."""
+
+
+def scroll_area(inside: QWidget) -> QScrollArea:
+    """Return a scroll area around a widget."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inside)
+    area.viewport().setAutoFillBackground(False)
+    inside.setAutoFillBackground(False)
+    return area
+
+
+def separator() -> QFrame:
+    """Return a horizontal separator line."""
+    line = QFrame()
+    line.setFixedHeight(1)
+    line.setStyleSheet("background: palette(mid); border: none;")
+    return line
+
+
+class Panel(QFrame):
+    """A rounded card around one widget, which may be set later by `hold`."""
+
+    def __init__(self, inside: QWidget | None, name: str) -> None:
+        super().__init__()
+        self.setProperty("panel", True)
+        self.setAccessibleName(name)
+        column = QVBoxLayout(self)
+        # The border is one pixel wide and what is inside must not paint over it.
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        self._column = column
+        if inside is not None:
+            self.hold(inside)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+
+    def hold(self, inside: QWidget) -> None:
+        """Set the content."""
+        self._column.addWidget(inside)
+
+
+def tab_widget(*pages: tuple[str, QWidget]) -> CompactTabs:
+    """Return a tab widget with these pages."""
+    widget = CompactTabs()
+    for title, page in pages:
+        widget.addTab(page, title)
+    return widget
+
+
+class AlternatingColumn(QWidget):
+    """A column that can alternate with another one; then a tab bar above it switches."""
+
+    def __init__(self, inside: QWidget, at: int) -> None:
+        super().__init__()
+        self._at = at
+        self.bar = QTabBar()
+        self.bar.setDrawBase(False)
+        self.bar.setExpanding(False)
+        self.bar.setAccessibleName("Graph or inspector")
+        for title, tip in TURNS:
+            self.bar.setTabToolTip(self.bar.addTab(title), tip)
+        self.bar.hide()
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
+        rows.addWidget(self.bar)
+        rows.addWidget(inside, 1)
+
+    def take(self, tight: bool) -> None:
+        """Show the tab bar, with this column selected, if only one column fits (``tight``)."""
+        with QSignalBlocker(self.bar):
+            self.bar.setCurrentIndex(self._at)
+        self.bar.setVisible(tight)
+
+
+class Columns(QWidget):
+    """Left, centre and right column; the side columns are split in two, one above the other.
+
+    ``aside`` is an optional column left of them, hidden at first. While it is shown in a narrow
+    window, the right column and the centre alternate.
+    """
+
+    def __init__(
+        self,
+        left: tuple[QWidget, QWidget],
+        centre: QWidget,
+        right: tuple[QWidget, QWidget],
+        aside: QWidget,
+    ) -> None:
+        super().__init__()
+        self.left = _column("left", *left, share=(1, 0))
+        self.left.setSizes([2 * LEGEND, LEGEND])
+        left[0].setMinimumHeight(LEAST_PROGRAM)
+        self.right = _column("right", *right, share=(1, 1))
+        self.below = left[1]
+        self.across = _splitter(Qt.Orientation.Horizontal)
+        self.aside = aside
+        aside.hide()
+        self._right_wanted, self._scale = True, 1.0
+        self._paint = DeferredPaint(self)
+        self._turned = False
+        """True if the right column is the visible one while only one fits."""
+        self._turns = AlternatingColumn(centre, 0), AlternatingColumn(self.right, 1)
+        for turn in self._turns:
+            turn.bar.tabBarClicked.connect(lambda at: self.show_right(at == 1))
+            turn.bar.currentChanged.connect(lambda at: self.show_right(at == 1))
+        self._unshared = False
+        """True while the user has not moved a gutter since the optional column was shown."""
+        self.across.splitterMoved.connect(self._settle)
+        columns = {"aside": aside, "left": self.left}
+        columns |= {"centre": self._turns[0], "right": self._turns[1]}
+        for name, part in columns.items():
+            part.setMinimumWidth(MIN_WIDTHS[name])
+            self.across.addWidget(part)
+            self.across.setStretchFactor(self.across.count() - 1, STRETCH[name])
+        self.across.setSizes([ASIDE_WIDTH, LEFT, USUAL_WIDTH - LEFT - RIGHT, RIGHT])
+        frame = QVBoxLayout(self)
+        frame.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
+        frame.addWidget(self.across)
+
+    def _parts(self) -> dict[str, QSplitter]:
+        return {"columns": self.across, "left": self.left, "right": self.right}
+
+    def set_text_scale(self, scale: float) -> None:
+        """Adapt the least widths of the side columns to the text scale."""
+        self._scale = min(scale, WIDEST_SCALE)
+        for name, part in (("left", self.left), ("right", self._turns[1]), ("aside", self.aside)):
+            part.setMinimumWidth(round(MIN_WIDTHS[name] * self._scale))
+        self._make_room()
+
+    def remember(self, settings: Settings) -> None:
+        """Save the positions of the gutters."""
+        for name, part in self._parts().items():
+            settings.put_shape(name, part.saveState())
+
+    def recall(self, settings: Settings) -> None:
+        """Restore the positions of the gutters."""
+        for name, part in self._parts().items():
+            shape = settings.shape(name)
+            if not shape.isEmpty():
+                part.restoreState(shape)
+
+    def show_parts(self, left: bool, below: bool, right: bool) -> None:
+        """Show or hide the side columns and the pane below the program."""
+        self.left.setVisible(left)
+        self.below.setVisible(below)
+        self._right_wanted = right
+        self._make_room()
+
+    def show_aside(self, shown: bool) -> None:
+        """Show or hide the optional column at the far left."""
+        if shown and self.aside.isHidden():
+            self._unshared = True
+        self._turned = False
+        if self.isVisible() and shown == self.aside.isHidden():
+            # Every column is resized: paint once, when all have their new width.
+            self._paint.suspend()
+        self.aside.setVisible(shown)
+        self._make_room()
+        if self.isVisible():
+            self._share_out()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Alternate centre and right if not all columns fit."""
+        super().resizeEvent(happened)
+        self._make_room()
+        self._share_out()
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Distribute the width once it is known: a hidden layout assigns none."""
+        super().showEvent(happened)
+        QTimer.singleShot(0, self, self._share_out)
+
+    def _settle(self) -> None:
+        self._unshared = False
+
+    def _share_out(self) -> None:
+        """Give the optional column its width at the expense of the graph."""
+        layout = self.layout()
+        if self.aside.isHidden() or not self._unshared or layout is None:
+            return
+        layout.activate()
+        sizes = self.across.sizes()
+        most = [round(width * self._scale) for width in (ASIDE_WIDTH, ASIDE_WIDTH, RIGHT)]
+        left, right = min(sizes[1], most[1]), min(sizes[3], most[2])
+        centre = max(MIN_WIDTHS["centre"], sum(sizes) - most[0] - left - right)
+        if self._turns[0].bar.isVisibleTo(self._turns[0]):
+            right = centre = sum(sizes) - most[0] - left
+        self.across.setSizes([most[0], left, centre, right])
+
+    def show_right(self, right: bool) -> None:
+        """Show the right column or the centre while only one of them fits."""
+        if right == self._turned:
+            return
+        focused = any(turn.bar.hasFocus() for turn in self._turns)
+        aside, left, *turns = self.across.sizes()
+        self._turned = right
+        self._make_room()
+        if self._turns[0].bar.isVisibleTo(self._turns[0]):
+            # Give both the same width, so that no gutter moves.
+            self.across.setSizes([aside, left, sum(turns), sum(turns)])
+        if focused:
+            self._turns[int(right)].bar.setFocus()
+
+    def _make_room(self) -> None:
+        narrow = not self.aside.isHidden() and self.width() < NARROW * self._scale
+        tight = narrow and self._right_wanted
+        centre, right = self._turns
+        right.setVisible(self._right_wanted and (self._turned or not tight))
+        centre.setVisible(not (tight and self._turned))
+        for turn in self._turns:
+            turn.take(tight)
+
+
+def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -> QSplitter:
+    column = _splitter(Qt.Orientation.Vertical)
+    column.setObjectName(name)
+    for part, stretch in zip((upper, lower), share, strict=True):
+        part.setMinimumHeight(120)
+        column.addWidget(part)
+        column.setStretchFactor(column.count() - 1, stretch)
+    return column
+
+
+def _splitter(direction: Qt.Orientation) -> QSplitter:
+    made = QSplitter(direction)
+    made.setHandleWidth(GUTTER)
+    made.setChildrenCollapsible(False)
+    return made

@@ -1,0 +1,141 @@
+"""Notification bar under the top bar: one notice at a time, with buttons for its actions."""
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from gradscribe.app.commands.context import Notice
+from gradscribe.app.files.documents import Refused
+from gradscribe.widgets.base.labels import tip
+
+MARGIN = 12
+
+
+class NotificationBar(QWidget):
+    """The bar, hidden while there is no notice. It never takes the focus."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: list[Notice] = []
+        self._shown: Notice | None = None
+        self.card = QFrame()
+        self.card.setProperty("notice", True)
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setMinimumWidth(1)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.count = QLabel()
+        self.count.setProperty("role", "caption")
+        self._made: list[QPushButton] = []
+        """Buttons for choices, reused; those that the notice does not need are hidden."""
+        self.hide_button = QPushButton("✕")
+        self.hide_button.setProperty("quiet", True)
+        self.hide_button.setToolTip("Hide this")
+        self.hide_button.setAccessibleName("Hide this")
+        self.hide_button.clicked.connect(self._leave)
+        self._row = QHBoxLayout(self.card)
+        self._row.setContentsMargins(14, 6, 8, 6)
+        self._row.setSpacing(8)
+        for part in (self.text, self.count, self.hide_button):
+            self._row.addWidget(part, int(part is self.text))
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(MARGIN, MARGIN, MARGIN, 0)
+        outer.addWidget(self.card)
+        self.hide()
+
+    @property
+    def notice(self) -> Notice | None:
+        """The notice that is shown; None if there is none."""
+        return self._waiting[0] if self._waiting else None
+
+    @property
+    def waiting(self) -> tuple[Notice, ...]:
+        """The notice that is shown and those queued after it."""
+        return tuple(self._waiting)
+
+    @property
+    def buttons(self) -> list[QPushButton]:
+        """The buttons of the shown notice, one for each choice."""
+        return self._made[: len(self.notice.choices)] if self.notice is not None else []
+
+    def post(self, notice: Notice) -> None:
+        """Queue a notice, or replace the one with the same key."""
+        keys = [waiting.key for waiting in self._waiting]
+        if notice.key in keys:
+            self._waiting[keys.index(notice.key)] = notice
+        else:
+            self._waiting.append(notice)
+        self._show()
+
+    def show_now(self, notice: Notice) -> None:
+        """Show a notice at once, because it answers an action of the user."""
+        self._waiting = [notice, *(old for old in self._waiting if old.key != notice.key)]
+        self._show()
+
+    def drop(self, key: str) -> None:
+        """Remove the notice with that key."""
+        self._waiting = [notice for notice in self._waiting if notice.key != key]
+        self._show()
+
+    def _leave(self) -> None:
+        if self.notice is not None:
+            self.drop(self.notice.key)
+
+    def _choose(self, index: int, _on: bool = False) -> None:
+        notice = self.notice
+        if notice is None:
+            return
+        self.drop(notice.key)
+        try:
+            notice.choices[index][1]()
+        except Refused as refusal:
+            self.show_now(replace(notice, text=str(refusal)))
+
+    def _show(self) -> None:
+        notice = self.notice
+        if notice is None:
+            self._shown = None
+            self.hide()
+            return
+        several = len(self._waiting) > 1
+        self.count.setText(f"1 of {len(self._waiting)}" if several else "")
+        self.count.setVisible(several)
+        if notice is not self._shown:
+            self._shown = notice
+            self._fill(notice)
+        # Shown last: a change of a visible bar would lay out everything below it again.
+        self.show()
+        self._speak(notice)
+
+    def _fill(self, notice: Notice) -> None:
+        # A path has no spaces to wrap at, and must not make the window wider.
+        self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
+        self.card.setToolTip(tip(notice.more))
+        while len(self._made) < len(notice.choices):
+            button = QPushButton(self.card)
+            button.clicked.connect(partial(self._choose, len(self._made)))
+            self._row.insertWidget(1 + len(self._made), button)
+            self._made.append(button)
+        for button in self._made:
+            # Hide even if shown again below, so that focus does not stay on a relabelled button.
+            button.hide()
+        for button, (label, _) in zip(self._made, notice.choices, strict=False):
+            button.setText(label)
+            button.show()
+
+    def _speak(self, notice: Notice) -> None:
+        if self.accessibleName() != notice.text:
+            self.setAccessibleName(notice.text)
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def keyPressEvent(self, pressed: QKeyEvent) -> None:
+        """Hide on Esc."""
+        if pressed.key() == Qt.Key.Key_Escape:
+            self._leave()
+        else:
+            super().keyPressEvent(pressed)

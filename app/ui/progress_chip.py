@@ -1,0 +1,63 @@
+"""A chip on the canvas with the progress of an export and a Cancel button."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+
+from gradscribe.widgets.base.labels import plain_label, tip
+from gradscribe.widgets.base.single_shot import single_shot
+
+APPEAR_MS = 250
+BAR_WIDTH = 150
+LONGEST = 28
+"""Most characters of a file name; longer ones are elided."""
+
+
+class ProgressChip(QFrame):
+    """A chip with the file's name, a bar and Cancel; hidden while nothing is exported."""
+
+    cancelled = Signal()
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setProperty("chip", True)
+        self.setAccessibleName("Export")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 6, 4)
+        row.setSpacing(10)
+        self.name = plain_label()
+        self.bar = QProgressBar()
+        self.bar.setFixedWidth(BAR_WIDTH)
+        self.bar.setTextVisible(False)
+        self.percent = QLabel()
+        self.percent.setProperty("role", "caption")
+        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button.setProperty("quiet", True)
+        self.cancel_button.setProperty("crumb", True)
+        self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.cancel_button.setToolTip("Cancel the export; no file is left behind")
+        self.cancel_button.clicked.connect(self.cancelled)
+        for part in (self.name, self.bar, self.percent, self.cancel_button):
+            row.addWidget(part)
+        self._appear = single_shot(self, self.show, APPEAR_MS)
+        self.hide()
+
+    def begin(self, verb: str, name: str) -> None:
+        """Show the chip after `APPEAR_MS`, so that short exports do not flash it."""
+        short = name if len(name) <= LONGEST else f"{name[:12]}…{name[-(LONGEST - 13) :]}"
+        self.name.setText(f"{verb} {short}")
+        self.name.setToolTip(tip(name))
+        self.show_share(0, 1)
+        self._appear.start()
+
+    def end(self) -> None:
+        """Hide the chip."""
+        self._appear.stop()
+        self.hide()
+
+    def show_share(self, done: int, count: int) -> None:
+        """Show that ``done`` of ``count`` steps are done."""
+        self.bar.setRange(0, max(1, count))
+        self.bar.setValue(done)
+        percent = f"{100 * done // max(1, count)} %"
+        self.percent.setText(percent)
+        self.setAccessibleDescription(f"{self.name.text()}, {percent}")

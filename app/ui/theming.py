@@ -1,0 +1,160 @@
+"""Theming of the application: current theme and text scale, applied to all widgets."""
+
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
+
+import shiboken6
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication, QWidget
+
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.ui.apply_style import apply_style
+from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.theme import Theme, ui_font
+from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
+
+TEXT_PX = 13
+LECTURE_TEXT = 1.35
+"""Text scale of the lecture mode."""
+TURN_MS = 12
+"""Time slice for applying a theme before control returns to the event loop."""
+
+
+class Themed(Protocol):
+    """A widget that paints with a theme."""
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use this theme from now on."""
+
+
+@runtime_checkable
+class IncrementallyThemed(Protocol):
+    """A widget that takes a theme part by part."""
+
+    def apply_theme_in_steps(self, theme: Theme) -> Iterator[None]:
+        """Apply a theme in steps."""
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """A widget with expensive painting that can be prepared in advance."""
+
+    def prepare(self) -> None:
+        """Prepare painting of the visible part."""
+
+
+class Theming(QObject):
+    """Follow the settings and the system's colour scheme, and update every themed widget."""
+
+    changed = Signal(object)
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._themed: list[Themed] = []
+        self._steps = TimeSlices(TURN_MS, self)
+        self._held: list[QWidget] = []
+        """Windows whose updates are disabled until the new theme is applied everywhere."""
+        settings.changed.connect(self._follow)
+        QApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+
+    def add(self, *widgets: Themed) -> None:
+        """Apply the current theme to these widgets, and every later one."""
+        self._themed.extend(widgets)
+        for widget in widgets:
+            widget.set_theme(self.theme())
+
+    def theme(self) -> Theme:
+        """Return the current theme."""
+        name = self._settings.text("theme")
+        if name == "system":
+            dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+            name = "dark" if dark else "light"
+        return Theme.load(name).scaled(self.scale())
+
+    def scale(self) -> float:
+        """Return the text scale, 1 is normal."""
+        lecture = LECTURE_TEXT if self._settings.flag("lecture") else 1.0
+        return self._settings.number("text") * lecture
+
+    def apply(self) -> None:
+        """Apply the current theme everywhere, synchronously."""
+        self._begin()
+        self.finish()
+
+    def finish(self) -> None:
+        """Complete a theme change in progress, synchronously."""
+        self._steps.finish()
+
+    def prepare(self) -> Iterator[bool]:
+        """Prepare the painting of all visible widgets, one at each step."""
+        for widget in self._themed:
+            if isinstance(widget, Preparable):
+                widget.prepare()
+                yield END_TURN
+
+    def _follow(self, key: str) -> None:
+        if key in ("theme", "text", "lecture"):
+            self._begin()
+            self._steps.go_on()
+
+    def _begin(self) -> None:
+        """Start applying the current theme; restart if a change is in progress."""
+        self._steps.begin(self._dress(self.theme()))
+
+    def _dress(self, theme: Theme) -> Iterator[bool | None]:
+        try:
+            yield from self._dressed(theme)
+        except Exception:
+            self._resume_updates()
+            raise
+
+    def _dressed(self, theme: Theme) -> Iterator[bool | None]:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self._pause_updates(app)
+        app.setPalette(theme.palette())
+        app.setFont(ui_font(TEXT_PX * self.scale()))
+        sheet = theme.stylesheet(self.scale())
+        hidden: Iterator[None] = iter(())
+        if sheet != app.styleSheet():
+            hidden = apply_style(app, sheet)
+            for _ in range(sum(widget.isVisible() for widget in app.allWidgets())):
+                next(hidden)
+                yield None
+        # Hidden widgets, too: they may be shown before the last widget is done.
+        for widget in self._themed:
+            if isinstance(widget, IncrementallyThemed):
+                yield from widget.apply_theme_in_steps(theme)
+            else:
+                widget.set_theme(theme)
+                yield None
+        self.changed.emit(theme)
+        # Larger text changes layouts, which happens in the event loop.
+        yield END_TURN
+        yield from self.prepare()
+        self._resume_updates()
+        yield END_TURN
+        yield from hidden
+
+    def _pause_updates(self, app: QApplication) -> None:
+        for window in app.topLevelWidgets():
+            if window.isVisible() and window.updatesEnabled():
+                window.setUpdatesEnabled(False)
+                self._held.append(window)
+
+    def _resume_updates(self) -> None:
+        held, self._held = self._held, []
+        for window in held:
+            if shiboken6.isValid(window):
+                resume_paint(window)
+
+    def _system_changed(self) -> None:
+        if self._settings.text("theme") == "system":
+            self._follow("theme")
+
+    def close(self) -> None:
+        """Stop following the system, and stop applying themes."""
+        self._steps.stop()
+        self._resume_updates()
+        QApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)

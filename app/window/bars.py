@@ -1,0 +1,260 @@
+"""The bar on top of the window and the status line at its bottom."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from gradscribe.app.document.state import ENGINE_DIED, Doc, Result, View
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.labels import plain_label, tip
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
+from gradscribe.widgets.transport.buttons import TransportButtons
+
+LAYERS = ("values", "gradients", "shapes")
+MIN_TITLE_WIDTH = 120
+"""Least width of the title, which is elided in the middle, in pixels."""
+MARGINS = 120
+"""Total width of the bar's margins and gaps, in pixels."""
+REMARK_MS = 6000
+"""Time that a remark stays in the status line."""
+
+
+class TopBar(QFrame):
+    """Workspace switch, examples, document title, transport buttons and layer toggles."""
+
+    examples_pressed = Signal()
+    lessons_pressed = Signal()
+    layer_pressed = Signal(str, bool)
+
+    def __init__(self, buttons: TransportButtons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("bar", True)
+        self.switch = WorkspaceSwitch()
+        self.examples = QPushButton("Examples")
+        self.examples.setToolTip("Short programs to start from (Ctrl+E)")
+        self.examples.clicked.connect(self.examples_pressed)
+        self.lessons = QPushButton("Lessons")
+        self.lessons.setToolTip("Learn PyTorch step by step (Ctrl+Shift+T)")
+        self.lessons.clicked.connect(self.lessons_pressed)
+        self._buttons = buttons
+        self._doc = Doc()
+        self.title = plain_label()
+        self.title.setProperty("role", "heading")
+        self.counts = QLabel()
+        self.counts.setProperty("role", "caption")
+        self.layers = {name: self._layer(name) for name in LAYERS}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.setSpacing(10)
+        row.addWidget(self.switch)
+        row.addSpacing(6)
+        row.addWidget(self.examples)
+        row.addWidget(self.lessons)
+        row.addSpacing(6)
+        row.addWidget(self.title)
+        row.addWidget(self.counts)
+        row.addSpacing(14)
+        row.addWidget(buttons)
+        row.addStretch(1)
+        for button in self.layers.values():
+            row.addWidget(button)
+
+    def _layer(self, name: str) -> QPushButton:
+        button = QPushButton(name.capitalize())
+        button.setCheckable(True)
+        button.setToolTip(
+            {
+                "values": "Show the values of the forward pass (Ctrl+1)",
+                "gradients": "Show the gradients of the backward pass (Ctrl+2)",
+                "shapes": "Show the shape of the tensor on each wire (Ctrl+3)",
+            }[name]
+        )
+        button.clicked.connect(lambda on: self.layer_pressed.emit(name, on))
+        return button
+
+    def show_doc(self, doc: Doc) -> None:
+        """Show the document's title, with a dot if it has unsaved changes."""
+        self._doc = doc
+        self.title.setToolTip(tip(formatting.file_name(doc.path)) or "Not in a file yet")
+        self._fit()
+
+    def show_counts(self, counts: str) -> None:
+        """Show the node and parameter counts of the graph."""
+        self.counts.setText(counts)
+        self._fit()
+
+    def show_view(self, view: View) -> None:
+        """Check the buttons of the visible layers."""
+        for name, button in self.layers.items():
+            button.setChecked(bool(getattr(view, name)))
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Hide what does not fit."""
+        super().resizeEvent(happened)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Hide what does not fit: the counts first, then the speed label, then the slider."""
+        edited = self._doc.modified and bool(self._doc.path)
+        title = self._doc.title + (" •" if edited else "")
+        metrics = self.title.fontMetrics()
+        slider = (self._buttons.speed_slider, self._buttons.speed_value)
+        extras: tuple[tuple[QWidget, ...], ...] = (
+            (self.counts,),
+            (self._buttons.speed_label,),
+            slider,
+            (self.examples, self.lessons),
+        )
+        taken = sum(_room(extra) for group in extras for extra in group)
+        taken += self._fixed_width() + min(metrics.horizontalAdvance(title), MIN_TITLE_WIDTH)
+        for group in extras:
+            tight = taken > self.width()
+            for extra in group:
+                extra.setVisible(not tight)
+                taken -= _room(extra) if tight else 0
+        room = max(MIN_TITLE_WIDTH, self.width() - taken + MIN_TITLE_WIDTH)
+        self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
+
+    def _fixed_width(self) -> int:
+        buttons = self._buttons
+        always = (buttons.reset_button, buttons.back_button, buttons.step_button)
+        shown = (self.switch, *always, buttons.play_button, *self.layers.values())
+        return sum(map(_room, shown)) + MARGINS
+
+
+def _room(widget: QWidget) -> int:
+    """Return the width of a widget in the row, including the gap after it."""
+    return max(widget.sizeHint().width(), widget.minimumWidth()) + 10
+
+
+class StatusLine(QFrame):
+    """Status line: the latest event, remark or problem, and the state of the engine."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("bar", True)
+        self.message = plain_label()
+        self.message.setProperty("role", "caption")
+        self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.engine = QLabel()
+        self.engine.setProperty("role", "caption")
+        self.note = plain_label()
+        self.note.setProperty("role", "warning")
+        self.held = QLabel()
+        self.held.setProperty("role", "caption")
+        self.held.setToolTip("Memory of the tensors that backward nodes keep at this position")
+        self._caption = ""
+        self._said = ""
+        self._problem = ""
+        self._elsewhere = False
+        self._quiet = single_shot(self, self._hush, REMARK_MS)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 16, 6)
+        row.setSpacing(16)
+        row.addWidget(self.message, 1)
+        row.addWidget(self.note)
+        row.addWidget(self.held)
+        row.addWidget(self.engine)
+
+    def say(self, remark: str) -> None:
+        """Show a remark for `REMARK_MS`."""
+        self._said = remark
+        self._quiet.start()
+        self._refresh()
+
+    def retract(self, remark: str) -> None:
+        """Remove a remark that is no longer true."""
+        if self._said == remark:
+            self._quiet.stop()
+            self._hush()
+
+    def caption(self, event: str) -> None:
+        """Show the event that is playing, unless a remark or a problem is shown."""
+        self._caption = event
+        self._refresh()
+
+    def show_result(self, result: Result, doc: Doc) -> None:
+        """Show the problem, if there is one, and the state of the engine."""
+        problem = problem_line(result)
+        if problem and problem != self._problem:
+            self._said = ""
+        self._problem = problem
+        self._refresh()
+        self.engine.setText(engine_line(result, doc))
+        short, whole = truncation_notes(result)
+        self.note.setText(short)
+        self.note.setToolTip(tip(whole))
+        self.note.setVisible(bool(short) and not self._elsewhere)
+
+    def show_program(self, on: bool) -> None:
+        """Show or hide what concerns the program and its engine."""
+        for part in (self.engine, self.note, self.held):
+            part.setVisible(on and bool(part.text()))
+        self._elsewhere = not on
+        self._refresh()
+
+    def show_saved_memory(self, count: int | None) -> None:
+        """Show the bytes of tensors saved for backward; None if this program saves none."""
+        self.held.setText("" if count is None else f"{formatting.size(count)} held for backward")
+        self.held.setVisible(count is not None and not self._elsewhere)
+
+    def _hush(self) -> None:
+        self._said = ""
+        self._refresh()
+
+    def _refresh(self) -> None:
+        shown = self._said or ("" if self._elsewhere else self._problem or self._caption)
+        self.message.setText(shown)
+        self.message.setToolTip(tip(shown))
+        wrong = bool(self._problem) and not self._said and not self._elsewhere
+        role = "error" if wrong else "caption"
+        if self.message.property("role") != role:
+            self.message.setProperty("role", role)
+            self.message.style().unpolish(self.message)
+            self.message.style().polish(self.message)
+        self.message.setAccessibleName(shown)
+
+
+def problem_line(result: Result) -> str:
+    """Return the problem in one line: its place, torch's message, and a hint."""
+    problem = result.problem
+    if problem is None:
+        return ""
+    place = f"Line {problem.place.line}: " if problem.place.line else ""
+    message = problem.message.strip().splitlines()
+    hint = f" — {problem.hint}" if problem.hint else ""
+    kind = "" if problem.type == ENGINE_DIED else f"{problem.type}: "
+    return f"{place}{kind}{message[0] if message else ''}{hint}"
+
+
+def truncation_notes(result: Result) -> tuple[str, str]:
+    """Return what the tape lacks, as a short note and as full sentences; empty if complete."""
+    tape = result.tape
+    short, whole = [], []
+    if tape.truncated:
+        short += [part.partition(";")[0] for part in tape.truncated.rstrip(".").split(". ")]
+        whole.append(tape.truncated)
+    if tape.dropped:
+        short.append(f"{formatting.count(tape.dropped, 'value')} kept as summaries")
+        whole.append(
+            "Their numbers were given up to stay within the memory for values. "
+            "Run › Memory for values raises it."
+        )
+    return " · ".join(short), "\n".join(whole)
+
+
+def engine_line(result: Result, doc: Doc) -> str:
+    """Return the state of the engine in a few words."""
+    if result.engine == "starting":
+        return "PyTorch is starting…"
+    if result.engine == "running":
+        return "Running…"
+    if result.engine == "stopping":
+        return "Stopping…"
+    parts = [f"torch {result.torch}" if result.torch else "", doc.device, f"seed {doc.seed}"]
+    if result.shown_id and not result.stale and result.seconds:
+        parts.insert(0, f"Ran in {result.seconds * 1000:.0f} ms")
+    elif result.stale:
+        parts.insert(0, "Showing the last good graph")
+    return " · ".join(part for part in parts if part)

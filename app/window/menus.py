@@ -1,0 +1,147 @@
+"""Build actions, menus, shortcuts and palette lines from the commands."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from gradscribe.app import commands
+from gradscribe.app.commands import MENUS, Command, MenuChoice
+from gradscribe.app.commands.context import Shell
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.ui import popup
+from gradscribe.app.ui.palette import PaletteLine
+
+
+class Menus(QObject):
+    """The menu bar of a window and every action in it."""
+
+    def __init__(self, bar: QMenuBar, shell: Shell, owner: QWidget) -> None:
+        super().__init__(owner)
+        self._shell = shell
+        self._commands = commands.load()
+        self._actions: dict[str, QAction] = {}
+        self._bare: dict[str, Command] = {}
+        for name in MENUS:
+            menu = bar.addMenu(f"&{name}")
+            menu.setToolTipsVisible(True)
+            menu.aboutToShow.connect(self.refresh)
+            self._fill(menu, [one for one in self._commands if one.place[0] == name], owner)
+        self.refresh()
+
+    def _fill(self, menu: QMenu, entries: list[Command], owner: QWidget) -> None:
+        group = entries[0].place[1] if entries else ""
+        for one in entries:
+            if one.place[1] != group:
+                menu.addSeparator()
+                group = one.place[1]
+            if one.choices:
+                self._add_submenu(menu, one)
+                continue
+            action = QAction(one.title, menu)
+            action.setToolTip(one.tip)
+            action.setStatusTip(one.tip)
+            action.setShortcuts([QKeySequence(key) for key in one.keys])
+            action.setCheckable(one.checked is not None)
+            action.triggered.connect(lambda _=False, one=one: self.perform(one))
+            if one.bare:
+                # The part after a tab is shown where the shortcut stands.
+                action.setText(f"{one.title}\t{one.bare[0]}")
+            # An action in a hidden menu bar has no shortcuts unless a shown widget has it too.
+            owner.addAction(action)
+            menu.addAction(action)
+            self._actions[one.id] = action
+            self._bare |= {QKeySequence(key).toString(): one for key in one.bare}
+
+    def _add_submenu(self, menu: QMenu, one: Command) -> None:
+        sub = menu.addMenu(one.title)
+        sub.setToolTipsVisible(True)
+        sub.aboutToShow.connect(lambda: self._fill_choices(sub, one))
+        self._actions[one.id] = sub.menuAction()
+
+    def _fill_choices(self, sub: QMenu, one: Command) -> None:
+        for old in sub.actions():
+            sub.removeAction(old)
+            old.deleteLater()
+        for choice in one.choices(self._shell) if one.choices else ():
+            action = QAction(choice.title.replace("&", "&&"), sub)
+            action.setToolTip(choice.tip)
+            action.setCheckable(choice.checked is not None)
+            action.setChecked(bool(choice.checked))
+            action.triggered.connect(lambda _=False, choice=choice: self.choose(choice))
+            sub.addAction(action)
+        if not sub.actions():
+            sub.addAction("None yet").setEnabled(False)
+
+    def refresh(self) -> None:
+        """Update the enabled and checked state of all actions."""
+        for one in self._commands:
+            action = self._actions[one.id]
+            action.setEnabled(one.when(self._shell))
+            if one.checked:
+                action.setChecked(one.checked(self._shell))
+
+    def perform(self, one: Command) -> None:
+        """Execute a command, if it is enabled; show a refusal in the status line."""
+        if not one.when(self._shell):
+            return
+        try:
+            one.run(self._shell)
+        except Refused as refusal:
+            self._shell.say(str(refusal))
+        self.refresh()
+
+    def perform_by(self, name: str) -> None:
+        """Execute the command with that id, if it is enabled."""
+        self.perform(next(one for one in self._commands if one.id == name))
+
+    def choose(self, choice: MenuChoice) -> None:
+        """Execute an entry of a submenu."""
+        try:
+            choice.run(self._shell)
+        except Refused as refusal:
+            self._shell.say(str(refusal))
+        self.refresh()
+
+    def pop_up(self, name: str, at: QPoint) -> None:
+        """Open the submenu with that id, its lower right corner at the global point ``at``."""
+        sub = self._actions[name].menu()
+        if isinstance(sub, QMenu):
+            sub.aboutToShow.emit()
+            sub.popup(at - QPoint(sub.sizeHint().width(), sub.sizeHint().height()))
+
+    def press(self, key: QKeyEvent) -> bool:
+        """Execute the command with this bare key, or click the focused button on Return.
+
+        Returns whether the key was handled.
+        """
+        plain = key.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if plain != Qt.KeyboardModifier.NoModifier:
+            return False
+        if popup.click_focused(key):
+            return True
+        one = self._bare.get(QKeySequence(key.key()).toString())
+        if one is None or not one.when(self._shell):
+            return False
+        self.perform(one)
+        return True
+
+    def lines(self) -> Iterable[PaletteLine]:
+        """Yield a palette line for every enabled command and each entry of a submenu."""
+        for one in self._commands:
+            if not one.when(self._shell):
+                continue
+            if one.choices:
+                for choice in one.choices(self._shell):
+                    title = f"{one.title}: {choice.title}"
+                    yield PaletteLine(title, choice.tip, "", partial(self.choose, choice))
+            else:
+                keys = ", ".join(_shown(key) for key in (*one.bare, *one.keys)[:2])
+                menu = one.place[0]
+                yield PaletteLine(f"{menu}: {one.title}", one.tip, keys, partial(self.perform, one))
+
+
+def _shown(key: str) -> str:
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)

@@ -1,0 +1,121 @@
+"""Start-up: the application and its first window."""
+
+import gc
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, QStandardPaths, Qt
+from PySide6.QtWidgets import QApplication
+
+from gradscribe.app.commands.context import Notice
+from gradscribe.app.files.documents import Drafts, Refused
+from gradscribe.app.files.settings import Settings, app_folder
+from gradscribe.app.runtime.faults import FaultHandler
+from gradscribe.app.runtime.gc_scheduler import GcScheduler
+from gradscribe.app.runtime.malloc import limit_arenas
+from gradscribe.app.ui.fault_card import show_crash
+from gradscribe.app.window.preload import Preloader
+from gradscribe.app.window.shutdown import ShutdownSignals
+from gradscribe.app.window.window import Window
+
+if TYPE_CHECKING:
+    from gradscribe.app.link.client import Link
+
+SWITCH_INTERVAL_S = 0.0002
+"""Interpreter switch interval. A repaint acquires the GIL some 200 times: while a long tape is
+preprocessed it took a second with the default 5 ms, and a tenth of that with 1 ms."""
+
+TITLE_PX = 32
+"""Approximate height of a window's title bar."""
+
+
+def make_app(argv: list[str]) -> QApplication:
+    """Return the application, created if there is none yet."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        limit_arenas()
+        app = QApplication(argv[:1] or ["gradscribe"])
+    app.setApplicationName("gradscribe")
+    app.setApplicationDisplayName("Gradscribe")
+    app.setStyle("Fusion")
+    return app
+
+
+def open_window(
+    path: str = "",
+    argv: list[str] | None = None,
+    begin: Callable[[Window], None] | None = None,
+) -> int:
+    """Open the window on a program (or on the unsaved work) and run the event loop.
+
+    ``begin`` is called with the window first.
+
+    Returns the exit code: 0, or 2 if ``path`` cannot be opened.
+    """
+    app = make_app(argv or sys.argv)
+    where = app_folder(QStandardPaths.StandardLocation.AppDataLocation)
+    faults = FaultHandler(where / "logs" / "gradscribe.log")
+    faults.install()
+    try:
+        return _run_window(app, where, faults, path, begin)
+    finally:
+        faults.close()
+
+
+def start_services(window: Window, link: "Link") -> None:
+    """Start the engine and the preloader once the window has been painted."""
+    preparing = Preloader(window.rooms.prepare, window)
+    for begin in (link.start, preparing.start):
+        window.painted.connect(begin)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    # All objects so far live for ever: exempt them from full collections, which would block for
+    # 60 ms to traverse everything that was imported.
+    gc.freeze()
+    window.rooms.made.connect(gc.freeze)
+    GcScheduler(
+        lambda: window.session.arrivals.busy or window.presenter.scene_builder.busy, window
+    ).start()
+
+
+def fit_to_screen(size: QSize, available: QSize) -> QSize:
+    """Return a window size that fits on a screen including the title bar, in pixels."""
+    return size.boundedTo(available - QSize(0, TITLE_PX))
+
+
+def _run_window(
+    app: QApplication,
+    where: Path,
+    faults: FaultHandler,
+    path: str,
+    begin: Callable[[Window], None] | None,
+) -> int:
+    from gradscribe.app.link.client import Link
+
+    link = Link(spare=True)
+    window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
+    try:
+        window.open_first(path)
+    except Refused as refusal:
+        sys.stderr.write(f"gradscribe: {refusal}\n")
+        window.close()
+        window.deleteLater()
+        return 2
+    show_crash(window, faults)
+    if window.settings.trouble:
+        window.notices.post(Notice("settings", window.settings.trouble))
+    start_services(window, link)
+    if window.settings.shape("window").isEmpty():
+        window.resize(fit_to_screen(window.size(), window.screen().availableSize()))
+    if begin is not None:
+        begin(window)
+    elif window.settings.shape("window").isEmpty() and not path:
+        window.welcome()
+    window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    ending = ShutdownSignals(window.close, window)
+    window.show()
+    try:
+        return app.exec()
+    finally:
+        ending.stop()

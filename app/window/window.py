@@ -1,0 +1,413 @@
+"""The main window: it creates the widgets, lays them out and connects them to the session."""
+
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from gradscribe.app.commands import file, learn, train
+from gradscribe.app.compare.controller import CompareController
+from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.line_table import LineTableController
+from gradscribe.app.document.presenter import Presenter, Views
+from gradscribe.app.document.session import Session
+from gradscribe.app.document.state import EngineLink
+from gradscribe.app.export.queue import ExportQueue
+from gradscribe.app.files.documents import Drafts, Refused
+from gradscribe.app.files.recovery import Recovery
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.lessons.dock import LessonDock
+from gradscribe.app.training.page.workspaces import Workspaces
+from gradscribe.app.training.session.link import TrainLink
+from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui.empty_state import EmptyState
+from gradscribe.app.ui.find_bar import FindBar
+from gradscribe.app.ui.graph_overlay import GraphOverlay
+from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
+from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
+from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.theming import Themed, Theming
+from gradscribe.app.window.bars import StatusLine, TopBar
+from gradscribe.app.window.findings_controller import FindingsController
+from gradscribe.app.window.menus import Menus
+from gradscribe.app.window.output_tab import OutputTab
+from gradscribe.app.window.window_context import ShellWindow
+from gradscribe.engine.protocol.training import Exported
+from gradscribe.playback.graph.coloring import MODES
+from gradscribe.widgets.base.labels import Heading, sheet
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.editor.code_edit import CodeEdit
+from gradscribe.widgets.editor.style import TEXT_PX
+from gradscribe.widgets.graph.legend import Legend
+from gradscribe.widgets.graph.view import GraphView
+from gradscribe.widgets.inspector.inspector import Inspector
+from gradscribe.widgets.tables.console import Console
+from gradscribe.widgets.tables.findings import FindingsPane
+from gradscribe.widgets.tables.ledger import Ledger
+from gradscribe.widgets.tables.line_table import LineTable
+from gradscribe.widgets.tables.value_table import ValueTable
+from gradscribe.widgets.transport.transport import Transport
+
+MIN_SIZE = (1000, 640)
+USUAL_SIZE = (1440, 900)
+LIVE = "live — the graph follows as you type"
+WAITS = "waits — read it, then press Run"
+LAYING_OUT = "Laying out a big graph…"
+
+
+class Window(ShellWindow):
+    """The main window: its widgets, laid out and connected to the session."""
+
+    painted = Signal()
+    """The window was painted for the first time."""
+
+    def __init__(self, link: EngineLink, settings: Settings, drafts: Drafts) -> None:
+        super().__init__()
+        self.setWindowTitle("Gradscribe")
+        self.setAcceptDrops(True)
+        self.settings, self.drafts = settings, drafts
+        self.session = Session(link, self)
+        self.clock = PlaybackClock(self.session, self)
+        self._link = link
+        self._painted = self._closed = False
+        # Before widgets are created: a later style sheet would restyle each of them.
+        self.look = Theming(settings, self)
+        self.look.apply()
+        self._make_widgets()
+        self.presenter = Presenter(self.session, self.clock, self.views, self)
+        self.finder = GraphSearch(self.session, self.presenter, self.graph)
+        self.lesson_dock = self._make_classroom()
+        self.look.add(*self._themed())
+        self._place()
+        self.comparing = CompareController(self.ground, self.look, self)
+        self.menus = Menus(self.menuBar(), self, self)
+        self._connect()
+        self.recovery = Recovery(self, drafts, self)
+        self.rooms.keep(self.recovery.where, self.notices, partial(train.save_session, self))
+        self._recall()
+        self._repaint(self.look.theme())
+        self.editor.setFocus()
+
+    # Construction
+
+    def _make_widgets(self) -> None:
+        self.editor, self.graph = CodeEdit(), GraphView()
+        self.transport, self.inspector = Transport(), Inspector()
+        self.values, self.ledger = ValueTable(), Ledger()
+        self.console, self.legend, self.findings = Console(), Legend(), FindingsPane()
+        self.lines = LineTable()
+        self.views = Views(
+            editor=self.editor,
+            graph=self.graph,
+            transport=self.transport,
+            inspector=self.inspector,
+            values=self.values,
+            ledger=self.ledger,
+            console=self.console,
+        )
+        self.top = TopBar(self.transport.buttons)
+        self.status = StatusLine()
+        self.find_bar = FindBar(self.editor)
+        self.hint = EmptyState(self.graph)
+        self.over = GraphOverlay(self.graph)
+        self.notices = NotificationBar()
+        self.export_queue = ExportQueue(self.over.film, self)
+
+    def _make_classroom(self) -> LessonDock:
+        return LessonDock(
+            self.session,
+            self.clock,
+            self.presenter,
+            self.settings,
+            lambda: self.recovery.snapshot(),
+            lambda kept: self.recovery.restore(kept),
+            self,
+        )
+
+    def _themed(self) -> tuple[Themed, ...]:
+        return (
+            self.editor,
+            self.graph,
+            self.transport,
+            self.inspector,
+            self.values,
+            self.ledger,
+            self.console,
+            self.legend,
+            self.findings,
+            self.lesson_dock.pane,
+            self.lines,
+        )
+
+    def _place(self) -> None:
+        program = QFrame()
+        column = QVBoxLayout(program)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.heading = Heading("Program", LIVE)
+        frame = QVBoxLayout()
+        frame.setContentsMargins(16, 14, 12, 6)
+        frame.addWidget(self.heading)
+        column.addLayout(frame)
+        column.addWidget(self.editor, 1)
+        column.addWidget(self.find_bar)
+        for pane in (self.legend, self.console, self.values, self.ledger, self.lines):
+            pane.heading.hide()  # the tab says it
+        found = scroll_area(self.findings)
+        self.below = tab_widget(
+            ("Legend", scroll_area(self.legend)), ("Output", self.console), ("Findings", found)
+        )
+        self.output_tab = OutputTab(self.below, self.console)
+        self.findings_controller = FindingsController(
+            self.session, self.editor, self.findings, self.below, found
+        )
+        self.tables = tab_widget(
+            ("Values", self.values), ("Line", self.lines), ("Ledger", self.ledger)
+        )
+        self.columns = Columns(
+            (Panel(program, "Program"), Panel(self.below, "Legend, output and findings")),
+            self.graph,
+            (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
+            self.lesson_dock.panel,
+        )
+        page = QWidget()
+        rows = _rows(page)
+        self.transport.setProperty("bar", True)
+        self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        for part in (
+            self.top,
+            separator(),
+            self.notices,
+            self.columns,
+            separator(),
+            self.transport,
+        ):
+            rows.addWidget(part, int(part is self.columns))
+        make, strip = self.make_train_link, self.notices
+        self.rooms = Workspaces(page, self.top.switch, self.look, make, self, strip)
+        self.ground = QWidget()
+        rows = _rows(self.ground)
+        rows.addWidget(self.rooms.stack, 1)
+        rows.addWidget(self.status)
+        self.setCentralWidget(self.ground)
+        self.setMinimumSize(*MIN_SIZE)
+
+    def _connect(self) -> None:
+        session = self.session
+        session.doc_changed.connect(self._show_doc)
+        session.result_changed.connect(self._show_result)
+        session.view_changed.connect(self._show_view)
+        session.tape_changed.connect(self.menus.refresh)
+        self.presenter.captioned.connect(self.status.caption)
+        self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
+        self.presenter.counted.connect(self.top.show_counts)
+        self.presenter.scene_builder.busy_changed.connect(self._show_busy)
+        self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
+        self.settings.changed.connect(self._show_settings)
+        self.settings.failed.connect(self.say)
+        self.look.changed.connect(self._repaint)
+        session.source_replaced.connect(lambda *_: file.offer_trust(self))
+        session.source_replaced.connect(self.output_tab.forget)
+        self.findings_controller.compared.connect(self.comparing.show)
+        self.graph.installEventFilter(self)
+        connect_overlay(self.over, self.finder, self.menus.perform_by)
+        self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
+        self.over.key.ended.connect(self._end_coloring)
+        self.presenter.picture_shown.connect(self._show_key)
+        self.top.examples_pressed.connect(self.show_examples)
+        self.inspector.lab_requested.connect(self.show_op_in_lab)
+        self.top.lessons_pressed.connect(self.show_lessons)
+        tables = {
+            "values": (self.tables, self.values),
+            "ledger": (self.tables, self.ledger),
+            "lines": (self.tables, self.lines),
+            "output": (self.below, self.console),
+        }
+        open_lesson = partial(learn.open_lesson, self)
+        self.line_steps = LineTableController(
+            session, self.clock, self.presenter, self.lines, self.tables
+        )
+        scrubber = self.transport.scrubber
+        self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, scrubber)
+        self.rooms.entered.connect(self._enter)
+        self.rooms.commanded.connect(self.menus.perform_by)
+        self.rooms.said.connect(self.say)
+        self.rooms.taped.connect(self.show_step)
+        self.rooms.exported.connect(self._write_export)
+        self.rooms.session.runs_changed.connect(self.menus.refresh)
+        self.export_queue.busy_changed.connect(self.menus.refresh)
+        self.export_queue.ended.connect(self.say)
+        self.top.layer_pressed.connect(self._set_layer)
+        self.editor.refused.connect(self.say)
+        self._show_doc()
+        self._show_result()
+
+    def _recall(self) -> None:
+        settings, session = self.settings, self.session
+        self.resize(*USUAL_SIZE)
+        if not settings.shape("window").isEmpty():
+            self.restoreGeometry(settings.shape("window"))
+        self.columns.recall(settings)
+        self.clock.set_speed(settings.number("speed"))
+        session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
+        session.set_flow("right" if settings.flag("sideways") else "down")
+        session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
+        self._show_view()
+        self._show_settings("left")
+        self._show_settings("memory")
+
+    # Updates
+
+    def _show_doc(self) -> None:
+        doc = self.session.doc
+        self.rooms.session.set_program(doc)
+        if doc.may_run:
+            self.notices.drop(file.OUTSIDE)
+        self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
+        self.top.show_doc(doc)
+        self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
+        self.setWindowModified(doc.modified and bool(doc.path))
+        self.setWindowFilePath(doc.path)
+
+    def _show_result(self) -> None:
+        result = self.session.result
+        self.status.show_result(result, self.session.doc)
+        self.hint.show_result(result, self.session.doc)
+        self.menus.refresh()
+        self.output_tab.show_result(result)
+
+    def _show_view(self) -> None:
+        self.top.show_view(self.session.view)
+        self._show_key()
+        self.menus.refresh()
+
+    def _show_key(self) -> None:
+        self.over.show_key(self.graph.color_key(), self.look.theme())
+
+    def _end_coloring(self) -> None:
+        self.session.set_coloring("")
+        self.settings.put("coloring", "")
+
+    def _show_busy(self, busy: bool) -> None:
+        (self.status.say if busy else self.status.retract)(LAYING_OUT)
+
+    def _show_settings(self, key: str) -> None:
+        if key in ("memory", "timeout", "access"):
+            memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
+            is_open = self.settings.flag("access")
+            self.session.set_limits(seconds, round(memory) << 20, is_open)
+        if key in ("left", "below", "right", "lecture"):
+            lecture = self.settings.flag("lecture")
+            left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
+            self.columns.show_parts(left, below and not lecture, right and not lecture)
+            self.menuBar().setVisible(not lecture)
+            self.menus.refresh()
+
+    def _repaint(self, theme: Theme) -> None:
+        self.heading.setStyleSheet(sheet(theme))
+        self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
+        self._show_key()
+        self.columns.set_text_scale(self.look.scale())
+
+    def make_train_link(self) -> TrainEngine:
+        """Return the link to the training page's own engine."""
+        return TrainLink(self, self._link.give_spare)
+
+    def _enter(self, name: str) -> None:
+        self.clock.pause()
+        self.status.show_program(name == "program")
+        self.rooms.report_changed_module()
+        self.menus.refresh()
+        if name == "program":
+            self.editor.setFocus()
+
+    def _write_export(self, message: Exported) -> None:
+        try:
+            train.write_export(self, message.kind, message.data)
+        except Refused as refusal:
+            self.say(str(refusal))
+
+    def _set_layer(self, name: str, on: bool) -> None:
+        self.session.show_layers(**{name: on})
+        self.settings.put(name, on)
+
+    # Opening and closing
+
+    def open_first(self, path: str = "") -> None:
+        """Open the file given at start-up, else unsaved work, else the first example.
+
+        Raises:
+            Refused: the file cannot be read, or is not text.
+        """
+        file.open_first(self, path)
+
+    def welcome(self) -> None:
+        """Play the first tape automatically, for a first-time user."""
+        self.session.tape_changed.connect(self.clock.play, Qt.ConnectionType.SingleShotConnection)
+
+    def paintEvent(self, happened: QPaintEvent) -> None:
+        """Emit `painted` once, so that slow work begins after the window is visible."""
+        super().paintEvent(happened)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self.painted.emit)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Let the arrow keys step through the tape in the graph, too, unless a card is selected."""
+        return (
+            watched is self.graph
+            and isinstance(happened, QKeyEvent)
+            and happened.type() == QEvent.Type.KeyPress
+            and not self.session.view.selection
+            and self.menus.press(happened)
+        )
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Handle bare keys that the focused widget did not use."""
+        if not self.menus.press(happened):
+            super().keyPressEvent(happened)
+
+    def dragEnterEvent(self, happened: QDragEnterEvent) -> None:
+        """Accept a file."""
+        if _dropped(happened.mimeData().urls()):
+            happened.acceptProposedAction()
+
+    def dropEvent(self, happened: QDropEvent) -> None:
+        """Open the file that was dropped."""
+        path = _dropped(happened.mimeData().urls())
+        try:
+            file.open_path(self, path)
+        except Refused as refusal:
+            self.say(str(refusal))
+
+    def closeEvent(self, happened: QCloseEvent) -> None:
+        """Store unsaved work and the layout, and stop everything that runs."""
+        super().closeEvent(happened)
+        if self._closed:
+            return
+        if not (self.rooms.settle() and self.recovery.leave()):
+            happened.ignore()
+            return
+        self._closed = True
+        self.settings.put_shape("window", self.saveGeometry())
+        self.columns.remember(self.settings)
+        self.settings.flush()
+        self.clock.pause()
+        self.export_queue.cancel()
+        self.presenter.close()
+        self.findings_controller.close()
+        self.rooms.close()
+        self.session.close()
+        self.look.close()
+
+
+def _rows(page: QWidget) -> QVBoxLayout:
+    rows = QVBoxLayout(page)
+    rows.setContentsMargins(0, 0, 0, 0)
+    rows.setSpacing(0)
+    return rows
+
+
+def _dropped(urls: list[QUrl]) -> str:
+    return next((url.toLocalFile() for url in urls if url.isLocalFile()), "")

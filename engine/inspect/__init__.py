@@ -1,0 +1,1 @@
+"""Questions about a finished run: peek, gradient checks, the shape lab, export."""

@@ -1,0 +1,1 @@
+"""The engine process: pipes, mailbox and the serve loop."""

@@ -1,0 +1,1 @@
+"""Plain data that both processes speak: tape, messages, frames, training setups."""

@@ -1,0 +1,305 @@
+"""Check a received tape for internal consistency (the engine is untrusted).
+
+Views follow a tape's indices and ids unchecked. So none may point outside of it or form a cycle,
+and every buffer must have the length that its shape requires.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+import numpy as np
+
+from gradscribe.engine.protocol import figures
+from gradscribe.engine.protocol.figures import Figure
+from gradscribe.engine.protocol.tape import INLINE_ELEMENTS, Op, Place, Snapshot, Tape
+
+MAX_DIMENSIONS = 64
+"""Dimensions of a tensor: as many as torch allows."""
+MAX_ELEMENTS = 1 << 62
+MAX_NAME_CHARS = 1000
+"""Characters of a name; the engine cuts names to fewer."""
+MAX_TEXT_CHARS = 100_000
+"""Characters of a text of a few lines."""
+MAX_LINES = 1 << 24
+THUMBNAIL_SIDE = 48
+"""Most rows and columns of a thumbnail."""
+BATCH = 4096
+"""Snapshots checked at a time, a few milliseconds of work."""
+_SIZES = {
+    name: int(name[2:])
+    for name in "|b1 |i1 |u1 <i1 <u1 <i2 <u2 <i4 <u4 <i8 <u8 <f2 <f4 <f8 <c8 <c16".split()
+}
+"""Bytes per element of the storage dtypes."""
+
+_Index = int | None
+_Counted = tuple[str, Iterable[_Index], int]
+
+
+def first_flaw(tape: Tape) -> str:
+    """Return a short description of the first flaw; empty if there is none."""
+    return next(filter(None, find_flaws(tape)), "")
+
+
+def find_flaws(tape: Tape) -> Iterator[str]:
+    """Yield after each part of the work a short description of a flaw, or an empty text."""
+    for start in range(0, len(tape.snapshots), BATCH):
+        if not all(map(is_consistent_snapshot, tape.snapshots[start : start + BATCH])):
+            yield "a snapshot of the wrong length"
+        yield ""
+    for texts in _names(tape):
+        if any(len(text) > MAX_NAME_CHARS for text in texts):
+            yield "a name that is too long"
+        yield ""
+    yield "" if _are_bounded(tape.figures) else "figures that are too big"
+    yield (
+        "a text that is too long"
+        if any(len(text) > MAX_TEXT_CHARS for text in _words(tape))
+        else ""
+    )
+    shapes = (
+        (item.shape for item in tape.values),
+        (k.shape for item in tape.nodes for k in item.kept),
+    )
+    if not all(map(_is_shape, chain(*shapes))):
+        yield "an impossible shape"
+    if any(len(item.stride) > MAX_DIMENSIONS for item in tape.values):
+        yield "an impossible stride"
+    yield ""
+    for what, numbers, count in chain(_forward(tape), _backward(tape)):
+        if any(number is not None and not 0 <= number < count for number in numbers):
+            yield f"{what} that does not exist"
+        yield ""
+    if _has_dangling_event(tape):
+        yield "an event that refers to nothing"
+    yield ""
+    if len(tape.times) not in (0, len(tape.ops)) or min(tape.times, default=0) < 0:
+        yield "times that do not match the ops"
+    if any(call.parent is not None and call.parent >= at for at, call in enumerate(tape.calls)):
+        yield "a module call inside itself"
+    yield from _of_ids(tape)
+    yield _of_places(tape)
+
+
+def is_consistent_snapshot(snapshot: Snapshot, most: int = INLINE_ELEMENTS) -> bool:
+    """Return whether a snapshot's buffers have the length that its shape and dtype require.
+
+    ``most``: largest number of elements that may come with all their numbers.
+    """
+    shape, data, thumb = snapshot.shape, snapshot.data, snapshot.thumb
+    if not _is_shape(shape):
+        return False
+    if data is not None:
+        count = math.prod(shape)
+        if count > most or len(data) != count * _SIZES.get(snapshot.store, -1):
+            return False
+    rows, columns = snapshot.thumb_shape
+    if not (0 <= rows <= THUMBNAIL_SIDE and 0 <= columns <= THUMBNAIL_SIDE):
+        return False
+    if thumb is not None and len(thumb) != 4 * rows * columns:
+        return False
+    return snapshot.nan >= 0 and snapshot.inf >= 0
+
+
+def _is_shape(shape: tuple[int, ...]) -> bool:
+    if not shape:
+        return True
+    return len(shape) <= MAX_DIMENSIONS and min(shape) >= 0 and math.prod(shape) <= MAX_ELEMENTS
+
+
+def are_valid_indices(data: bytes, count: int) -> bool:
+    """Return whether ``data`` is little-endian int32, each from 0 up to ``count`` (exclusive)."""
+    if len(data) % 4:
+        return False
+    numbers = np.frombuffer(data, "<i4")
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < count)
+
+
+def _forward(tape: Tape) -> Iterator[_Counted]:
+    """Yield the forward part's indices: what they refer to, the indices, the number of items."""
+    yield "a snapshot", (item.snapshot for item in tape.values), len(tape.snapshots)
+    yield "an op", (item.op for item in tape.values), len(tape.ops)
+    yield "an op", (item.op for item in tape.nodes), len(tape.ops)
+    yield "a module call", (item.call for item in tape.ops), len(tape.calls)
+    yield "a module call", (item.parent for item in tape.calls), len(tape.calls)
+    yield "a module call", (item.call for item in _fault(tape)), len(tape.calls)
+    yield "a snapshot", (item.grad for item in tape.leaves), len(tape.snapshots)
+    yield "a snapshot", (kept for item in tape.rewrites for _, kept in item), len(tape.snapshots)
+    memory = (number for item in tape.steps for _, _, number in item.memory)
+    yield "a snapshot", memory, len(tape.snapshots)
+    yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
+
+
+def _backward(tape: Tape) -> Iterator[_Counted]:
+    edges, executions, sums = tape.edges, tape.executions, tape.accumulations
+    snapshots, passes, ends = len(tape.snapshots), len(tape.passes), len(tape.events) + 1
+    yield "a snapshot", (item.gradient for item in edges), snapshots
+    yield "a snapshot", (number for item in executions for number in item.received), snapshots
+    yield (
+        "a snapshot",
+        (number for item in sums for number in (item.before, item.sent, item.after)),
+        snapshots,
+    )
+    yield "a snapshot", (number for item in tape.passes for number in item.seeds), snapshots
+    yield "an execution", (item.execution for item in edges), len(executions)
+    yield "an edge", (number for item in executions for number in item.edges), len(edges)
+    for rows in (edges, executions, sums):
+        yield "a pass", (item.run for item in rows), passes
+    yield "an event", (item.made for item in tape.nodes), ends
+    yield "an event", (item.freed for item in tape.nodes), ends
+
+
+def _has_dangling_event(tape: Tape) -> bool:
+    """Return whether an event refers to a missing item; ids of leaves are checked elsewhere."""
+    counts: dict[str, int] = {
+        "leaf": 1 << 64,
+        "op": len(tape.ops),
+        "enter": len(tape.calls),
+        "leave": len(tape.calls),
+        "backward": len(tape.passes),
+        "end": len(tape.passes),
+        "node": len(tape.executions),
+        "accumulate": len(tape.accumulations),
+        "step": len(tape.steps),
+        "zero_grad": len(tape.resets),
+        "grad": len(tape.rewrites),
+        "write": len(tape.writes),
+        "print": len(tape.prints),
+        "error": 1,
+    }
+    return any(
+        not 0 <= event.ref < counts[event.kind] or not 0 <= event.line <= MAX_LINES
+        for event in tape.events
+    )
+
+
+def _of_ids(tape: Tape) -> Iterator[str]:
+    """Yield the flaws in the ids of values and backward nodes."""
+    values, nodes = {item.id for item in tape.values}, {item.id for item in tape.nodes}
+    if len(values) < len(tape.values) or len(nodes) < len(tape.nodes) or values & nodes:
+        yield "an id that two things share"
+    yield ""
+    if not values.issuperset(_values_named(tape)) or not nodes.issuperset(_nodes_named(tape)):
+        yield "an id that does not exist"
+    yield ""
+    both = values | nodes
+    if tape.stuck is not None and tape.stuck not in both:
+        yield "an error at an id that does not exist"
+    after = (next_[0] for item in tape.nodes for next_ in item.next if next_)
+    if not both.issuperset(chain(after, (edge.target for edge in tape.edges))):
+        yield "an edge to an id that does not exist"
+    yield ""
+    for op in tape.ops:
+        if not op.outputs or (op.inputs and min(op.outputs) <= max(op.inputs)):
+            yield "an op without new outputs"
+    sent = [edge for item in tape.executions for edge in item.edges]
+    if len(set(sent)) < len(sent):
+        yield "an edge of two executions"
+    if any(op.outputs or op.node is not None or op.nodes for op in _fault(tape)):
+        yield "results of a call that failed"
+    yield ""
+    inputs = {item.node: len(item.received) for item in tape.executions}
+    if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
+        yield "an edge to an input that does not exist"
+    if any(item.output_nr < 0 for item in tape.values):
+        yield "a negative output number"
+
+
+def _names(tape: Tape) -> Iterator[Iterable[str]]:
+    """Yield the texts drawn in one line, in groups; messages and printed text may be long."""
+    for value in ("name", "dtype", "device", "maker"):
+        yield (getattr(item, value) for item in tape.values)
+    ops = (*tape.ops, *_fault(tape))
+    yield (text for item in ops for text in (item.op, item.scope))
+    yield (text for item in ops for arg in item.args for text in (arg.text, arg.name, arg.keyword))
+    yield (text for item in tape.calls for text in (item.name, item.kind, item.about))
+    yield (text for item in tape.nodes for text in (item.name, *item.saved))
+    yield (kept.name for item in tape.nodes for kept in item.kept)
+    yield (item.dtype for item in tape.snapshots)
+    yield (item.name for item in tape.leaves)
+    yield (item.optimizer for item in tape.steps)
+    yield (name for item in tape.steps for _, name, _ in item.memory)
+    yield (text for item in tape.figures for text in _in_figure(item))
+    if tape.error is not None:
+        yield (tape.error.type,)
+
+
+def _are_bounded(drawn: tuple[Figure, ...]) -> bool:
+    """Return whether the figures stay within the limits of `engine.protocol.figures`."""
+    axes = [item for figure in drawn for item in figure.axes]
+    return (
+        len(drawn) <= figures.MAX_FIGURES
+        and all(0 < figure.columns <= figures.MAX_AXES for figure in drawn)
+        and all(len(figure.axes) <= figures.MAX_AXES for figure in drawn)
+        and all(len(item.traces) <= figures.MAX_TRACES for item in axes)
+        and all(
+            max(len(trace.x), len(trace.y), len(trace.base)) <= figures.MAX_POINTS
+            for item in axes
+            for trace in item.traces
+        )
+        and all(len(item.image) <= figures.MAX_IMAGE_SIDE for item in axes)
+        and all(len(row) <= figures.MAX_IMAGE_SIDE for item in axes for row in item.image)
+    )
+
+
+def _in_figure(figure: Figure) -> Iterator[str]:
+    yield from (figure.title, figure.name, *figure.left_out)
+    for item in figure.axes:
+        yield from (item.title, item.x_label, item.y_label)
+        yield from (text for trace in item.traces for text in (trace.label, trace.color))
+
+
+def _words(tape: Tape) -> Iterator[str]:
+    """Yield the texts of a few lines; printed text and a fixed program may be long."""
+    yield tape.truncated
+    yield from (text for item in tape.findings for text in (item.title, item.message, item.why))
+    yield from (item.unmended for item in tape.findings)
+    if tape.error is not None:
+        yield from (tape.error.message, tape.error.hint, *tape.error.trace)
+
+
+def _fault(tape: Tape) -> tuple[Op, ...]:
+    return () if tape.fault is None else (tape.fault,)
+
+
+def _values_named(tape: Tape) -> Iterator[int]:
+    for op in (*tape.ops, *_fault(tape)):
+        yield from op.inputs
+        yield from op.outputs
+        for arg in op.args:
+            if arg.value is not None:
+                yield arg.value
+    yield from (item.base for item in tape.values if item.base is not None)
+    yield from (item.leaf for item in tape.accumulations)
+    yield from (item.value for item in tape.leaves)
+    yield from (item.ref for item in tape.events if item.kind == "leaf")
+    yield from (leaf for item in tape.resets for leaf in item.leaves)
+    yield from (root for item in tape.passes for root in item.roots if root is not None)
+    yield from (leaf for item in tape.rewrites for leaf, _ in item)
+    for change in chain(*(item.changes for item in tape.steps), *tape.writes):
+        yield change.before
+        yield change.after
+    yield from (item[0] for step in tape.steps for item in step.memory)
+
+
+def _nodes_named(tape: Tape) -> Iterator[int]:
+    yield from (item.node for item in tape.values if item.node is not None)
+    yield from (item.node for item in tape.ops if item.node is not None)
+    yield from (node for item in tape.ops for node in item.nodes)
+    yield from (item.node for item in tape.executions)
+
+
+def _of_places(tape: Tape) -> str:
+    places: Iterable[Place] = chain(
+        (item.place for item in (*tape.ops, *_fault(tape))),
+        (item.place for item in tape.values),
+        (place for item in tape.findings for place in (item.place, *item.related)),
+        () if tape.error is None else (tape.error.place,),
+    )
+    return "" if all(map(is_valid_place, places)) else "an impossible place in the source"
+
+
+def is_valid_place(place: Place) -> bool:
+    """Return whether a place is a valid range of some text."""
+    line, column, end_line, end_column = place.line, place.column, place.end_line, place.end_column
+    return 0 <= line <= end_line <= MAX_LINES and column >= 0 and end_column >= 0

@@ -1,0 +1,236 @@
+"""Messages between the window and the engine: frozen structs of plain data."""
+
+from msgspec import Struct
+
+from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
+from gradscribe.engine.protocol.training import TrainReply, TrainRequest
+
+
+class Run(Struct, frozen=True, tag=True):
+    """Execute ``source`` in a fresh namespace and record it. ``timeout`` in seconds."""
+
+    run_id: int
+    source: str
+    filename: str = "<gradscribe>"
+    seed: int = 0
+    device: str = "cpu"
+    timeout: float = 10.0
+    event_limit: int = 40_000
+    threads: int = 1
+    """Threads that torch may use; 0: torch's default. More threads change the last digits."""
+    memory: int = 256 << 20
+    """Bytes of copied values the engine may store; past it the oldest become summaries."""
+    policy: bool = False
+    """True if the policy for untrusted programs applies."""
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """Interrupt the run ``run_id`` if it is still going."""
+
+    run_id: int
+
+
+class Peek(Struct, frozen=True, tag=True):
+    """Ask for all numbers of a snapshot of the latest run, up to ``limit`` elements."""
+
+    run_id: int
+    snapshot: int
+    limit: int = 1 << 20
+
+
+class Check(Struct, frozen=True, tag=True):
+    """Compare a leaf element's gradient with finite differences, by running again twice."""
+
+    run_id: int
+    value: int
+    index: int = 0
+
+
+class Gradcheck(Struct, frozen=True, tag=True):
+    """Compare the backward of a custom Function, called by this op, with finite differences."""
+
+    run_id: int
+    op: int
+    """Index in `Tape.ops`."""
+
+
+class Probe(Struct, frozen=True, tag=True):
+    """Run a few lines and trace the cells of the last line's result to its inputs.
+
+    ``policy``: apply the policy for untrusted programs.
+    """
+
+    run_id: int
+    source: str
+    policy: bool = False
+
+
+class Quit(Struct, frozen=True, tag=True):
+    """End the engine."""
+
+
+class Ready(Struct, frozen=True, tag=True):
+    """The engine has imported torch and takes requests. ``devices``: ``cpu``, ``cuda:0``..."""
+
+    torch: str
+    python: str
+    devices: tuple[str, ...]
+    pid: int
+    kept: tuple[str, ...] = ()
+    """Resources its programs cannot access: ``files``, ``network``, ``processes``, ``memory``."""
+
+
+class Started(Struct, frozen=True, tag=True):
+    """A run has begun."""
+
+    run_id: int
+
+
+class Printed(Struct, frozen=True, tag=True):
+    """Text the running program wrote, sent while it runs, in bounded pieces."""
+
+    run_id: int
+    text: str
+
+
+class Ended(Struct, frozen=True, tag=True):
+    """The program of a run has ended; its tape is being built."""
+
+    run_id: int
+
+
+class Recorded(Struct, frozen=True, tag=True):
+    """A run has ended, with or without an error; ``seconds`` of wall time."""
+
+    run_id: int
+    tape: Tape
+    seconds: float
+    spent: bool = False
+    """True if the program contaminated the process: the next run needs a fresh engine."""
+
+
+class Peeked(Struct, frozen=True, tag=True):
+    """All numbers of a snapshot; ``full`` is None if they are gone."""
+
+    run_id: int
+    snapshot: int
+    full: Snapshot | None
+
+
+class Checked(Struct, frozen=True, tag=True):
+    """A gradient by autograd and by central differences with step ``eps``."""
+
+    run_id: int
+    value: int
+    index: int
+    autograd: float
+    numeric: float
+    eps: float
+    agrees: bool
+    problem: str = ""
+    """Reason for which no comparison was possible; empty if it was."""
+    tolerance: float = 0.0
+    """Largest accepted distance of the two, given the accuracy of differences in this dtype."""
+    imaginary: tuple[float, float] | None = None
+    """Imaginary parts of a complex element, by autograd and by differences along i."""
+
+
+class JacobianPair(Struct, frozen=True):
+    """The Jacobian of one output by one input: by backward, and by central differences.
+
+    ``input`` is an index among the tensors that require a gradient, ``output`` among the real
+    results. The single entry is the one furthest apart: ∂output[of_output] / ∂input[of_input].
+    The rows, one for each element of the output, are empty if there are too many.
+    """
+
+    input: int
+    output: int
+    of_output: tuple[int, ...]
+    of_input: tuple[int, ...]
+    by_backward: float
+    by_differences: float
+    entries: int
+    differ: int
+    backward_rows: tuple[tuple[float, ...], ...] = ()
+    difference_rows: tuple[tuple[float, ...], ...] = ()
+
+
+class Gradchecked(Struct, frozen=True, tag=True):
+    """A custom Function's Jacobians, for its inputs in this run, computed in ``dtype``."""
+
+    run_id: int
+    op: int
+    function: str
+    dtype: str = ""
+    eps: float = 0.0
+    agrees: bool = False
+    pairs: tuple[JacobianPair, ...] = ()
+    problem: str = ""
+    """Reason for which no comparison was possible, or gradcheck's objection; else empty."""
+
+
+class Cells(Struct, frozen=True):
+    """A tensor as the shape lab shows it.
+
+    ``kind``: ``tensor``, ``array`` (numpy) or ``number``. Tensors of one ``storage`` (an address,
+    0: none) share their memory of ``storage_size`` elements; ``stride`` and ``offset`` are in
+    elements too.
+    """
+
+    name: str
+    kind: str
+    snapshot: Snapshot
+    device: str
+    stride: tuple[int, ...]
+    offset: int
+    contiguous: bool
+    requires_grad: bool
+    storage: int
+    storage_size: int
+
+
+class Links(Struct, frozen=True):
+    """Pairs of cells: ``to[i]`` of result number ``result`` comes from ``source[i]`` of an input.
+
+    Both are flat, row-major indices as little-endian int32. An input without `Links` could not be
+    traced.
+    """
+
+    result: int
+    input: int
+    to: bytes
+    source: bytes
+
+
+class Jacobian(Struct, frozen=True):
+    """Derivatives of a result's cells (rows) by an input's (columns); little-endian float64."""
+
+    result: int
+    input: int
+    shape: tuple[int, int]
+    data: bytes
+
+
+class Probed(Struct, frozen=True, tag=True):
+    """Result of a few lines: input tensors, result tensors, and the links between their cells."""
+
+    run_id: int
+    inputs: tuple[Cells, ...] = ()
+    results: tuple[Cells, ...] = ()
+    links: tuple[Links, ...] = ()
+    jacobians: tuple[Jacobian, ...] = ()
+    """All derivatives between small tensors."""
+    sharing: tuple[Cells, ...] = ()
+    """Other named tensors that share memory with one of these."""
+    note: str = ""
+    """Description of what could not be traced."""
+    text: str = ""
+    """The result, if it is no tensor."""
+    problem: Problem | None = None
+
+
+Request = Run | Stop | Peek | Check | Gradcheck | Probe | Quit | TrainRequest
+RunNotice = Started | CurrentLine | Printed | Ended
+"""Messages about a run that precede its tape."""
+Reply = Ready | RunNotice | Recorded | Peeked | Checked | Gradchecked | Probed | TrainReply

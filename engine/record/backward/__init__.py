@@ -1,0 +1,1 @@
+"""Backward recording: nodes, edges, hooks and passes."""

@@ -1,0 +1,1 @@
+"""Forward recording: every torch function that a program calls."""

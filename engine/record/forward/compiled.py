@@ -1,0 +1,87 @@
+"""Stand-in for ``torch.compile`` while a program is recorded: nothing is compiled.
+
+Compiled code cannot be recorded. The results look to the program as usual: a function is returned
+as it is, a module is wrapped in a module of another class under the name ``_orig_mod``.
+"""
+
+from collections.abc import Callable, Sized
+
+import torch
+from torch import nn
+
+from gradscribe.engine.sandbox.builtins import use_original_builtins
+
+use_original_builtins(globals())
+
+
+class OptimizedModule(nn.Module):
+    """Wrapper with the interface of torch's class of this name that calls the plain module."""
+
+    # Not the recorder's replacement: only the wrapped module's own call is recorded.
+    _call_impl = nn.Module._call_impl
+    _orig_mod: nn.Module
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self._modules["_orig_mod"] = module
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """Call the module."""
+        return self._orig_mod(*args, **kwargs)
+
+    @property
+    def training(self) -> bool:
+        """The mode of the wrapped module."""
+        return bool(self._orig_mod.training)
+
+    @training.setter
+    def training(self, value: bool) -> None:
+        # The base class sets it first, before there is a module.
+        if "_modules" in self.__dict__:
+            self._orig_mod.training = value
+
+    def __getattr__(self, name: str) -> torch.Tensor | nn.Module:
+        module = self.__dict__.get("_modules", {}).get("_orig_mod")
+        if module is None:
+            raise AttributeError(name)
+        found: torch.Tensor | nn.Module = module if name == "_orig_mod" else getattr(module, name)
+        return found
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if hasattr(type(self), name):
+            super().__setattr__(name, value)  # type: ignore[arg-type]
+        else:
+            setattr(self._orig_mod, name, value)
+
+    def __len__(self) -> int:
+        if isinstance(self._orig_mod, Sized):
+            return len(self._orig_mod)
+        raise TypeError(f"{type(self._orig_mod).__name__} does not support len()")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._orig_mod,)
+
+
+class CompileStub:
+    """Replacement of ``torch.compile`` for one recording."""
+
+    def __init__(self) -> None:
+        self._originals = torch.compile, nn.Module.compile
+
+    def start(self) -> None:
+        """Replace torch's functions."""
+        self._originals = torch.compile, nn.Module.compile
+        torch.compile = _compile  # type: ignore[assignment]
+        nn.Module.compile = lambda *_args, **_options: None  # type: ignore[method-assign]
+
+    def stop(self) -> None:
+        """Restore torch's functions."""
+        torch.compile, nn.Module.compile = self._originals  # type: ignore[method-assign]
+
+
+def _compile(model: object = None, **options: object) -> object:
+    """Stand in for ``torch.compile``, which returns a decorator if there is no model."""
+    if model is None:
+        decorator: Callable[[object], object] = lambda function: _compile(function, **options)  # noqa: E731
+        return decorator
+    return OptimizedModule(model) if isinstance(model, nn.Module) else model

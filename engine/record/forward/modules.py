@@ -1,0 +1,338 @@
+"""Module calls of a run: each thread has a stack of those that are running."""
+
+import functools
+import itertools
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from types import FrameType
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import torch
+from msgspec import Struct
+from torch import nn
+from torch.nn.parameter import is_lazy
+
+from gradscribe.engine.record.log import CallRow, EventRow
+from gradscribe.engine.record.source import CodeLocation
+from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.sandbox.builtins import use_original_builtins
+
+if TYPE_CHECKING:
+    from gradscribe.engine.record.recorder import Recorder
+    from gradscribe.engine.record.threads import ThreadState
+
+use_original_builtins(globals())
+
+_CallImpl = Callable[..., object]
+T = TypeVar("T")
+
+_NO_MODULES: list[tuple[str, nn.Module]] = []
+_MOST_SEARCHED = 64
+"""Elements of a list that are searched for the module that is called."""
+
+
+class _CalledModule(Struct, gc=False, eq=False):
+    """A module that was called, described as it was at its first call."""
+
+    module: "weakref.ref[nn.Module]"
+    """Weak: a program may create many modules, whose parameters have to be freed with them."""
+    number: int
+    parameters: int
+    about: str
+    inside: dict[int, str | None]
+    """The path from it to each submodule, by ``id()``; None for a module that is elsewhere."""
+    variables: dict[tuple[int, int], str]
+    """The variable that referred to it, by the code object and instruction of the call."""
+    is_named: bool = False
+    """True once its parameters have their full names."""
+
+
+class RunningCall(Struct, gc=False, eq=False):
+    """A module call that is running."""
+
+    index: int
+    """The index of its row in `Log.calls`."""
+    known: _CalledModule
+    name: str
+    frame: FrameType | None
+    """The frame of the call, until it ends."""
+    where: CodeLocation
+    activity: str
+    """The place of the call in the user's text and torch's activity there; see `Source.here`."""
+
+
+class Modules:
+    """The module calls of one run."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.recorder = recorder
+        self.lock = recorder.threads.lock
+        self._known: dict[int, _CalledModule] = {}
+        """By ``id()``, which may have belonged to another module before."""
+        self._numbers = itertools.count()
+        self._call = _call_of(nn.Module)
+
+    def start(self) -> None:
+        """Begin to watch every module of the process."""
+        self._call = original = _call_of(nn.Module)
+        enter, leave, here = self._enter, self._leave, self.recorder.threads.current
+        log = self.recorder.log
+
+        @functools.wraps(original)
+        def call(module: nn.Module, *args: object, **kwargs: object) -> object:
+            lane = here()
+            if lane is None:
+                return original(module, *args, **kwargs)
+            out = entered = None
+            try:
+                entered = enter(lane, module)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                log.stop_on_error(error)
+            if entered is None:
+                return original(module, *args, **kwargs)
+            try:
+                out = original(module, *args, **kwargs)
+            finally:
+                leave(lane, entered, out)
+            return out
+
+        nn.Module._call_impl = call  # type: ignore[method-assign,assignment]
+
+    def stop(self) -> None:
+        """Stop watching modules."""
+        nn.Module._call_impl = self._call  # type: ignore[method-assign]
+
+    def _enter(self, lane: "ThreadState", module: nn.Module) -> RunningCall:
+        recorder, log, calls = self.recorder, self.recorder.log, lane.calls
+        frame = sys._getframe(1)
+        where, doing = recorder.source.locate(frame.f_back, lane)
+        known = self._known.get(id(module))
+        if known is None or known.module() is not module:
+            with torch._C.DisableTorchFunction():
+                known = self._describe(module)
+        name = self._path(lane, known, module, where)
+        if not known.is_named:
+            known.is_named = True
+            self._name_parameters(module, name)
+        try:
+            training = bool(module.training)
+        except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
+            training = False
+        with self.lock:
+            entered = RunningCall(len(log.calls), known, name, frame, where, doing)
+            log.calls.append(
+                CallRow(
+                    name,
+                    type_name(type(module)),
+                    calls[-1].index if calls else None,
+                    known.number,
+                    training,
+                    known.parameters,
+                    known.about,
+                    where,
+                )
+            )
+            log.write(EventRow("enter", entered.index, where))
+        calls.append(entered)
+        return entered
+
+    def _leave(self, lane: "ThreadState", entered: RunningCall, out: object) -> None:
+        recorder, log = self.recorder, self.recorder.log
+        lane.calls.pop()
+        # The frame refers to this in turn: the cycle would keep the call's result alive.
+        entered.frame = None
+        if log.is_recording:
+            with self.lock:
+                if isinstance(out, torch.Tensor):
+                    known = recorder.tensors.known(out)
+                    if known is not None:
+                        log.calls[entered.index].result = known.id
+                log.write(EventRow("leave", entered.index, entered.where))
+
+    def _describe(self, module: nn.Module) -> _CalledModule:
+        """Describe a module that is called for the first time."""
+        # Outside the lock: these may be the program's own code.
+        paths: dict[int, str | None] = {}
+        count, about = 0, ""
+        try:
+            inside = [("", module)]
+            if module._modules:
+                inside = _submodules(module)
+                paths = {id(m): path for path, m in inside}
+            count = _parameter_count(inside)
+            about = str(module.extra_repr())
+        except Exception:  # noqa: BLE001 - a user's module may fail, or not be ready yet
+            about = _ask(lambda: str(module.extra_repr()), "")
+        with self.lock:
+            known = self._known.get(id(module))
+            if known is not None and known.module() is not module:
+                for other in self._known.values():
+                    other.inside.pop(id(module), None)
+                known = None
+            if known is None:
+                me, number = weakref.ref(module), next(self._numbers)
+                known = self._known[id(module)] = _CalledModule(me, number, count, about, paths, {})
+        return known
+
+    def _path(
+        self, lane: "ThreadState", known: _CalledModule, module: nn.Module, where: CodeLocation
+    ) -> str:
+        """Return a name as ``net.0``: the outermost module's variable and the path from it."""
+        for entered in reversed(lane.calls):
+            name = _path_from(entered.known, module)
+            if name is not None:
+                return f"{entered.name}.{name}" if name else entered.name
+        key = (id(where[0]), where[1]) if where is not None else (0, 0)
+        name = known.variables.get(key)
+        if name is None:
+            name = known.variables[key] = self._variable(lane, module)
+        return name
+
+    def _variable(self, lane: "ThreadState", module: nn.Module) -> str:
+        """Return the program's name for a module, or its class if it has none."""
+        running = [id(entered.known.module()) for entered in lane.calls]
+        return _name_in_frames(module, list(_frames(self.recorder.source.user_frame())), running)
+
+    def _name_parameters(self, module: nn.Module, path: str) -> None:
+        """Give the module's own parameters and buffers their full names before they are used."""
+        tensors = self.recorder.tensors
+        try:
+            own = [*module._parameters.items(), *module._buffers.items()]
+        except Exception:  # noqa: BLE001 - it is not initialized yet
+            return
+        for name, t in own:
+            if isinstance(t, torch.Tensor) and not is_lazy(t):
+                row = tensors.known(t)
+                if row is None:
+                    tensors.names[id(t)] = f"{path}.{name}"
+                elif not row.name:
+                    row.name = f"{path}.{name}"
+
+
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a frame and its callers, up to the program's module level."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back if frame.f_code.co_name != "<module>" else None
+
+
+def _name_in_frames(module: nn.Module, frames: list[FrameType], outside: Sequence[int] = ()) -> str:
+    """Return the name that a program's frames, the innermost first, have for a module.
+
+    ``outside``: the ``id()`` of modules that are known not to contain it.
+    """
+    for count, frame in enumerate(frames):
+        owner = frame.f_locals.get("self")
+        if isinstance(owner, nn.Module) and owner is not module and id(owner) not in outside:
+            # A method of the module that contains it; its loop variable would be no good name.
+            path = _path_within("", owner, module)
+            if path:
+                return _name_in_frames(owner, frames[count:]) + path
+    for look in (_if_same, _path_within):
+        for frame in frames:
+            for scope in (frame.f_locals, frame.f_globals):
+                for name, thing in list(scope.items()):
+                    if name not in ("self", "module", "__class__") and not name.startswith("_"):
+                        found = look(name, thing, module)
+                        if found:
+                            return found
+    for frame in frames:
+        found = _attribute_name(frame.f_locals.get("self"), module)
+        if found:
+            return found
+    return type_name(type(module))
+
+
+def _if_same(name: str, thing: object, module: nn.Module) -> str:
+    return name if thing is module else ""
+
+
+def _path_within(name: str, thing: object, module: nn.Module) -> str:
+    """Return the path to a module from a container, list or dict: ``nets[0].1``."""
+    if isinstance(thing, nn.Module):
+        inside = _ask(lambda: _submodules(thing), _NO_MODULES)
+        path = next((path for path, child in inside if child is module), "")
+        return f"{name}.{path}" if path else ""
+    # Exact types: to iterate over anything else may run the program's own code.
+    rows: Iterable[tuple[object, object]] = ()
+    if type(thing) in (list, tuple):
+        rows = enumerate(cast("list[object]", thing)[:_MOST_SEARCHED])
+    elif type(thing) is dict:
+        rows = islice(thing.items(), _MOST_SEARCHED)
+    for key, child in rows:
+        if isinstance(child, nn.Module) and type(key) in (int, str):
+            inner = f"{name}[{key!r}]"
+            found = inner if child is module else _path_within(inner, child, module)
+            if found:
+                return found
+    return ""
+
+
+def _attribute_name(owner: object, module: nn.Module) -> str:
+    """Return the attribute of a program's object that refers to a module: ``self.net``."""
+    fields = getattr(owner, "__dict__", None)
+    for look in (_if_same, _path_within):
+        for name, thing in list(fields.items()) if type(fields) is dict else ():
+            found = look(f"self.{name}", thing, module) if not name.startswith("_") else ""
+            if found:
+                return found
+    return ""
+
+
+def _submodules(module: nn.Module) -> list[tuple[str, nn.Module]]:
+    """Return the modules in a module, itself first, each with its path.
+
+    Like ``named_modules``, which a subclass may override, at a fifth of the cost.
+    """
+    found: list[tuple[str, nn.Module]] = []
+    seen: set[int] = set()
+    stack = [("", module)]
+    while stack:
+        way, current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        found.append((way, current))
+        if current._modules:
+            before = f"{way}." if way else ""
+            stack += [
+                (before + n, m) for n, m in reversed(current._modules.items()) if m is not None
+            ]
+    return found
+
+
+def _ask(read: "Callable[[], T]", otherwise: T) -> T:
+    """Call ``read``; return ``otherwise`` if it raises, as a module not yet initialized may."""
+    try:
+        return read()
+    except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
+        return otherwise
+
+
+def _call_of(kind: type[nn.Module]) -> _CallImpl:
+    return cast("_CallImpl", kind._call_impl)
+
+
+def _path_from(outer: _CalledModule, module: nn.Module) -> str | None:
+    """Return the path from a module to a submodule; None if it does not contain it."""
+    key = id(module)
+    if key not in outer.inside:
+        # Read again: modules may be added while it runs. Once only per module that is elsewhere.
+        whole = outer.module()
+        inside = _ask(lambda: _submodules(whole), _NO_MODULES) if whole is not None else []
+        outer.inside |= {id(m): n for n, m in inside}
+        outer.inside.setdefault(key, None)
+    return outer.inside[key]
+
+
+def _parameter_count(inside: list[tuple[str, nn.Module]]) -> int:
+    """Return the number of elements of modules' parameters; shared parameters count once."""
+    sizes: dict[int, int] = {}
+    for _, module in inside:
+        if module._parameters:
+            for p in module._parameters.values():
+                if p is not None and not is_lazy(p):
+                    sizes[id(p)] = p.numel()
+    return sum(sizes.values())

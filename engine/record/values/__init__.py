@@ -1,0 +1,1 @@
+"""Values and copies of their numbers."""

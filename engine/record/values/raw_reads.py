@@ -1,0 +1,79 @@
+"""Reading of tensors without side effects on dispatch modes, tensor subclasses and autograd.
+
+Under a dispatch mode (`make_fx`, `torch.export`, a FLOP counter, a user's own) and inside a
+subclass with its own ``__torch_dispatch__``, a copy made by the recorder would be an op like any
+other: it would be counted, printed, or end up in the exported graph. And autograd behaves
+differently if something else refers to a gradient's memory.
+"""
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from gradscribe.engine.sandbox.builtins import use_original_builtins
+
+use_original_builtins(globals())
+
+dispatch_mode_count = torch._C._len_torch_dispatch_stack
+"""Returns the number of active dispatch modes: they see every op, the recorder's as well."""
+
+without_dispatch_modes = _disable_current_modes
+"""A context without any dispatch mode."""
+
+is_jit_tracing = torch._C._is_tracing
+"""Returns whether `torch.jit.trace` records every op and size read, the recorder's as well."""
+
+is_functorch_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
+"""Returns whether a tensor is batched by ``is_grads_batched``, which has a vmap of its own."""
+_usual = torch.Tensor.__torch_dispatch__
+PLAIN_TENSOR_TYPES = frozenset((torch.Tensor, torch.nn.Parameter))
+"""The classes of nearly all tensors."""
+
+
+def has_readable_data(t: torch.Tensor) -> bool:
+    """Return whether ``t`` has data that can be read without side effects.
+
+    Tensors inside a vmap are batched and have no data of their own; fake tensors, and all others
+    whose class handles its ops itself, have none that could be copied without that class.
+    """
+    return not (
+        overrides_dispatch(t)
+        or t.is_meta
+        or t.is_nested
+        or is_functorch_wrapped(t)
+        or _is_batched(t)
+    )
+
+
+def overrides_dispatch(t: torch.Tensor) -> bool:
+    """Return whether the class of ``t`` overrides ``__torch_dispatch__``."""
+    kind = type(t)
+    return kind not in PLAIN_TENSOR_TYPES and kind.__torch_dispatch__ is not _usual
+
+
+def is_plain_strided(t: torch.Tensor) -> bool:
+    """Return whether ``t`` surely `has_readable_data` and strides, at a third of its cost.
+
+    A batched tensor has no address, or no memory at all; torch raises `RuntimeError` then.
+    """
+    if (
+        type(t) not in PLAIN_TENSOR_TYPES
+        or t.layout is not torch.strided
+        or t.is_nested
+        or t.is_meta
+    ):
+        return False
+    return t.data_ptr() != 0
+
+
+def memory(t: torch.Tensor) -> int:
+    """Return the address of the memory that ``t`` shares with its views; strided tensors only.
+
+    A gradient's ``untyped_storage`` must not be read: from then on autograd considers the storage
+    shared and accumulates into a copy of the gradient instead of in place. The copy's strides may
+    differ, and with them the last bits of what is computed from it.
+    """
+    start = 0
+    if has_readable_data(t):
+        start = t.data_ptr() - int(t.storage_offset()) * t.element_size()
+    return start or t.untyped_storage()._cdata

@@ -1,0 +1,155 @@
+"""Changes of a tensor's data other than by an op on that tensor.
+
+These come through a view, ``.data`` or NumPy, by assignment to ``.data`` or ``.grad``, or from
+torch code that bypasses function modes. Each is an event, so that the tape shows the true data.
+"""
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import torch
+
+from gradscribe.engine.protocol.tape import Change
+from gradscribe.engine.record.log import ValueRow
+from gradscribe.engine.record.source import CodeLocation
+from gradscribe.engine.record.values.tensors import is_leaf
+from gradscribe.engine.sandbox.builtins import use_original_builtins
+
+if TYPE_CHECKING:
+    from gradscribe.engine.record.recorder import Recorder
+
+use_original_builtins(globals())
+
+_SHARING = ("from_numpy", "frombuffer", "from_dlpack")
+"""Functions that create a tensor on an array's memory and bypass function modes."""
+MOST_ALIASES = 16
+"""Maximum number of tensors sharing a changed tensor's memory that are checked."""
+
+
+class Writes:
+    """Detector and recorder of such changes."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.recorder = recorder
+        self.log = recorder.log
+        self.tensors = recorder.tensors
+        self.tensors.on_changed = self.record_changes
+        self.hooks = recorder.backward.hooks
+        self._plain: dict[str, Callable[..., object]] = {}
+
+    def start(self) -> None:
+        """Wrap the functions that create a tensor on an array's memory."""
+        for name in _SHARING:
+            self._plain[name] = getattr(torch, name)
+            setattr(torch, name, functools.partial(self._shared, name))
+
+    def stop(self) -> None:
+        """Restore torch's functions."""
+        for name, plain in self._plain.items():
+            setattr(torch, name, plain)
+
+    def read(self, args: tuple[object, ...]) -> None:
+        """Check a tensor that the program reads, if other libraries may write to its memory."""
+        t = args[0] if args else None
+        if not isinstance(t, torch.Tensor):
+            return
+        row = self.tensors.known(t)
+        if row is not None and row.storage in self.tensors.exposed and row.maker != ".grad":
+            self.values([t], row.where)
+
+    def _shared(self, name: str, *args: object, **kwargs: object) -> object:
+        """Create a tensor on an array's memory, and record it at once."""
+        made, recorder = self._plain[name](*args, **kwargs), self.recorder
+        lane = recorder.threads.current()
+        if (
+            lane is None
+            or lane.quiet
+            or not self.log.is_recording
+            or not isinstance(made, torch.Tensor)
+        ):
+            return made
+        with torch._C.DisableTorchFunction(), recorder.threads.lock:
+            where, doing = recorder.source.locate(sys._getframe(1), lane)
+            if not doing and where is not None:
+                self.tensors.exposed.add(self.tensors.value(made, where, maker=name).storage)
+        return made
+
+    def after_inplace_op(
+        self, changed: list[torch.Tensor], values: list[ValueRow], op: int, where: CodeLocation
+    ) -> None:
+        """Record what else changed when an op changed tensors in place.
+
+        ``values`` are the new values of ``changed``.
+        """
+        if written := self._gradients_among(changed, values):
+            self.gradients(written, where)
+        aliases = [t for source in changed for t in self._aliases(source, changed)]
+        if aliases:
+            self.values(aliases, where, op)
+
+    def values(
+        self, tensors: Iterable[torch.Tensor], where: CodeLocation, op: int | None = None
+    ) -> None:
+        """Record which of the tensors have changed since their last value."""
+        found: list[Change] = []
+        for t in tensors:
+            before = self.tensors.known(t)
+            if before is not None and self.tensors.differs(t, before):
+                after = self.tensors.add(t, where, op, before.maker)
+                found.append(Change(before.id, after.id))
+        self.record_changes(found, where)
+
+    def record_changes(self, found: list[Change], where: CodeLocation) -> None:
+        """Record changes of values as an event."""
+        if found and not self.log.is_complete():
+            self.log.writes.append(tuple(found))
+            self.log.add_event("write", len(self.log.writes) - 1, where)
+
+    def gradients(
+        self, leaves: Iterable[tuple[torch.Tensor, int | None]], where: CodeLocation
+    ) -> None:
+        """Record which leaves' gradients the program changed or set itself.
+
+        ``leaves`` come with the snapshot of their ``.grad``, if there is one.
+        """
+        found = [self.hooks.changed_gradient(t, kept) for t, kept in leaves]
+        written = tuple(entry for entry in found if entry is not None)
+        if written and not self.log.is_complete():
+            self.log.rewrites.append(written)
+            self.log.add_event("grad", len(self.log.rewrites) - 1, where)
+
+    def _aliases(
+        self, source_tensor: torch.Tensor, changed: list[torch.Tensor]
+    ) -> "Iterable[torch.Tensor]":
+        """Yield the tensors of the same memory that can be read without side effects.
+
+        Reading ``grad_fn`` of a view of a result that was changed since would create a node.
+        """
+        for t in self.tensors.aliases(source_tensor)[:MOST_ALIASES]:
+            if any(t is other for other in changed) or (t.requires_grad and t._base is not None):
+                continue
+            row = self.tensors.known(t)
+            if row is None or row.maker == ".grad":
+                continue
+            # A change of a whole parameter through ``.data`` is shown by the op.
+            if not (row.role == "parameter" and t.shape == source_tensor.shape):
+                yield t
+
+    def _gradients_among(
+        self, changed: list[torch.Tensor], values: list[ValueRow]
+    ) -> list[tuple[torch.Tensor, int | None]]:
+        """Return the leaves whose ``.grad`` was changed, directly or through a view of it.
+
+        A leaf comes with the snapshot of its whole ``.grad``, if there is one.
+        """
+        found: list[tuple[torch.Tensor, int | None]] = []
+        leaf_of = self.tensors.leaf_of_gradient
+        for t, row in zip(changed, values, strict=True):
+            base = t._base
+            leaf = leaf_of(t) or (base is not None and leaf_of(base))
+            owner = leaf.ref() if leaf else None
+            if owner is not None and is_leaf(owner):
+                found.append((owner, row.snapshot if owner.grad is t else None))
+        return found

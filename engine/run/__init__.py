@@ -1,0 +1,1 @@
+"""Execute a script: time limit, output, imports, clean-up."""

@@ -1,0 +1,352 @@
+"""Run a program in a fresh namespace, with a seed, a time limit, captured output, a recorder."""
+
+import gc
+import io
+import linecache
+import math
+import random
+import sys
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, replace
+from types import CodeType, ModuleType
+
+import msgspec
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn, optim
+
+from gradscribe.engine import hints
+from gradscribe.engine.doctor.examine import examine_safely
+from gradscribe.engine.plotting.pyplot import install_matplotlib, pyplot
+from gradscribe.engine.protocol.messages import Run
+from gradscribe.engine.protocol.tape import Event, Place, Problem, Status, Tape
+from gradscribe.engine.record.backward.backward_pass import PassReached
+from gradscribe.engine.record.backward.derivatives import formulas_for
+from gradscribe.engine.record.freeze import freeze, leaves
+from gradscribe.engine.record.log import EventRow, NodeRow
+from gradscribe.engine.record.recorder import Recorder
+from gradscribe.engine.run import async_devices, breakpoints, errors, watchdog
+from gradscribe.engine.run.cleanup import NamesRestorer
+from gradscribe.engine.run.exits import AtexitCallbacks
+from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
+from gradscribe.engine.sandbox.policy import program
+from gradscribe.engine.sandbox.policy.refusal import Refusal
+
+install_matplotlib()
+EXPLAIN_S = 1.0
+"""Time limit for describing an exception, which may run the program's ``__str__``."""
+FINALIZE_S = 0.5
+"""Time limit for the finalizers of a program's objects."""
+YOUNG_GENERATION = 1
+"""Garbage collector generation of a program's objects: collecting only up to it is quick."""
+THREADS = torch.get_num_threads()
+"""Torch's default number of threads."""
+
+_streams: deque[object] = deque(maxlen=4)
+"""Streams of the last programs: Python crashes if a thread prints into a freed stream."""
+
+
+class FinishedRun:
+    """A finished run with its recorder, from which more numbers can be requested."""
+
+    def __init__(
+        self, request: Run, recorder: Recorder, tape: Tape, names: dict[str, object]
+    ) -> None:
+        self.request = request
+        self.recorder = recorder
+        self.tape = tape
+        self.names: dict[str, object] | None = names
+        """The program's global names; None after `free_last_program`."""
+
+
+last_run: FinishedRun | None = None
+"""The latest run; replaced by each `execute`."""
+
+
+def initial_names(request: Run) -> dict[str, object]:
+    """Return the names that a program starts with: torch's usual abbreviations and `param`."""
+    return {
+        "__name__": "__main__",
+        "__file__": request.filename,
+        "__builtins__": __builtins__,
+        "torch": torch,
+        "nn": nn,
+        "F": F,
+        "optim": optim,
+        "math": math,
+        "np": np,
+        "tensor": torch.tensor,
+        "param": param,
+        "device": torch.device(request.device),
+    }
+
+
+def param(value: object, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Return a leaf that requires a gradient; integers become the default float dtype."""
+    if isinstance(value, torch.Tensor):
+        copy = value.detach().clone()
+        if dtype is None and not (copy.is_floating_point() or copy.is_complex()):
+            dtype = torch.get_default_dtype()
+        return (copy if dtype in (None, copy.dtype) else copy.to(dtype)).requires_grad_()
+    if dtype is None and not isinstance(value, complex):
+        dtype = torch.get_default_dtype()
+    return torch.tensor(value, dtype=dtype, requires_grad=True)
+
+
+def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
+    """Run a program to its end, its error or its time limit, and return its tape.
+
+    ``printed`` is called with each piece of output. Nothing that the program does to torch's
+    global settings outlives the call.
+    """
+    global last_run
+    if last_run is not None:
+        if last_run.names is not None:
+            free_last_program(YOUNG_GENERATION)
+        last_run.recorder.release()
+        last_run = None
+    text = program.parsable_source(request.source) if request.policy else request.source
+    recorder = Recorder(text, request.filename, request.event_limit, request.memory)
+    done = perform(request, recorder, printed)
+    if failure := async_devices.device_failure():
+        recorder.drop_lost_copies()
+        done = _failed_late(done, failure, recorder)
+    with _without_gc():
+        tape = _completed(freeze(recorder, leaves(recorder, done.names)), done, request.device)
+        tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
+    recorder.backward.failed_by = None
+    last_run = FinishedRun(request, recorder, tape, done.names)
+    return tape
+
+
+def _failed_late(done: "RunOutcome", failure: str, recorder: Recorder) -> "RunOutcome":
+    """Return the outcome of a program whose device failed asynchronously, after its last line."""
+    if done.error is not None:
+        return done
+    recorder.log.events.append(EventRow("error", 0, None))
+    hint = hints.hint(RuntimeError(failure), "", Place(), None)
+    return replace(done, status="error", error=Problem("AcceleratorError", failure, hint))
+
+
+def free_last_program(generation: int = 2) -> None:
+    """Free the objects of the last program within a time limit: finalizers may run its code.
+
+    ``generation``: up to which Python's garbage collector looks for reference cycles.
+    """
+    with suppress(watchdog.Interrupted), watchdog.InterruptGuard(FINALIZE_S, is_last=True):
+        if last_run is not None:
+            last_run.names = None
+        gc.collect(generation)
+        async_devices.release_cached_memory()
+
+
+@dataclass
+class RunOutcome:
+    """Outcome of a program: its status, its error, its global names, and its output."""
+
+    status: Status
+    error: Problem | None
+    names: dict[str, object]
+    stdout: str
+    stderr: str
+
+
+def _completed(tape: Tape, done: RunOutcome, device: str) -> Tape:
+    events = tape.events
+    if done.error is not None and events and events[-1].kind == "error":
+        events = (*events[:-1], Event("error", 0, done.error.place.line))
+    return msgspec.structs.replace(
+        tape,
+        status=done.status,
+        error=done.error,
+        events=events,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        torch=str(torch.__version__),
+        device=device,
+        formulas=formulas_for(node.name for node in tape.nodes),
+    )
+
+
+def record(
+    source: str,
+    *,
+    filename: str = "<gradscribe>",
+    seed: int = 0,
+    device: str = "cpu",
+    timeout: float = 60.0,
+    event_limit: int = 200_000,
+) -> Tape:
+    """Run ``source`` and return its tape: a short form of `execute` for tests and scripts."""
+    return execute(
+        Run(0, source, filename, seed=seed, device=device, timeout=timeout, event_limit=event_limit)
+    )
+
+
+def perform(
+    request: Run, recorder: Recorder, printed: Callable[[str], None] | None = None
+) -> RunOutcome:
+    """Run a program under a recorder."""
+    output, warned = StdoutCapture(recorder, printed), StderrCapture(recorder)
+    # Pickle, dataclasses and typing look up the program's classes in this module.
+    module = ModuleType("__main__")
+    names = module.__dict__
+    given = initial_names(request)
+    names.update(program.guarded_names(given) if request.policy else given)
+    # Not splitlines: to Python a form feed does not end a line.
+    lines = io.StringIO(request.source).readlines()
+    if request.filename.startswith("<"):
+        linecache.cache[request.filename] = (len(request.source), None, lines, request.filename)
+    status: Status = "ok"
+    problem: Problem | None = None
+    guard = watchdog.InterruptGuard(request.timeout)
+    try:
+        code = _compiled(request)
+        with (
+            _default_settings(request.seed, request.threads or THREADS),
+            _caught(module, output, warned),
+            breakpoints.print_breakpoints(),
+            guard,
+            recorder,
+            NamesRestorer() as kept,
+            AtexitCallbacks(request.filename) as exits,
+        ):
+            try:
+                pyplot.begin(recorder.record_figure)
+                _run_with_callbacks(code, names, exits)
+            finally:
+                kept.stop_tracing()
+                pyplot.end()
+    except PassReached:
+        pass
+    except BaseException as exc:  # noqa: BLE001
+        if not errors.is_clean_exit(exc):
+            recorder.failure.find(exc)
+            problem = _explained(exc, request, recorder)
+            status = "timeout" if guard.why == "timeout" else "error"
+            if isinstance(exc, Refusal):
+                status = "refused"
+            recorder.log.events.append(EventRow("error", 0, None))
+    if output.cut:
+        warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
+    return RunOutcome(status, problem, names, output.text(), warned.text())
+
+
+def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitCallbacks) -> None:
+    """Run a program and its atexit callbacks, even if it raises, but not if it is interrupted."""
+    try:
+        exec(code, names)
+    except watchdog.Interrupted:
+        raise
+    except BaseException:
+        exits.call()
+        raise
+    exits.call()
+
+
+def _compiled(request: Run) -> CodeType:
+    if request.policy:
+        return program.compile_guarded(request.source, request.filename)
+    return compile(request.source, request.filename, "exec", dont_inherit=True)
+
+
+def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:
+    # An exception's ``__str__`` may be the program's and never end.
+    limit = 0.0 if isinstance(exc, watchdog.Interrupted) else EXPLAIN_S
+    with watchdog.InterruptGuard(limit, is_last=True):
+        problem = errors.to_problem(exc, request.source, request.filename)
+    failed = recorder.backward.failed
+    if failed is None or recorder.backward.failed_by is not exc:
+        return problem
+    note = f"It happened in {failed.kind.name}{_of_op(failed, recorder)}."
+    return Problem(problem.type, problem.message, f"{note} {problem.hint}".strip(), problem.place)
+
+
+def _of_op(row: NodeRow, recorder: Recorder) -> str:
+    if row.op is None:
+        return ""
+    op = recorder.log.ops[row.op]
+    span = recorder.source.span(op.where)
+    return f", the backward of {op.op} on line {span[0]}" if span else f" of {op.op}"
+
+
+@contextmanager
+def _caught(module: ModuleType, output: StdoutCapture, warned: "StderrCapture") -> Iterator[None]:
+    """Redirect the program's output, empty its standard input, make its module ``__main__``."""
+    _streams.extend((output, warned))
+    before = sys.stdout, sys.stderr, sys.stdin, sys.argv
+    main = sys.modules["__main__"]
+    sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
+    sys.argv = [str(module.__dict__["__file__"])]
+    sys.modules["__main__"] = module
+    warnings.showwarning = warned.show
+    try:
+        yield
+    finally:
+        output.is_open = False
+        sys.stdout, sys.stderr, sys.stdin, sys.argv = before
+        sys.modules["__main__"] = main
+
+
+@contextmanager
+def unrecorded(seed: int = 0, threads: int = THREADS) -> Iterator[None]:
+    """Run unrecorded code with torch's default settings; its output is discarded."""
+    with (
+        _default_settings(seed, threads),
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()),
+    ):
+        yield
+
+
+@contextmanager
+def _without_gc() -> Iterator[None]:
+    """Pause the garbage collector: everything allocated meanwhile, possibly much, stays alive."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _filter_as_python_does() -> None:
+    """Show the warnings that a script shows: deprecations only where its own lines cause them."""
+    warnings.resetwarnings()
+    for kind in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+        warnings.simplefilter("ignore", kind)
+    # Warnings of the recorder's lines are reported again as warnings of the program's lines.
+    for module in ("__main__", r"engine\.record\."):
+        warnings.filterwarnings("default", category=DeprecationWarning, module=module)
+
+
+@contextmanager
+def _default_settings(seed: int, threads: int = 1) -> Iterator[None]:
+    """Give a program torch with default settings, and restore them afterwards."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    printing = dict(vars(torch._tensor_str.PRINT_OPTS))
+    threads_before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        with warnings.catch_warnings(), torch.enable_grad():
+            _filter_as_python_does()
+            yield
+    finally:
+        gc.set_threshold(*thresholds)
+        torch.set_num_threads(threads_before)
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+        # The public setter imports the whole compiler.
+        torch._C._set_deterministic_algorithms(False)
+        torch.autograd.set_detect_anomaly(False)
+        torch.set_grad_enabled(True)
+        vars(torch._tensor_str.PRINT_OPTS).update(printing)

@@ -1,0 +1,1 @@
+"""Captured training: a step as straight-line calls, verified against plain PyTorch."""

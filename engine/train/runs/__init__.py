@@ -1,0 +1,1 @@
+"""Training runs: steps, checkpoints, history, export."""

@@ -1,0 +1,1 @@
+"""Training served over the pipe, in slices between messages."""

@@ -1,0 +1,207 @@
+"""Replies about a run: its description, data, curves, views and state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import torch
+
+from gradscribe.engine.protocol.setup import Setup, SetupError
+from gradscribe.engine.protocol.tape import Problem
+from gradscribe.engine.protocol.training.replies import (
+    SERIES_STEPS,
+    DataSample,
+    Exported,
+    Parameter,
+    RunStarted,
+    SeriesChunk,
+    SetupRestored,
+    TrainState,
+    UnitLayer,
+    ViewReply,
+)
+from gradscribe.engine.run.errors import USER_ERRORS, type_name
+from gradscribe.engine.train import views
+from gradscribe.engine.train.arrays import to_array
+from gradscribe.engine.train.runs import export
+from gradscribe.engine.train.runs.history import TrainingHistory
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve import files
+from gradscribe.engine.train.source import codegen
+from gradscribe.engine.train.views import maps, scheduler
+
+if TYPE_CHECKING:
+    from gradscribe.engine.train.serve.hosted_run import HostedRun
+
+MOST_ROWS = 4000
+
+
+def run_started(
+    run_id: int, run: TrainingRun, parent: tuple[int, int] | None, resumed: bool = False
+) -> RunStarted:
+    """Return the description of a new run."""
+    program = run.program
+    return RunStarted(
+        run_id,
+        program.setup,
+        program.task,
+        parameters(run),
+        units(run),
+        run.history.columns,
+        lines(run),
+        str(program.model)[:20_000],
+        tuple(program.input_names),
+        program.class_names,
+        parent[0] if parent else None,
+        parent[1] if parent else 0,
+        program.note,
+        resumed,
+        tuple(name[:100] for name in run.left[:10]) if resumed else (),
+    )
+
+
+def lines(run: TrainingRun) -> tuple[tuple[str, str], ...]:
+    """Return the current lines of a step, each with its event."""
+    return tuple((event, text) for event, text in run.program.lines)
+
+
+def restored_setup(run_id: int, hosted: HostedRun) -> Iterator[SetupRestored]:
+    """Yield a reply if the setup is not the one last sent, as after a rewind past a change."""
+    before, hosted.settings = hosted.settings, hosted.run.setup
+    if before != hosted.settings:
+        run = hosted.run
+        names = run.program.class_names
+        yield SetupRestored(run_id, run.step, before, hosted.settings, lines(run), names)
+
+
+def parameters(run: TrainingRun) -> tuple[Parameter, ...]:
+    """Return the model's parameters with their offsets in a flat vector of all."""
+    model, start, result = run.program.model, 0, []
+    kinds = {name: type_name(type(module)) for name, module in model.named_modules()}
+    for name, parameter in model.named_parameters():
+        kind = kinds.get(name.rpartition(".")[0], "")
+        shape = tuple(parameter.shape)
+        result.append(Parameter(name, shape, start, kind, parameter.requires_grad))
+        start += parameter.numel()
+    return tuple(result)
+
+
+def units(run: TrainingRun) -> tuple[UnitLayer, ...]:
+    """Return the layers whose units can be drawn; none if the model cannot be evaluated."""
+    if run.program.has_external_state:
+        return ()
+    try:
+        with views.evaluating(run):
+            return maps.unit_layers(run)
+    except USER_ERRORS:
+        return ()
+
+
+def data_sample(run_id: int, run: TrainingRun) -> DataSample:
+    """Return the data, at most `MOST_ROWS` evenly spaced rows."""
+    program = run.program
+    rows = torch.arange(0, len(program.x), -(-len(program.x) // MOST_ROWS))
+    x, y = program.x[rows], program.y[rows]
+    return DataSample(
+        run_id,
+        to_array(x, "<f4" if x.is_floating_point() else "<i8"),
+        to_array(y, "<f4" if y.is_floating_point() else "<i8"),
+        to_array(torch.isin(rows, program.tensor("train_rows")), "|b1"),
+        program.raw_names,
+        (str(target),) if (target := run.setup.data.options.get("target")) else (),
+    )
+
+
+def series(run_id: int, history: TrainingHistory) -> Iterator[SeriesChunk]:
+    """Yield all steps that have not been sent, in messages of bounded length."""
+    taken = history.take()
+    if taken is None:
+        return
+    steps, values, forget = taken
+    for at in range(0, max(1, len(steps)), SERIES_STEPS):
+        chunk = slice(at, at + SERIES_STEPS)
+        after = forget if at == 0 else None
+        yield SeriesChunk(
+            run_id, to_array(steps[chunk], "<i8"), to_array(values[chunk], "<f8"), 1, after
+        )
+
+
+def view_budget(hosted: HostedRun) -> float:
+    """Return the share of a run's time that its views may take."""
+    return scheduler.BUDGET[hosted.run.mode]
+
+
+def due_views(run_id: int, hosted: HostedRun, at_once: bool) -> Iterator[ViewReply]:
+    """Yield the requested views that are due; with ``at_once`` all not yet sent for this step.
+
+    Views for which the module raises are skipped.
+    """
+    for key, wish in hosted.keyed_wishes():
+        now = time.perf_counter()
+        if hosted.seen.get(key) == hosted.run.step or wish.kind == "beside":
+            continue
+        if not at_once and not hosted.pace.is_due(key, now):
+            continue
+        try:
+            picture = views.compute(hosted.run, wish.kind, wish.options)
+        except USER_ERRORS:
+            # It may work with other weights.
+            hosted.seen[key] = hosted.run.step
+            hosted.pace.record_cost(key, time.perf_counter() - now, now, view_budget(hosted))
+            continue
+        hosted.seen[key] = hosted.run.step
+        if picture is None:
+            hosted.pace.disable(key)
+            continue
+        yield ViewReply(run_id, wish.kind, hosted.run.step, picture.arrays, picture.facts)
+        hosted.pace.record_cost(key, time.perf_counter() - now, now, view_budget(hosted))
+
+
+def state(run_id: int, hosted: HostedRun, now: float) -> TrainState:
+    """Return the state of a run."""
+    run = hosted.run
+    rate = 0.0
+    if hosted.playing and now > hosted.play_start:
+        rate = (run.step - hosted.play_start_step) / (now - hosted.play_start)
+    status: Literal["running", "paused", "failed"] = "running" if hosted.playing else "paused"
+    if hosted.problem is not None and hosted.problem.type not in ("NaN", "Memory"):
+        status = "failed"
+    return TrainState(
+        run_id,
+        status,
+        run.step,
+        run.epoch,
+        rate,
+        run.mode,
+        run.why,
+        event=hosted.event,
+        problem=hosted.problem,
+        reached=hosted.reached,
+        checkpoints=len(run.checkpoints),
+    )
+
+
+def exported(run_id: int, run: TrainingRun, kind: str, steps: int | None) -> Exported:
+    """Return the file that an `Export` requests, or the problem."""
+    try:
+        match kind:
+            case "script":
+                data = export.script_of(run, run.step if steps is None else steps).encode()
+            case "csv":
+                data = run.history.csv().encode()
+            case _:
+                data = files.safetensors(run)
+    except SetupError as error:
+        return Exported(run_id, kind, b"", Problem("Setup", str(error)))
+    return Exported(run_id, kind, data)
+
+
+def reseeded(setup: Setup, weights: bool, data: bool) -> Setup:
+    """Return the setup with the next seed for the weights, the data, or both."""
+    weight_seed, data_seed = codegen.seeds(setup)
+    return msgspec.structs.replace(
+        setup, weight_seed=weight_seed + int(weights), data_seed=data_seed + int(data)
+    )

@@ -1,0 +1,1 @@
+"""A setup as source text, and the text as live objects."""

@@ -1,0 +1,205 @@
+"""Catalogue of the zoo: find entries, validate options, list entries for the window."""
+
+import functools
+import importlib
+import pkgutil
+from typing import TypeVar
+
+from gradscribe.engine.protocol.setup import (
+    MAX_QUOTED_CHARS,
+    JsonValue,
+    Part,
+    SetupError,
+    did_you_mean,
+    hint_elsewhere,
+    is_finite,
+    quoted,
+)
+from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, EntryKind, Option
+from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Schedule, ZooEntry
+
+PACKAGES: dict[EntryKind, str] = {
+    "data": "gradscribe.engine.zoo.data",
+    "model": "gradscribe.engine.zoo.models",
+    "loss": "gradscribe.engine.zoo.losses",
+    "optimizer": "gradscribe.engine.zoo.optimizers",
+    "schedule": "gradscribe.engine.zoo.schedules",
+}
+_FIRST = {"mlp", "linear", "adam", "sgd", "adamw", "mse", "bce", "cross_entropy", "step", "cosine"}
+_GROUPS = ("Playground", "Points", "Curves", "Tables", "Pictures", "Sequences", "Your own")
+MOST_NUMBERS = 100_000
+
+P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
+
+
+@functools.cache
+def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
+    """Return the entries of a kind by name, in the order in which to offer them."""
+    package = importlib.import_module(PACKAGES[kind])
+    entries_by_name: dict[str, ZooEntry] = {
+        module.name: importlib.import_module(f"{PACKAGES[kind]}.{module.name}").ENTRY
+        for module in pkgutil.iter_modules(package.__path__)
+    }
+    return dict(sorted(entries_by_name.items(), key=_order))
+
+
+def _order(named: tuple[str, ZooEntry]) -> tuple[int, bool, str]:
+    name, piece = named
+    group = _GROUPS.index(piece.group) if piece.group in _GROUPS else -1
+    return group, name not in _FIRST, name
+
+
+def entries() -> tuple[CatalogueEntry, ...]:
+    """Return all entries as plain data."""
+    return tuple(
+        _entry(name, piece) for kind in PACKAGES for name, piece in zoo_entries(kind).items()
+    )
+
+
+def _entry(name: str, piece: ZooEntry) -> CatalogueEntry:
+    task = piece.task if isinstance(piece, Data) else "any"
+    if isinstance(piece, Loss):
+        task = piece.tasks[0] if len(piece.tasks) == 1 else "any"
+    inputs = piece.inputs if isinstance(piece, Data | Model) else "any"
+    texts = piece.title, piece.help, piece.options
+    train = piece.train if isinstance(piece, Data) else 0.8
+    return CatalogueEntry(piece.kind, name, *texts, task, inputs, piece.group, train)
+
+
+def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, JsonValue]]:
+    """Return the entry that a part names, and the values of all its options.
+
+    Raises:
+        BadSetup: there is no such entry or option, or a value has the wrong type or size.
+    """
+    available = zoo_entries(kind)
+    if part.name not in available:
+        hint, names = did_you_mean(part.name, available), ", ".join(sorted(available))
+        hint = _as_choice(part.name, available) or hint
+        message = f"no {kind} called {quoted(part.name)}{hint or ';'}"
+        raise SetupError(f"{message} {'There' if hint else 'there'} are {names}", kind)
+    piece = available[part.name]
+    assert isinstance(piece, expected)
+    options = {option.name: option for option in piece.options}
+    values = {name: option.default for name, option in options.items()}
+    for name, value in part.options.items():
+        place = f"{kind}.{name}"
+        if name not in options:
+            has = f"it has {', '.join(options)}" if options else "it has none"
+            belongs = hint_elsewhere(kind, name, value)
+            hint = f": {belongs}" if belongs else f"{did_you_mean(name, options)}; {has}"
+            message = f"{part.name} has no option {quoted(name)}{hint}"
+            raise SetupError(message, f"{kind}.{name[:MAX_QUOTED_CHARS]}")
+        values[name] = _converted(options[name], value, place)
+        if isinstance(piece, Optimizer):
+            _check_length(options[name], value, place)
+    return piece, values
+
+
+def _as_choice(word: str, available: dict[str, ZooEntry]) -> str:
+    """Return a hint at the entry that has ``word`` as a choice of one of its options."""
+    for name, piece in available.items():
+        for option in piece.options:
+            if word.lower() in option.choices:
+                return f'; write {{"name": "{name}", "{option.name}": "{word.lower()}"}}.'
+    return ""
+
+
+def _check_length(option: Option, value: JsonValue, place: str) -> None:
+    """Raise `SetupError` for a list of wrong length; an optimizer's lists are tuples (betas)."""
+    usual = option.default
+    if isinstance(usual, list) and isinstance(value, list) and len(value) != len(usual):
+        raise SetupError(f"{place} needs {len(usual)} numbers, not {len(value)}", place)
+
+
+def _converted(option: Option, value: JsonValue, place: str) -> JsonValue:
+    """Return the value converted to its option's kind. Raises `SetupError`."""
+    match option.kind:
+        case "bool":
+            if isinstance(value, bool):
+                return value
+        case "int":
+            if isinstance(value, int) and not isinstance(value, bool):
+                return _in_range(option, value, place)
+        case "float":
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return _in_range(option, float(value), place)
+        case "text":
+            if isinstance(value, str) and len(value) <= 1 << 20:
+                return value
+        case "choice":
+            named = value if isinstance(value, list) and option.each else [value]
+            if all(item in option.choices for item in named) and named:
+                return value
+            raise SetupError(
+                f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
+            )
+        case "points" if value == []:
+            raise SetupError(f"{place} is empty: it needs one point at least", place)
+        case "ints" | "floats" | "choices" | "points":
+            if isinstance(value, list) and _is_list(option.kind, value):
+                if option.kind == "points":
+                    _check_width(option, value, place)
+                return [float(str(item)) for item in value] if option.kind == "floats" else value
+    raise SetupError(
+        f"{place} is {str(value)[:60]!r}, which is not {_KIND_TEXTS[option.kind]}", place
+    )
+
+
+_KIND_TEXTS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "text": "a text",
+    "choice": "a choice",
+    "ints": "a list of whole numbers",
+    "floats": "a list of numbers",
+    "choices": "a list of names",
+    "points": "a list of rows of equally many numbers",
+}
+
+
+def _in_range(option: Option, value: float, place: str) -> JsonValue:
+    low, high = option.low, option.most
+    if not is_finite(value):
+        raise SetupError(f"{place} is {quoted(value)}, but must be finite", place)
+    if low is not None and value < low:
+        raise SetupError(
+            f"{place} is {_number_text(value)}, but must be at least {_number_text(low)}", place
+        )
+    if high is not None and value > high:
+        raise SetupError(
+            f"{place} is {_number_text(value)}, but must be at most {_number_text(high)}", place
+        )
+    return value
+
+
+def _number_text(number: float) -> str:
+    """Format a bound or a value beyond it: 100000, 1e-05."""
+    return str(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:g}"
+
+
+def _check_width(option: Option, rows: list[object], place: str) -> None:
+    """Raise `SetupError` if points have another number of coordinates than the default points."""
+    first, usual = rows[0], option.default[0] if isinstance(option.default, list) else None
+    if isinstance(first, list) and isinstance(usual, list) and len(first) != len(usual):
+        named = option.help[:1].lower() + option.help[1:]
+        raise SetupError(f"{place} has rows of {len(first)} numbers; they are {named}", place)
+
+
+def _is_list(kind: str, value: list[object]) -> bool:
+    if len(value) > MOST_NUMBERS:
+        return False
+    if kind == "choices":
+        return all(isinstance(item, str) for item in value)
+    if kind == "ints":
+        return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
+    if kind == "floats":
+        return all(_is_number(item) for item in value)
+    rows = [row for row in value if isinstance(row, list) and all(map(_is_number, row))]
+    widths = {len(row) for row in rows}
+    return len(rows) == len(value) > 0 and len(widths) == 1 and widths.pop() >= 2
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)

@@ -1,0 +1,1 @@
+"""Models written by the user: their attributes, state and checks."""

@@ -1,0 +1,1 @@
+"""The program's text beside the tape: lines, states, differences."""

@@ -1,0 +1,240 @@
+"""Explanations of events other than ops, nodes and leaves: passes, updates, prints, modules."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from gradscribe.engine.protocol.tape import Change, Event, EventKind, Snapshot
+from gradscribe.playback.explain import naming
+from gradscribe.playback.explain.page import Explanation, ExplanationRow, root_name
+from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import formatting, symbols
+
+T = TypeVar("T")
+MAX_ROWS = 12
+"""Most leaves that are listed; the rest is counted."""
+INVITATION = "Click a card, an edge or a line to look inside"
+START = "Nothing has run yet. Press Play or Step, or drag the strip at the bottom."
+
+
+def explain_start(index: Index) -> Explanation:
+    """Explain position 0: an overview of the tape."""
+    tape = index.tape
+    if not tape.events:
+        return Explanation("", words="There are no tensors yet. Type PyTorch, or press Examples.")
+    rows = [
+        ExplanationRow("ops", "will run forward", f"{len(tape.ops):,}"),
+        ExplanationRow("backward nodes", "will run", f"{len(tape.executions):,}"),
+    ]
+    if tape.steps:
+        rows.append(ExplanationRow("optimizer steps", "", f"{len(tape.steps):,}"))
+    return Explanation("Before the first event", words=START, rows=tuple(rows))
+
+
+def explain_event(index: Index, position: int) -> Explanation:
+    """Explain the event that led to ``position`` (from 1)."""
+    at = position - 1
+    event = index.tape.events[at]
+    explainer = {
+        "end": _end,
+        "backward": _begin,
+        "step": _step,
+        "zero_grad": _reset,
+        "grad": _rewrite,
+        "write": _write,
+        "print": _print,
+        "enter": _module,
+        "leave": _module,
+        "error": _error,
+    }[event.kind]
+    formula, sentence, rows = explainer(index, event, position)
+    title = _TITLES.get(event.kind) or event_text.caption(index, at)
+    return Explanation(title, formula, sentence, tuple(rows))
+
+
+_TITLES: dict[EventKind, str] = {
+    "step": "The optimizer changes the parameters",
+    "zero_grad": "Gradients are reset",
+    "grad": "The program changes gradients",
+    "write": "The program changes numbers",
+    "print": "The program printed a line",
+    "error": "The program stopped here",
+}
+
+
+_Parts = tuple[str, str, list[ExplanationRow]]
+
+
+def _end(index: Index, event: Event, position: int) -> _Parts:
+    """List every leaf that the pass reached, with its gradient."""
+    loss = root_name(index, event.ref)
+    added = [
+        accumulation for accumulation in index.tape.accumulations if accumulation.run == event.ref
+    ]
+    old = {
+        index.first_version(accumulation.leaf)
+        for accumulation in added
+        if accumulation.before is not None
+    }
+
+    def row(home: int) -> ExplanationRow:
+        name, gradient = _name(index, home), _gradient(index, home, position)
+        if home in old:
+            return ExplanationRow(f"{name}.grad", "added up", gradient, True)
+        return ExplanationRow(f"∂{loss}/∂{name}", "", gradient, True)
+
+    if not added:
+        asked = index.tape.passes[event.ref].kind == "grad"
+        why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
+        return "", f"{why}. {INVITATION}", []
+    sentence = f"How fast {loss} changes with each leaf"
+    if old:
+        sentence += "; added to what was there before"
+    leaves = sorted({index.first_version(accumulation.leaf) for accumulation in added})
+    return "", sentence, [*_few(leaves, row), ExplanationRow("", INVITATION, "")]
+
+
+def _begin(index: Index, event: Event, _position: int) -> _Parts:
+    """List the roots and initial gradients of the pass."""
+    run = index.tape.passes[event.ref]
+    loss = root_name(index, event.ref)
+    rows = []
+    for root, seed in zip(run.roots, run.seeds, strict=False):
+        name = event_text.value_name(index, root) if root is not None else "root"
+        number = snapshot_text.gradient(index.snapshot(seed)) or "1"
+        rows.append(ExplanationRow(f"∂{loss}/∂{name}", "the seed", number, True))
+    sentence = "The gradient of a result with respect to itself is 1; from here it runs back"
+    if any(
+        naming.scalar(index, seed) not in (None, 1.0) or _wide(index, seed) for seed in run.seeds
+    ):
+        sentence = "The gradient that backward was given; from here it runs back"
+    if run.create_graph:
+        sentence += ". create_graph: what runs backward is recorded too"
+    return "", sentence, rows
+
+
+def _wide(index: Index, seed: int | None) -> bool:
+    given = index.snapshot(seed)
+    return given is not None and given.numel != 1
+
+
+def _step(index: Index, event: Event, _position: int) -> _Parts:
+    """List every parameter with its values before and after."""
+    step = index.tape.steps[event.ref]
+
+    rate = "" if step.lr is None else f", learning rate {snapshot_text.trim_zeros(step.lr, 6)}"
+    sentence = "Each parameter takes a step against its gradient"
+    if buffers := list(dict.fromkeys(name for _, name, _ in step.memory)):
+        sentence += f". It stores {', '.join(buffers)} for each; the table Line shows them"
+    if not step.changes:
+        sentence = "No parameter had a gradient, so none was changed"
+    return (
+        f"{step.optimizer}{rate}",
+        sentence,
+        _few(step.changes, lambda change: _moved(index, change)),
+    )
+
+
+def _moved(index: Index, change: Change) -> ExplanationRow:
+    """Return a tensor's values before and after; for a larger tensor the norm of the change."""
+    name = _name(index, change.before)
+    old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
+    if new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS:
+        return ExplanationRow(
+            name, "", f"{snapshot_text.value(old)} → {snapshot_text.value(new)}", True
+        )
+    by = _distance(old, new)
+    moved = "changed" if by is None else f"moved by {formatting.number(by)}"
+    return ExplanationRow(name, moved, formatting.shape(new.shape), True)
+
+
+def _reset(index: Index, event: Event, _position: int) -> _Parts:
+    """List every gradient that was cleared."""
+    reset = index.tape.resets[event.ref]
+    to = "None" if reset.to_none else "0"
+    rows = _few(reset.leaves, lambda leaf: ExplanationRow(f"{_name(index, leaf)}.grad", "", to))
+    sentence = (
+        "The next backward starts from nothing; without this it would add to the old gradients"
+    )
+    return "", sentence if rows else "There was no gradient to clear", rows
+
+
+def _write(index: Index, event: Event, _position: int) -> _Parts:
+    """List every tensor whose memory was changed directly, with its values before and after."""
+    sentence = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
+    rows = _few(index.tape.writes[event.ref], lambda change: _moved(index, change))
+    return "", sentence, rows
+
+
+def _rewrite(index: Index, event: Event, position: int) -> _Parts:
+    """List every gradient that the program changed or set, before and after."""
+
+    def row(change: tuple[int, int]) -> ExplanationRow:
+        home = index.first_version(change[0])
+        at = bisect_left(index.grads[home], position - 1, key=lambda grad: grad.event)
+        before = index.grads[home][at - 1].snapshot if at else None
+        now = snapshot_text.gradient(index.snapshot(change[1]))
+        was = snapshot_text.gradient(index.snapshot(before)) if before is not None else "None"
+        return ExplanationRow(f"{_name(index, home)}.grad", "", f"{was} → {now}", True)
+
+    sentence = "What backward left in .grad is no longer what an update uses"
+    return "", sentence, _few(index.tape.rewrites[event.ref], row)
+
+
+def _print(index: Index, event: Event, _position: int) -> _Parts:
+    """Quote what was printed."""
+    printed = index.tape.prints[event.ref].rstrip("\n")
+    return "", f"{printed[:400]}{'…' if len(printed) > 400 else ''}\n\n{INVITATION}", []
+
+
+def _module(index: Index, event: Event, _position: int) -> _Parts:
+    """Describe the module that is entered or left."""
+    call = index.tape.calls[event.ref]
+    rows = [ExplanationRow("parameters", "", f"{call.parameters:,}")]
+    ops = sum(op.call == event.ref for op in index.tape.ops)
+    if ops:
+        rows.append(ExplanationRow("ops of its own", "", f"{ops:,}"))
+    about = symbols.module_sizes(call)
+    return f"{call.kind}({about})" if about else call.kind, INVITATION, rows
+
+
+def _error(index: Index, _event: Event, _position: int) -> _Parts:
+    """Repeat the message and the hint."""
+    problem = index.tape.error
+    if problem is None:
+        return "", "The program raised an error", []
+    message = problem.message[:400].rstrip(".")
+    return problem.type, ". ".join(filter(None, (message, problem.hint))), []
+
+
+def _distance(old: Snapshot | None, new: Snapshot) -> float | None:
+    """Return the Euclidean norm of a change; None if an array is not on the tape."""
+    before, after = old.array() if old is not None else None, new.array()
+    if before is None or after is None or before.shape != after.shape:
+        return None
+    with np.errstate(all="ignore"):
+        return float(np.linalg.norm((after.astype("c16") - before.astype("c16")).ravel()))
+
+
+def _name(index: Index, value: int) -> str:
+    return formatting.variable(event_text.value_name(index, value))
+
+
+def _gradient(index: Index, home: int, position: int) -> str:
+    known = index.gradient(home, position)
+    return snapshot_text.gradient(index.snapshot(known.snapshot)) or (
+        "0" if known.zeros else "None"
+    )
+
+
+def _few(things: Sequence[T], describe: Callable[[T], ExplanationRow]) -> list[ExplanationRow]:
+    """Return rows for the first things only: a big model has thousands, and each row takes time."""
+    rows, more = [describe(thing) for thing in things[:MAX_ROWS]], len(things) - MAX_ROWS
+    return (
+        rows
+        if more <= 0
+        else [*rows, ExplanationRow("…", f"and {formatting.count(more, 'other')}", "")]
+    )

@@ -1,0 +1,1 @@
+"""Tape to picture: cards, wires, folding, colours."""

@@ -1,0 +1,455 @@
+"""Builds the picture of a scene: its cards, wires and frames."""
+
+from collections import Counter, defaultdict
+
+from msgspec import structs
+
+from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
+from gradscribe.playback.graph import failed, folding, marks, operands, origins, sizes
+from gradscribe.playback.graph.folding import FoldingPlan, ModuleUnit, plan_folding
+from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
+from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
+from gradscribe.playback.text import formatting, symbols
+
+__all__ = ["Scene", "build_picture", "scene_index_at", "scenes"]
+
+UNUSED_SHOWN = 8
+"""Most named leaves without use that are shown; more are hidden."""
+
+
+def build_picture(
+    tape: Tape | Index, scene: Scene, open_calls: frozenset[str] | None = None
+) -> Picture:
+    """Return the picture of a scene.
+
+    ``open_calls`` are the keys of the open module frames; None opens as many modules as keep the
+    picture within `folding.LIMIT` cards, where possible.
+    """
+    return _Builder(index_of(tape), scene, open_calls).picture()
+
+
+class _Builder:
+    """Builder of the picture of one scene, op by op."""
+
+    def __init__(self, index: Index, scene: Scene, open_calls: frozenset[str] | None) -> None:
+        self.index = index
+        self.scene = scene
+        events = index.tape.events[scene.start : scene.stop]
+        ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        self.prepared = origins.leaf_preparing_ops(index, ops)
+        self.ops = [op for op in ops if op not in self.prepared]
+        self.adopted = origins.buffer_creating_ops(index, self.ops)
+        self.plan: FoldingPlan = plan_folding(index, self.ops, open_calls, self.adopted)
+        self.within = set(self.ops)
+        self.error = failed.error_line(index, scene)
+        self.fault = index.tape.fault if self.error else None
+        self.tags = marks.shared_memory_marks(index, self.ops)
+        self.cards: dict[str, Card] = {}
+        self.wires: dict[str, Wire] = {}
+        self.edge_wires: dict[tuple[int, int], str] = {}
+        self.node_cards: dict[int, str] = {}
+        self.value_cards: dict[int, str] = {}
+        self.op_cards: dict[int, str] = {}
+        self.homes: dict[int, str] = {}
+        """First version of a tensor that comes from outside the ops -> key of its card."""
+        self.takers: dict[int, list[int]] = defaultdict(list)
+        self.ordinals: Counter[str] = Counter()
+        self.inputs: Counter[str] = Counter()
+        roots = {root for run in index.tape.passes for root in run.roots if root is not None}
+        self.roots = {index.values[root].op for root in roots}
+
+    def picture(self) -> Picture:
+        """Return the picture."""
+        ops = [(op, self.index.op(op)) for op in self.ops]
+        if self.fault is not None:
+            last = len(self.index.tape.ops)
+            self.plan.inside[last] = failed.open_unit_around(self.index, self.plan, self.fault)
+            ops.append((last, self.fault))
+        for number, taker in ops:
+            for value in taker.inputs:
+                if self._maker(self.index.values[value]) is None:
+                    self.takers[self.index.first_version(value)].append(number)
+        for leaf in self._unused():
+            self._pill(leaf)
+        for op in self.ops:
+            self._add(op)
+        self._rebase()
+        self._fail()
+        for number, home in self.prepared.items():
+            for made in self.index.op(number).outputs if home in self.homes else ():
+                self.value_cards.setdefault(made, self.homes[home])
+        frames = tuple(self._frame(unit) for unit in self.plan.frames)
+        return Picture(
+            cards=tuple(self._ordered()),
+            wires=tuple(self.wires.values()),
+            frames=frames,
+            edge_wires=self.edge_wires,
+            node_cards=self.node_cards,
+            value_cards=self.value_cards,
+            title=self.scene.title,
+        )
+
+    def _rebase(self) -> None:
+        """Map the nodes that an in-place op gave to other views of its memory to the op's card."""
+        for value in self.index.tape.values:
+            card = self.op_cards.get(value.op) if value.op is not None else None
+            if card is not None:
+                self.value_cards.setdefault(value.id, card)
+                if value.node is not None:
+                    self.node_cards.setdefault(value.node, card)
+
+    def _ordered(self) -> list[Card]:
+        """Return the cards in topological order, so that a folded module follows all its inputs."""
+        sources: dict[str, list[str]] = defaultdict(list)
+        for wire in self.wires.values():
+            sources[wire.target].append(wire.source)
+        found: dict[str, Card] = {}
+        for key in self.cards:
+            stack, open_ = [key], set[str]()
+            while stack:
+                top = stack[-1]
+                # A card that is already on the stack is part of a cycle of folded modules.
+                before = [s for s in sources[top] if s not in found and s not in open_]
+                if top in found or top in open_ or not before:
+                    found.setdefault(top, self.cards[top])
+                    stack.pop()
+                else:
+                    open_.add(top)
+                    stack.extend(reversed(before))
+        return list(found.values())
+
+    def _unused(self) -> list[Value]:
+        index = self.index
+        events = index.tape.events[self.scene.start : self.scene.stop]
+        leaves = [index.values[e.ref] for e in events if e.kind == "leaf"]
+        found = [
+            v
+            for v in leaves
+            if v.name
+            and v.role in ("parameter", "data")
+            and not index.users.get(v.id)
+            and index.first_version(v.id) not in self.takers
+        ]
+        return found if len(found) <= UNUSED_SHOWN else []
+
+    def _maker(self, value: Value) -> int | None:
+        """Return the op of this scene that made a value; None if it comes from outside."""
+        if (
+            origins.is_trainable_leaf(value)
+            and self.index.first_version(value.id) in self.prepared.values()
+        ):
+            return None
+        return value.op if value.op in self.within else None
+
+    def _add(self, number: int) -> None:
+        op = self.index.op(number)
+        unit = self.plan.folded.get(number)
+        args = operands.operands(op)
+        sources = [self._source(op, arg, number) for arg in args]
+        key = self._op_card(number, op) if unit is None else self._unit_card(unit)
+        self.op_cards[number] = key
+        for made in op.outputs:
+            self.value_cards[made] = key
+        for node in op.nodes:
+            self.node_cards[node] = key
+        wires = [
+            self._join(number, op, key, arg, source, unit is not None)
+            for arg, source in zip(args, sources, strict=True)
+        ]
+        for edge, operand in operands.operand_edges(self.index, op).items():
+            if wires[operand]:
+                self.edge_wires[edge] = wires[operand]
+
+    def _join(
+        self, number: int, op: Op, key: str, arg: Arg, source: str | None, folded: bool
+    ) -> str:
+        """Add the wire of an operand to a card; return its key, "" for none."""
+        value = self.index.values[arg.value] if arg.value is not None else None
+        if source is None:
+            source = self._constant(key, arg, number)
+        return self._wire(op, source, key, value, folded) if source not in ("", key) else ""
+
+    def _fail(self) -> None:
+        """Show where the program failed: the call that raised, or the card of a backward node."""
+        op, at = self.fault, self.index.tape.stuck or -1
+        stuck = self.node_cards.get(at, self.value_cards.get(at))
+        if self.error and stuck is not None:
+            self.cards[stuck] = structs.replace(self.cards[stuck], failed=self.error)
+        if op is None:
+            return
+        number = len(self.index.tape.ops)
+        key = self._key(f"failed:{symbols.op_title(op)}")
+        self.cards[key] = failed.card(op, key, self.error, self.plan.inside[number].key)
+        for arg in operands.operands(op):
+            self._join(number, op, key, arg, self._source(op, arg, number), False)
+
+    def _source(self, op: Op, arg: Arg, number: int) -> str | None:
+        """Return the key of an operand's card; "" hides it, None stands for a new constant."""
+        if arg.value is None:
+            if number in self.plan.folded:
+                return ""
+            return None if self._is_drawn(op, arg) else ""
+        value = self.index.values[arg.value]
+        maker = self._maker(value)
+        if maker is not None:
+            # A view whose base was changed in place has a version that no op lists as an output.
+            return self.value_cards.get(value.id) or self.op_cards.get(maker, "")
+        return self._pill(value)
+
+    def _is_drawn(self, op: Op, arg: Arg) -> bool:
+        return (
+            symbols.canonical_name(op.op) in symbols.ELEMENTWISE
+            and not arg.keyword
+            and bool(arg.number is not None)
+        )
+
+    def _pill(self, value: Value) -> str:
+        """Return the key of the card of an outside value, adding the card if it is new."""
+        home = self.index.first_version(value.id)
+        if home not in self.homes:
+            hidden = self._hidden_in(home, value)
+            self.homes[home] = self._unit_card(hidden) if hidden else self._new_pill(home, value)
+        self.value_cards[value.id] = self.homes[home]
+        self.value_cards.setdefault(home, self.homes[home])
+        return self.homes[home]
+
+    def _hidden_in(self, home: int, value: Value) -> ModuleUnit | None:
+        """Return the folded unit that owns a leaf and contains all its users; None for none."""
+        units = {self.plan.folded.get(op) for op in self.takers[home]}
+        unit = units.pop() if len(units) == 1 else None
+        if unit is None:
+            return None
+        path = self.index.tape.calls[unit.calls[0]].name + "."
+        own = value.role == "parameter" or value.name.startswith(path)
+        own = own or self._born_in(value, unit) or self._only_adopted(home)
+        return unit if own else None
+
+    def _only_adopted(self, home: int) -> bool:
+        """Return whether a leaf is used only to create a module's buffers."""
+        return all(op in self.adopted for op in self.takers[home])
+
+    def _born_in(self, value: Value, unit: ModuleUnit) -> bool:
+        call = self.index.leaf_calls.get(self.index.first_version(value.id))
+        while call is not None:
+            if call in unit.calls:
+                return True
+            call = self.index.tape.calls[call].parent
+        return False
+
+    def _new_pill(self, home: int, value: Value) -> str:
+        own = origins.is_trainable_leaf(value)
+        from_op = value.op is not None and value.role == "result" and not own
+        kind: CardKind = "parameter" if own or value.role == "parameter" else "data"
+        if value.role == "constant" and not own:
+            kind = "constant"
+        unit = self._home_unit(home, value)
+        name = origins.leaf_name(self.index, value)
+        title = name or value.maker.rsplit(".", 1)[-1] or "tensor"
+        key = self._key("leaf:" + (name or value.maker or "tensor"))
+        if unit is not None:
+            prefix = self.index.tape.calls[unit.calls[0]].name + "."
+            title = title.removeprefix(prefix)
+        scalar = value.shape == () or set(value.shape) == {1}
+        shown = self._written(value) if scalar else formatting.shape(value.shape)
+        width, height = sizes.pill(title, scalar, shown)
+        self.cards[key] = Card(
+            key,
+            kind,
+            title,
+            value=value.id,
+            frame=unit.key if unit else "",
+            scalar=scalar,
+            cut=from_op or not value.requires_grad,
+            mark=self.tags.get(value.storage, ""),
+            width=width,
+            height=height,
+            name=name,
+        )
+        return key
+
+    def _home_unit(self, home: int, value: Value) -> ModuleUnit | None:
+        """Return the open unit that owns a leaf and contains all its users; None for none."""
+        chains = []
+        for op in self.takers[home]:
+            unit = self.plan.inside.get(op)
+            if unit is None:
+                unit = self.plan.folded[op].parent
+            chain = []
+            while unit is not None and unit.key:
+                chain.append(unit)
+                unit = unit.parent
+            chains.append(chain)
+        for unit in chains[0] if chains else []:
+            if not all(unit in chain for chain in chains[1:]):
+                continue
+            name = self.index.tape.calls[unit.calls[0]].name
+            if unit.repeats > 1:
+                continue
+            own = value.name.startswith(name + ".") or self._only_adopted(home)
+            if own or self._born_in(value, unit):
+                return unit
+        return None
+
+    def _op_card(self, number: int, op: Op) -> str:
+        value = self.index.values[op.outputs[0]]
+        name = value.name
+        title = symbols.op_title(op)
+        key = self._key(f"op:{title}:{name}", always=True)
+        call = self.plan.frameless_calls.get(number)
+        note = symbols.note(op)
+        if call is not None and note != "x Wᵀ + b":
+            module = symbols.module_title(self.index.tape.calls[call])
+            note = f"{module} · {note}" if note else module
+        scalar = value.shape == () or set(value.shape) == {1}
+        width, height = sizes.op(title, name, note, scalar, self._written(value))
+        unit = self.plan.inside[number]
+        self.cards[key] = Card(
+            key,
+            "loss" if number in self.roots else "op",
+            title,
+            name=name,
+            symbol=symbols.symbol(op),
+            note=note,
+            value=value.id,
+            op=number,
+            call=op.call,
+            ops=(number,),
+            frame=unit.key,
+            scalar=scalar,
+            cut=not any(self.index.values[v].requires_grad for v in op.outputs),
+            mark=marks.card_mark(value, op.inplace, self.tags),
+            width=width,
+            height=height,
+        )
+        return key
+
+    def _unit_card(self, unit: ModuleUnit) -> str:
+        """Return the key of a folded unit's card, adding it if it is new."""
+        if unit.key in self.cards:
+            return unit.key
+        call = self.index.tape.calls[unit.calls[0]]
+        ops = sorted(unit.all_ops())
+        value = folding.last_result(self.index, ops)
+        count = folding.count_parameters(self.index, unit)
+        note = " · ".join(
+            filter(None, (symbols.module_sizes(call), symbols.parameter_count(count)))
+        )
+        title = symbols.module_title(call)
+        if unit.repeats > 1:
+            title = f"{self._span(unit)}: {call.kind}"
+        made = self.index.values[value] if value is not None else None
+        width, height = sizes.module(title, note, formatting.shape(made.shape) if made else "")
+        self.cards[unit.key] = Card(
+            unit.key,
+            "module",
+            title,
+            name=made.name if made else "",
+            note=note,
+            value=value,
+            call=unit.calls[0],
+            ops=tuple(ops),
+            frame=unit.parent.key if unit.parent else "",
+            scalar=bool(made) and made is not None and made.shape == (),
+            cut=made is not None and not made.requires_grad,
+            mark=f"×{unit.repeats}" if unit.repeats > 1 else "",
+            repeats=unit.repeats,
+            width=width,
+            height=height,
+        )
+        return unit.key
+
+    def _constant(self, key: str, arg: Arg, number: int) -> str:
+        """Return the key of the card of a literal, adding it; a named literal has only one card."""
+        written = snapshot_text.literal(arg)
+        if arg.name:
+            literal_key = f"literal:{arg.name}={arg.text}"
+        else:
+            literal_key = f"literal:{key}:{self.inputs[key]}"
+        if literal_key not in self.cards:
+            width, height = sizes.pill(arg.name, True, written)
+            card = Card(
+                literal_key,
+                "data" if arg.name else "constant",
+                arg.name,
+                literal=written,
+                frame=self.plan.inside[number].key,
+                cut=True,
+                width=width,
+                height=height,
+            )
+            self._insert_before(key, card)
+        return literal_key
+
+    def _insert_before(self, key: str, card: Card) -> None:
+        """Insert a constant's card before its op's card, which was added first."""
+        after = self.cards.pop(key)
+        self.cards[card.key] = card
+        self.cards[key] = after
+
+    def _wire(self, op: Op, source: str, target: str, value: Value | None, folded: bool) -> str:
+        output, part = 0, ""
+        if value is not None and value.op is not None and self.cards[source].op == value.op:
+            made = self.index.op(value.op)
+            output = made.outputs.index(value.id) if value.id in made.outputs else 0
+            part = marks.output_label(made, value)
+        if folded:
+            for wire in self.wires.values():
+                same = wire.source == source and wire.target == target
+                if same and value is not None and wire.value == value.id:
+                    return wire.key
+        operand = self.inputs[target]
+        self.inputs[target] += 1
+        key = f"{source}>{target}:{operand}"
+        known = op is not self.fault
+        dashed = value is None or not value.requires_grad or (known and not op.nodes)
+        shape = formatting.shape(value.shape) if value is not None and value.shape else ""
+        self.wires[key] = Wire(
+            key,
+            source,
+            target,
+            operand,
+            output,
+            value.id if value else None,
+            shape,
+            dashed,
+            marks.cut_reason(op, value) if known else "",
+            part,
+        )
+        return key
+
+    def _span(self, unit: ModuleUnit) -> str:
+        """Return ``0–5`` for the calls of a repeat unit, the plain name for a single module."""
+        calls = (self.index.tape.calls[unit.calls[at]] for at in (0, -1))
+        return "–".join(dict.fromkeys(map(symbols.short_module_name, calls)))
+
+    def _frame(self, unit: ModuleUnit) -> Frame:
+        call = self.index.tape.calls[unit.calls[0]]
+        about = symbols.module_sizes(call)
+        kind = f"{call.kind}({about})" if about else call.kind
+        count = folding.count_parameters(self.index, unit)
+        title = self._span(unit)
+        return Frame(
+            key=unit.key,
+            call=unit.calls[0],
+            title=title,
+            kind=kind,
+            note=formatting.count(count, "parameter") if count else "",
+            parent=unit.parent.key if unit.parent else "",
+            repeats=unit.repeats,
+        )
+
+    def _written(self, value: Value) -> str:
+        """Return the number of a scalar as its card shows it; empty for tensors."""
+        snapshot = self.index.snapshot(value.snapshot)
+        number = snapshot.item() if snapshot is not None and snapshot.numel == 1 else None
+        if number is None:
+            return ""
+        return snapshot_text.trim_zeros(number) if value.op is None else formatting.number(number)
+
+    def _key(self, stem: str, always: bool = False) -> str:
+        """Return an unused key: the stem, numbered from the second use on (or always)."""
+        count = self.ordinals[stem]
+        self.ordinals[stem] += 1
+        return f"{stem}:{count}" if count or always else stem

@@ -1,0 +1,365 @@
+"""Look of a picture at a position: a fold over the events of its scene."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from msgspec.structs import replace
+
+from gradscribe.engine.protocol.tape import Event, Op, Tape, Value
+from gradscribe.playback.explain.edge_gradients import GradientSender, PendingGradients
+from gradscribe.playback.graph.picture import Card, CardLook, Look, Picture, WireLook
+from gradscribe.playback.tape import event_text
+from gradscribe.playback.tape.fold import CheckpointedFold
+from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.tape.phases import phases
+from gradscribe.playback.tape.recent_cache import RecentCache
+from gradscribe.playback.tape.scenes import Scene
+
+Active = Literal["", "forward", "backward", "update"]
+_PHASES: dict[str, Active] = {
+    "zero_grad": "update",
+    "Forward": "forward",
+    "Loss": "forward",
+    "Backward": "backward",
+    "Update": "update",
+}
+
+MAX_LABELLED_CARDS = 500
+"""Most cards (and half the wires) of a picture whose wires have labels: more is unreadable."""
+
+
+def look_at(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> Look:
+    """Return the look of a picture after the first ``position`` events of the tape.
+
+    The event before ``position`` is playing. Before the scene only what existed already is reached;
+    after the scene the look of its end stays.
+    """
+    index = index_of(tape)
+    player = _player(index, picture, scene)
+    state = player.film.at(position - scene.start, player.step)
+    cards, wires = dict(state.cards), dict(state.wires)
+    now = playing_at(index, scene, position)
+    if not now.phase:
+        return Look(cards, wires)
+    phase = now.phase
+    for key in state.active_cards:
+        cards[key] = replace(cards.get(key, CardLook()), active=phase)
+    for key in state.active_wires:
+        run: Literal["forward", "backward"] = "backward" if phase == "backward" else "forward"
+        wires[key] = replace(wires.get(key, WireLook()), active=run)
+    return replace(now, cards=cards, wires=wires)
+
+
+def playing_at(tape: Tape | Index, scene: Scene, position: int) -> Look:
+    """Return a `Look` without cards or wires: only the line, phase and caption of a position."""
+    index, at = index_of(tape), position - 1
+    if not scene.start <= at < scene.stop:
+        return Look({}, {})
+    event, phase = index.tape.events[at], _PHASES[phases(index)[at]]
+    return Look({}, {}, event.line, phase, event_text.caption(index, at))
+
+
+@dataclass
+class _State:
+    cards: dict[str, CardLook] = field(default_factory=dict)
+    wires: dict[str, WireLook] = field(default_factory=dict)
+    active_cards: list[str] = field(default_factory=list)
+    active_wires: tuple[str, ...] = ()
+    landing: PendingGradients = field(default_factory=dict)
+    """Card key -> (gradient, pending) that the card shows from the next event on."""
+    cleared: list[str] = field(default_factory=list)
+    """Leaves whose gradient was set to None, which is marked at that event only."""
+
+    def copy(self) -> "_State":
+        return _State(
+            dict(self.cards),
+            dict(self.wires),
+            self.active_cards,
+            self.active_wires,
+            dict(self.landing),
+            self.cleared,
+        )
+
+
+class _Player:
+    """The states of one picture along its scene."""
+
+    def __init__(self, index: Index, picture: Picture, scene: Scene) -> None:
+        self.index = index
+        self.picture = picture
+        self.scene = scene
+        self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
+        self.sources = {wire.key: wire.source for wire in picture.wires}
+        self.op_wires = self._op_wires()
+        self.targets: dict[tuple[int, int], str] = {}
+        self.memory: dict[int, list[str]] = {}
+        """Storage -> the cards that show a value in it."""
+        for card in picture.cards:
+            self._map_card(card)
+        self._rebase()
+        labelled = max(len(picture.cards), len(picture.wires) // 2) <= MAX_LABELLED_CARDS
+        self.sending = GradientSender(index, picture, self.targets, labelled)
+        first = _State()
+        for card in picture.cards:
+            self._before(card, first)
+        self.film = CheckpointedFold(scene.stop - scene.start, first, _State.copy)
+
+    def _map_card(self, card: Card) -> None:
+        if card.value is None:
+            return
+        value = self.index.values[card.value]
+        self.memory.setdefault(value.storage, []).append(card.key)
+        if value.node is not None:
+            self.targets[value.node, value.output_nr] = card.key
+        else:
+            self.targets[self.index.first_version(value.id), 0] = card.key
+
+    def _rebase(self) -> None:
+        """Map nodes that an in-place op gave to other views of its memory to the card of the op."""
+        for value in self.index.tape.values:
+            op = self.index.op(value.op) if value.op is not None else None
+            if op is None or value.node is None or value.id in op.outputs or not op.inplace:
+                continue
+            key = self.picture.node_cards.get(value.node)
+            if key is not None and self.cards[key].op == value.op:
+                self.targets.setdefault((value.node, value.output_nr), key)
+
+    def _op_wires(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for wire in self.picture.wires:
+            for op in self.cards[wire.target].ops:
+                if wire.value is None or wire.value in self.index.op(op).inputs:
+                    found.setdefault(op, []).append(wire.key)
+        return found
+
+    def _before(self, card: Card, state: _State) -> None:
+        """Show a value that existed before the scene began."""
+        if card.value is None or card.op is not None or card.kind == "module":
+            return
+        value = self.index.values[card.value]
+        born = self.index.created_at.get(self.index.first_version(value.id), -1)
+        if born < self.scene.start:
+            known = self.index.gradient(value.id, self.scene.start)
+            shown = self.index.snapshot_at(value.id, self.scene.start)
+            zeros: Literal["", "zeros"] = "zeros" if known.zeros else ""
+            state.cards[card.key] = CardLook(True, "", shown, known.snapshot, reset=zeros)
+
+    def step(self, state: _State, number: int) -> None:
+        """Change the state by one event of the scene."""
+        if number == 0:
+            literals = [key for key, card in self.cards.items() if card.literal]
+            state.cards.update(dict.fromkeys(literals, CardLook(True)))
+        for key, (snapshot, pending) in state.landing.items():
+            state.cards[key] = replace(state.cards[key], gradient=snapshot, pending=pending)
+        for key in state.cleared:
+            state.cards[key] = replace(state.cards[key], reset="")
+        # Copied states share these lists: replace them instead of clearing them.
+        state.active_cards, state.active_wires, state.cleared = [], (), []
+        state.landing = {}
+        event = self.index.tape.events[self.scene.start + number]
+        if event.kind == "op":
+            self._op(state, event)
+        elif event.kind == "node":
+            self._node(state, event.ref, self.scene.start + number)
+        elif event.kind == "error":
+            self._fail(state)
+        elif event.kind in _CHANGES:
+            _CHANGES[event.kind](self, state, event.ref)
+
+    def _fail(self, state: _State) -> None:
+        """Mark the card in which the program failed; the operands of a failed call did arrive."""
+        for key in (key for key, card in self.cards.items() if card.failed):
+            self._change(state, key, reached=True, failed=True)
+            state.active_cards.append(key)
+            arriving = (w for w in self.picture.wires if w.target == key)
+            for wire in () if self.cards[key].ops else arriving:
+                state.wires[wire.key] = replace(state.wires.get(wire.key, WireLook()), carried=True)
+                if wire.source not in state.cards:
+                    self._reach(state, wire.source)
+
+    def _change(self, state: _State, key: str | None, **what: object) -> None:
+        if key is not None:
+            state.cards[key] = replace(state.cards.get(key, CardLook()), **what)
+
+    def _reset(self, state: _State, number: int) -> None:
+        """Remove gradients; a reset to zeros stays marked, a reset to None at this event only."""
+        reset = self.index.tape.resets[number]
+        for leaf in reset.leaves:
+            key = self._pill(leaf)
+            if key is None:
+                continue
+            mark = "none" if reset.to_none else "zeros"
+            self._change(state, key, gradient=None, shares=(), pending=False, reset=mark)
+            state.active_cards.append(key)
+            if reset.to_none:
+                state.cleared.append(key)
+
+    def _written(self, state: _State, number: int) -> None:
+        """Show the new values of written leaves, unless a drawn op shows them on its card."""
+        for change in self.index.tape.writes[number]:
+            after = self.index.values[change.after]
+            drawn = after.op is not None and self.index.kinds[after.op] == "forward"
+            if not drawn and (key := self._pill(change.before)) is not None:
+                self._renew(state, key, after.snapshot)
+                state.active_cards.append(key)
+
+    def _rewritten(self, state: _State, number: int) -> None:
+        """Show gradients that the program changed."""
+        for leaf, after in self.index.tape.rewrites[number]:
+            key = self._pill(leaf)
+            if key is not None:
+                self._change(state, key, gradient=after, shares=(), pending=False, reset="")
+                state.active_cards.append(key)
+
+    def _pill(self, leaf: int) -> str | None:
+        """Return the key of a leaf's own card, if the picture shows it."""
+        return self.targets.get((self.index.first_version(leaf), 0))
+
+    def _leaf(self, state: _State, value: int) -> None:
+        key = self._pill(value)
+        if key is not None:
+            self._change(state, key, reached=True, snapshot=self.index.values[value].snapshot)
+            state.active_cards = [key]
+
+    def _op(self, state: _State, event: Event) -> None:
+        op = self.index.op(event.ref)
+        if self.index.kinds[event.ref] == "update":
+            self._updated(state, op)
+            return
+        key = self.picture.value_cards.get(op.outputs[0]) if op.outputs else None
+        if key is None:
+            return
+        wires = tuple(self.op_wires.get(event.ref, ()))
+        for wire in wires:
+            state.wires[wire] = replace(state.wires.get(wire, WireLook()), carried=True)
+            source = self.sources[wire]
+            if source not in state.cards:
+                self._reach(state, source)
+        shown = self.cards[key].value
+        if shown in op.outputs:
+            self._change(state, key, reached=True, snapshot=self.index.values[shown].snapshot)
+        if op.inplace:
+            self._overwrite(state, key, self.index.values[op.outputs[0]])
+        state.active_cards = [key]
+        state.active_wires = wires
+
+    def _overwrite(self, state: _State, key: str, made: Value) -> None:
+        """Mark the newer version on every other card of the same memory."""
+        for other in self.memory.get(made.storage, ()):
+            if other != key and other in state.cards:
+                self._change(state, other, version=made.version)
+
+    def _reach(self, state: _State, key: str) -> None:
+        """Show a source without an event of its own as reached, since its value is used."""
+        value = self.cards[key].value
+        snapshot = self.index.values[value].snapshot if value is not None else None
+        self._change(state, key, reached=True, snapshot=snapshot)
+
+    def _updated(self, state: _State, op: Op) -> None:
+        for number in op.outputs:
+            value = self.index.values[number]
+            owner = self.index.owners.get(value.storage, number)
+            key = self._pill(number) or self._pill(owner)
+            if key is not None and op.inplace:
+                self._renew(state, key, value.snapshot)
+                state.active_cards.append(key)
+
+    def _stepped(self, state: _State, number: int) -> None:
+        for change in self.index.tape.steps[number].changes:
+            key = self._pill(change.before)
+            after = self.index.values[change.after]
+            if key is not None:
+                self._renew(state, key, after.snapshot)
+            else:
+                key = self.picture.value_cards.get(self.index.first_version(change.before))
+                self._change(state, key, changed=True)
+            if key is not None:
+                state.active_cards.append(key)
+
+    def _renew(self, state: _State, key: str, snapshot: int | None) -> None:
+        """Give a leaf a new snapshot, and remember the one before the scene's first update."""
+        known = state.cards.get(key, CardLook())
+        before = known.before if known.changed else known.snapshot
+        self._change(state, key, changed=True, before=before, snapshot=snapshot)
+
+    def _begin(self, state: _State, run: int) -> None:
+        """Begin a pass: clear what an earlier pass left on the same nodes, then show the seeds."""
+        for execution in self.index.run_executions.get(run, ()):
+            node = self.index.tape.executions[execution].node
+            key = self.picture.node_cards.get(node)
+            if key in state.cards:
+                self._change(state, key, gradient=None, shares=(), pending=False)
+            for edge in self.index.tape.executions[execution].edges:
+                sent = self.index.tape.edges[edge]
+                wire = self.picture.edge_wires.get((node, sent.slot))
+                if wire is not None:
+                    state.wires[wire] = WireLook(state.wires.get(wire, WireLook()).carried)
+                leaf = self._pill(sent.target)
+                if leaf is not None:
+                    self._change(state, leaf, shares=())
+        for edge in self.index.seeds.get(run, ()):
+            seed = self.index.tape.edges[edge]
+            key = self.targets.get(self.index.target(seed.target, seed.input_nr))
+            if key is not None and seed.gradient is not None:
+                shown_before = state.cards.get(key, CardLook()).gradient
+                shown = seed.gradient if seed.target in self.index.nodes else shown_before
+                self._change(state, key, gradient=shown, shares=(seed.gradient,))
+                state.active_cards.append(key)
+
+    def _node(self, state: _State, number: int, at: int) -> None:
+        execution = self.index.tape.executions[number]
+        key = self.picture.node_cards.get(execution.node)
+        if key is not None:
+            shown = self.cards[key].value
+            value = self.index.values[shown] if shown is not None else None
+            if value is not None and value.node == execution.node:
+                nr = value.output_nr
+                got = execution.received[nr] if nr < len(execution.received) else None
+                self._change(state, key, gradient=got, pending=False)
+            elif self.targets.get((execution.node, 0)) == key:
+                self._change(state, key, gradient=execution.received[0], pending=False)
+            state.active_cards = [key]
+        state.active_wires = self.sending.send(
+            state.cards, state.wires, state.landing, execution, at
+        )
+
+    def _accumulate(self, state: _State, number: int) -> None:
+        added = self.index.tape.accumulations[number]
+        key = self._pill(added.leaf)
+        if key is None:
+            hidden = self.picture.value_cards.get(self.index.first_version(added.leaf))
+            state.active_cards = [hidden] if hidden is not None else []
+            return
+        shares = state.cards.get(key, CardLook()).shares
+        if len(shares) == 1 and added.sent is not None:
+            shares = (added.sent,)  # a hook may have changed it on the way
+        before = self.index.snapshot(added.before)
+        array = before.array() if before is not None else None
+        if added.before is not None and (array is None or array.any()):
+            shares = (added.before, *shares)
+        self._change(state, key, gradient=added.after, shares=shares, pending=False, reset="")
+        state.active_cards = [key]
+
+
+_recent = RecentCache[_Player](6)
+
+
+def _player(index: Index, picture: Picture, scene: Scene) -> _Player:
+    """Return the player of a picture; the latest few are cached, by identity."""
+    for player in _recent:
+        if player.picture is picture and player.index is index and player.scene == scene:
+            return player
+    player = _Player(index, picture, scene)
+    _recent.add(player, scene.stop - scene.start)
+    return player
+
+
+_CHANGES = {
+    "leaf": _Player._leaf,
+    "backward": _Player._begin,
+    "accumulate": _Player._accumulate,
+    "zero_grad": _Player._reset,
+    "write": _Player._written,
+    "grad": _Player._rewritten,
+    "step": _Player._stepped,
+}

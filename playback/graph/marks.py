@@ -1,0 +1,55 @@
+"""Small marks on cards and wires: shared memory, versions, cut gradients, output names."""
+
+from string import ascii_uppercase
+
+from gradscribe.engine.protocol.tape import Op, Value
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import symbols
+
+SHARED = "⧉"
+"""Prefix of the base's name on every card that shares its memory."""
+
+
+def shared_memory_marks(index: Index, ops: list[int]) -> dict[int, str]:
+    """Return storage -> mark for the storages of which the ops (indices) made views.
+
+    The base and all its views have the same mark: ``⧉ b``, or a letter for a base without a name.
+    """
+    found: dict[int, str] = {}
+    letters = iter(ascii_uppercase)
+    for number in ops:
+        for output in index.op(number).outputs:
+            value = index.values[output]
+            base = index.values.get(value.base) if value.base is not None else None
+            if base is None or value.storage in found or is_detach(index.op(number)):
+                continue
+            name = base.name.rsplit(".", 1)[-1] or next(letters, "…")
+            found[value.storage] = f"{SHARED} {name}"
+    return found
+
+
+def is_detach(op: Op) -> bool:
+    """Return whether an op's name already says that its result shares memory: ``detach``."""
+    return symbols.canonical_name(op.op) in ("detach", "detach_")
+
+
+def card_mark(value: Value, inplace: bool, tags: dict[int, str]) -> str:
+    """Return the mark of the card of ``value``: shared memory, version after an in-place op."""
+    version = f"v{value.version}" if inplace else ""
+    return " · ".join(filter(None, (tags.get(value.storage, ""), version)))
+
+
+def cut_reason(op: Op, value: Value | None) -> str:
+    """Return why the gradient of an operand stops at ``op``; empty where it passes or has none."""
+    if value is None or not value.requires_grad or op.nodes:
+        return ""
+    if symbols.canonical_name(op.op) in ("detach", "detach_"):
+        return "detach"
+    return "" if op.inplace and op.grad_mode else "no_grad" if not op.grad_mode else op.op
+
+
+def output_label(op: Op, value: Value) -> str:
+    """Return the label of an op's output, its name or ``[1]``; empty for the only output."""
+    if len(op.outputs) < 2 or value.id not in op.outputs:
+        return ""
+    return value.name or f"[{op.outputs.index(value.id)}]"

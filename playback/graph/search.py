@@ -1,0 +1,254 @@
+"""Search in the graph: by name, op, shape, module path, or for NaN and infinities."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.playback.graph.picture import Picture
+from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.tape.scenes import Scene
+from gradscribe.playback.text import symbols
+
+NOT_FINITE = ("nan", "inf")
+"""Queries for values that are not finite."""
+
+CHUNK_BYTES = 4 << 20
+"""Bytes of array data that are examined at once."""
+_SHAPE = re.compile(r"[\[(]?\s*\d+(\s*[x×*,]\s*\d+)+\s*,?\s*[\])]?|[\[(]\s*\d+\s*,?\s*[\])]")
+
+
+class Match(Struct, frozen=True, gc=False):
+    """A search result: an op, a leaf (value id) or a module call; ``op`` is None for leaves only.
+
+    ``op`` is an index in `Tape.ops`, for a module the first op inside it.
+    """
+
+    op: int | None = None
+    value: int | None = None
+    call: int | None = None
+
+
+def find(tape: Tape | Index, scene: Scene, query: str) -> tuple[Match, ...]:
+    """Return the matches in a scene in order of execution; none for an empty query.
+
+    Lengths such as ``16 × 8``, ``16x8`` or ``(16, 8)`` search for that shape, ``nan`` and ``inf``
+    for values or gradients that contain them, anything else for a part of a name.
+    """
+    query = query.strip().casefold()
+    if not query:
+        return ()
+    index = index_of(tape)
+    search = _search_index(index, scene)
+    found: list[tuple[float, Match]] = []
+    found += [(op, Match(op=op)) for op in search.ops_with(query)]
+    found += [(first - 0.4, Match(value=leaf)) for leaf, first in search.leaves_with(query)]
+    found += [(op - 0.5, Match(op=op, call=call)) for call, op in search.calls_with(query)]
+    found.sort(key=lambda pair: pair[0])
+    return tuple(match for _, match in found)
+
+
+def build_index(index: Index, scenes: tuple[Scene, ...]) -> None:
+    """Build the search index of a tape, so that the first search is quick."""
+    for scene in scenes:
+        _search_index(index, scene)
+    for query in NOT_FINITE:
+        _bad(index, query)
+
+
+def find_all(
+    tape: Tape | Index, scenes: tuple[Scene, ...], query: str, here: int
+) -> tuple[tuple[int, Match], ...]:
+    """Return the matches in all scenes, each with the number of its scene, in order.
+
+    A leaf that several scenes use counts once: in scene ``here`` if it is there, else in the first.
+    """
+    found = [(n, match) for n, scene in enumerate(scenes) for match in find(tape, scene, query)]
+    homes: dict[int, int] = {}
+    for number, match in found:
+        if match.value is not None and (number == here or match.value not in homes):
+            homes[match.value] = number
+    return tuple(pair for pair in found if pair[1].value is None or homes[pair[1].value] == pair[0])
+
+
+def shape_of(query: str) -> tuple[int, ...] | None:
+    """Return the shape that a query denotes; None where it is no shape."""
+    if not _SHAPE.fullmatch(query.strip()):
+        return None
+    return tuple(int(length) for length in re.findall(r"\d+", query))
+
+
+def locate(picture: Picture, match: Match) -> tuple[str, bool]:
+    """Return the key of the card or frame that shows a match, and True if it is the match itself.
+
+    False: it is a folded module around the match, to be opened first. The key is empty where the
+    picture does not contain the match.
+    """
+    if match.call is not None:
+        for frame in picture.frames:
+            if frame.call == match.call:
+                return frame.key, True
+    if match.value is not None:
+        key = picture.value_cards.get(match.value, "")
+        cards = [card for card in picture.cards if card.key == key]
+    else:
+        cards = [card for card in picture.cards if match.op in card.ops]
+    if not cards:
+        return "", False
+    card = cards[0]
+    itself = card.kind != "module" or (card.call == match.call and card.repeats == 1)
+    return card.key, itself
+
+
+def _search_index(index: Index, scene: Scene) -> "_SearchIndex":
+    cache = index.cached("search", lambda _index: dict[int, _SearchIndex]())
+    if scene.start not in cache:
+        cache[scene.start] = _SearchIndex(index, scene)
+    return cache[scene.start]
+
+
+class _SearchIndex:
+    """Search index of one scene: the texts of its ops, leaves and modules in lower case."""
+
+    def __init__(self, index: Index, scene: Scene) -> None:
+        self._index = index
+        events = index.tape.events[scene.start : scene.stop]
+        self._ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        self._texts = [self._text(number) for number in self._ops]
+        leaves = _leaves(index, self._ops).items()
+        self._leaves = [(leaf, op, _path(index.values[leaf].name)) for leaf, op in leaves]
+        calls, tape = _calls(index, self._ops).items(), index.tape
+        self._calls = [
+            (call, op, _path(tape.calls[call].name), tape.calls[call].kind.casefold())
+            for call, op in calls
+        ]
+
+    def _text(self, number: int) -> str:
+        """Return an op's names, one per line: queries contain no line break."""
+        op, values = self._index.op(number), self._index.values
+        names = (values[v].name.rpartition(".")[2] for v in op.outputs)
+        return "\n".join((symbols.op_title(op), op.op, *names)).casefold()
+
+    def ops_with(self, query: str) -> list[int]:
+        """Return the ops that match a query."""
+        index, shape = self._index, shape_of(query)
+        if query in NOT_FINITE:
+            bad = _bad(index, query)
+            if not bad:
+                return []
+            return [number for number in self._ops if _is_bad(index, number, bad)]
+        if shape is None:
+            named = zip(self._ops, self._texts, strict=True)
+            return [number for number, text in named if query in text]
+        values = index.values
+        return [n for n in self._ops if any(values[v].shape == shape for v in index.op(n).outputs)]
+
+    def leaves_with(self, query: str) -> list[tuple[int, int]]:
+        """Return the leaves that match a query, each with the first op that takes it."""
+        index, shape = self._index, shape_of(query)
+        if query in NOT_FINITE:
+            bad = _bad(index, query)
+            if not bad:
+                return []
+            return [(leaf, op) for leaf, op, _ in self._leaves if _leaf_is_bad(index, leaf, bad)]
+        if shape is not None:
+            return [(leaf, op) for leaf, op, _ in self._leaves if index.values[leaf].shape == shape]
+        return [(leaf, op) for leaf, op, path in self._leaves if _ends_in(path, query)]
+
+    def calls_with(self, query: str) -> list[tuple[int, int]]:
+        """Return the module calls that match a query, each with its first op."""
+        if query in NOT_FINITE or shape_of(query) is not None:
+            return []
+        return [
+            (call, op)
+            for call, op, path, kind in self._calls
+            if _ends_in(path, query) or query == kind
+        ]
+
+
+def _path(name: str) -> tuple[str, str]:
+    """Return a path and its parent path, in lower case."""
+    return name.casefold(), name.casefold().rpartition(".")[0]
+
+
+def _ends_in(path: tuple[str, str], query: str) -> bool:
+    """Return whether a query is in a path but not already in its parent path."""
+    return query in path[0] and query not in path[1]
+
+
+def _is_bad(index: Index, number: int, bad: frozenset[int]) -> bool:
+    """Return whether a snapshot of an op's results or of their gradients is in ``bad``."""
+    op = index.op(number)
+    if any(index.values[value].snapshot in bad for value in op.outputs):
+        return True
+    runs = (index.tape.executions[n] for node in op.nodes for _, n in index.node_runs.get(node, ()))
+    return any(got in bad for run in runs for got in run.received)
+
+
+def _leaf_is_bad(index: Index, leaf: int, bad: frozenset[int]) -> bool:
+    value = index.values[leaf]
+    arrived = (arrival.snapshot for arrival in index.arrivals.get((leaf, 0), ()))
+    return value.snapshot in bad or any(number in bad for number in arrived)
+
+
+def _bad(index: Index, query: str) -> frozenset[int]:
+    """Return the numbers of the snapshots that contain a NaN or an infinity."""
+    return index.cached(f"holds {query}", lambda _index: _holding(index.tape.snapshots, query))
+
+
+def _holding(snapshots: tuple[Snapshot, ...], query: str) -> frozenset[int]:
+    """Test small arrays of the same dtype together: there may be tens of thousands."""
+    found: set[int] = set()
+    small: dict[str, list[int]] = {}
+    for number, snapshot in enumerate(snapshots):
+        if snapshot.nan or snapshot.inf:
+            found |= {number} if (snapshot.nan if query == "nan" else snapshot.inf) else set()
+        elif snapshot.data and snapshot.store[1] in "fc":
+            small.setdefault(snapshot.store, []).append(number)
+    test = np.isnan if query == "nan" else np.isinf
+    for store, numbers in small.items():
+        for part in _portions(snapshots, numbers):
+            sizes = [len(snapshots[n].data or b"") for n in part]
+            whole = np.frombuffer(b"".join(snapshots[n].data or b"" for n in part), store)
+            starts = np.cumsum([0, *sizes[:-1]]) // whole.itemsize
+            hit = np.logical_or.reduceat(test(whole), starts)
+            found.update(np.asarray(part)[hit].tolist())
+    return frozenset(found)
+
+
+def _portions(snapshots: tuple[Snapshot, ...], numbers: list[int]) -> Iterator[list[int]]:
+    """Yield the numbers in lists whose arrays together have about `CHUNK_BYTES` bytes."""
+    taken: list[int] = []
+    size = 0
+    for number in numbers:
+        taken.append(number)
+        size += len(snapshots[number].data or b"")
+        if size >= CHUNK_BYTES:
+            yield taken
+            taken, size = [], 0
+    if taken:
+        yield taken
+
+
+def _leaves(index: Index, ops: list[int]) -> dict[int, int]:
+    """Return outside value -> the first op that takes it."""
+    inside = set(ops)
+    found: dict[int, int] = {}
+    for op in ops:
+        for number in index.op(op).inputs:
+            if index.values[number].op not in inside:
+                found.setdefault(index.first_version(number), op)
+    return found
+
+
+def _calls(index: Index, ops: list[int]) -> dict[int, int]:
+    """Return module call around ops -> the first op inside."""
+    found: dict[int, int] = {}
+    for op in ops:
+        call = index.op(op).call
+        while call is not None and call not in found:
+            found[call] = op
+            call = index.tape.calls[call].parent
+    return found

@@ -1,0 +1,1 @@
+"""Picture to placement: layers, order, coordinates, routes."""

@@ -1,0 +1,1 @@
+"""Indexes over the tape: scenes, phases, tracks, tempo."""

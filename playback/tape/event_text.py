@@ -1,0 +1,228 @@
+"""Text of an event: short for the caption, with its numbers for the ledger."""
+
+from gradscribe.engine.protocol.tape import Edge, Event, Op, Value
+from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import formatting, symbols
+
+MAX_LISTED = 6
+"""Most items that are listed by name; the others are counted."""
+
+
+def caption(index: Index, at: int) -> str:
+    """Return a short text for an event, without numbers."""
+    event = index.tape.events[at]
+    if event.kind == "node":
+        node = index.nodes[index.tape.executions[event.ref].node]
+        sends = index.tape.executions[event.ref].edges
+        return f"{node.name} {'hands on its gradient' if sends else 'receives its gradient'}"
+    if event.kind == "accumulate":
+        return (
+            f"{value_name(index, index.tape.accumulations[event.ref].leaf)} collects its gradient"
+        )
+    if event.kind == "op":
+        return _op_caption(index, index.op(event.ref), index.kinds[event.ref] == "update")
+    if event.kind == "leaf":
+        read = index.values[event.ref].maker == ".grad"
+        return f"{value_name(index, event.ref)} is {'read' if read else 'made'}"
+    return ledger_text(index, at)
+
+
+def ledger_text(index: Index, at: int) -> str:
+    """Return a sentence for an event, with its numbers."""
+    event = index.tape.events[at]
+    if event.kind == "leaf":
+        return _leaf(index, index.values[event.ref])
+    if event.kind == "op":
+        return _op(index, index.op(event.ref), index.kinds[event.ref] == "update")
+    if event.kind == "node":
+        return _node(index, event.ref)
+    if event.kind == "accumulate":
+        return _accumulated(index, event.ref)
+    return _rare(index, event)
+
+
+def value_name(index: Index, value: int) -> str:
+    """Return a value's name; without one, the op or factory that made it: ``the mul``."""
+    made = index.values[value]
+    name = made.name or index.values[index.first_version(value)].name
+    if name:
+        return name
+    if made.op is not None:
+        return f"the {symbols.op_title(index.op(made.op))}"
+    if made.maker == ".grad":
+        return "a gradient"
+    return f"the {made.maker.rsplit('.', 1)[-1]}" if made.maker else "a tensor"
+
+
+def edge_target_name(index: Index, edge: Edge) -> str:
+    """Return the target of an edge: a leaf's name, else that of the value of the node."""
+    if edge.target not in index.nodes:
+        return value_name(index, edge.target)
+    op = index.node_ops.get(edge.target)
+    if op is not None:
+        for value in index.op(op).outputs:
+            made = index.values[value]
+            if (made.node, made.output_nr) == (edge.target, edge.input_nr):
+                return value_name(index, value)
+    return index.nodes[edge.target].name
+
+
+def _leaf(index: Index, value: Value) -> str:
+    name = value_name(index, value.id)
+    kind = {"parameter": "parameter", "constant": "constant"}.get(value.role, "data")
+    return f"{name} = {snapshot_text.value(index.snapshot(value.snapshot))} ({kind})"
+
+
+def _op_caption(index: Index, op: Op, updates: bool) -> str:
+    if updates and op.inplace:
+        return f"{value_name(index, op.outputs[0])} is updated in place"
+    if op.inplace:
+        return f"{symbols.op_title(op)} changes {value_name(index, op.outputs[0])} in place"
+    name = index.values[op.outputs[0]].name
+    return f"{symbols.op_title(op)} makes {name}" if name else f"{symbols.op_title(op)} runs"
+
+
+def _op(index: Index, op: Op, updates: bool) -> str:
+    made = index.values[op.outputs[0]]
+    new = snapshot_text.value(index.snapshot(made.snapshot))
+    if op.inplace:
+        before = next(
+            (v for v in op.inputs if index.first_version(v) == index.first_version(made.id)), None
+        )
+        old = snapshot_text.value(index.snapshot(index.values[before].snapshot)) if before else ""
+        verb = "updated" if updates else "changed"
+        return f"{symbols.op_title(op)} {verb} {value_name(index, made.id)}: {old} → {new}"
+    name = f" {made.name}" if made.name else ""
+    return (
+        f"{symbols.op_title(op)} made{name} = {new}"
+        if name
+        else f"{symbols.op_title(op)} made {new}"
+    )
+
+
+def _node(index: Index, number: int) -> str:
+    tape = index.tape
+    execution = tape.executions[number]
+    received = [s for s in execution.received if s is not None]
+    got = [snapshot_text.gradient(index.snapshot(s)) for s in received[:MAX_LISTED]]
+    received_text = _few(got, len(received)) if len(received) > MAX_LISTED else " and ".join(got)
+    text_ = f"{index.nodes[execution.node].name} received {received_text or 'nothing'}"
+    sent = [tape.edges[e] for e in execution.edges if tape.edges[e].gradient is not None]
+    if not sent:
+        return text_
+    shares = [
+        f"{snapshot_text.gradient(index.snapshot(edge.gradient))} "
+        f"to {edge_target_name(index, edge)}"
+        for edge in sent[:MAX_LISTED]
+    ]
+    return f"{text_}, sent {_few(shares, len(sent))}"
+
+
+def _accumulated(index: Index, number: int) -> str:
+    accumulation = index.tape.accumulations[number]
+    at = index.accumulate_events[number]
+    shares = [
+        a.snapshot
+        for a in index.arrivals[index.first_version(accumulation.leaf), 0]
+        if a.run == accumulation.run and a.event < at
+    ]
+    if len(shares) == 1 and accumulation.sent is not None:
+        shares = [accumulation.sent]  # a hook may have changed it on the way
+    before = index.snapshot(accumulation.before)
+    array = before.array() if before is not None else None
+    parts = (
+        []
+        if accumulation.before is None or (array is not None and not array.any())
+        else [accumulation.before]
+    )
+    total = snapshot_text.gradient(index.snapshot(accumulation.after))
+    name = value_name(index, accumulation.leaf)
+    if len(parts + shares) < 2:
+        return f"{name}.grad = {total}"
+    parts += shares
+    written = sum_text([snapshot_text.gradient(index.snapshot(s)) for s in parts[:MAX_LISTED]])
+    if len(parts) > MAX_LISTED:
+        written = f"{written} + {formatting.count(len(parts) - MAX_LISTED, 'other')}"
+    return f"{name}.grad: {written} = {total}"
+
+
+def _rare(index: Index, event: Event) -> str:
+    tape = index.tape
+    if event.kind in ("enter", "leave"):
+        call = tape.calls[event.ref]
+        name = f"{call.name} ({call.kind})" if call.name else call.kind
+        return f"{'Entering' if event.kind == 'enter' else 'Leaving'} {name}"
+    if event.kind == "backward":
+        roots = tape.passes[event.ref].roots
+        names = [value_name(index, root) for root in roots if root is not None]
+        return f"Backward starts at {_listed(names) or 'its root'}"
+    if event.kind == "end":
+        return "Backward is done"
+    if event.kind == "step":
+        return _step(index, event.ref)
+    if event.kind == "zero_grad":
+        reset = tape.resets[event.ref]
+        names = [f"{value_name(index, leaf)}.grad" for leaf in reset.leaves]
+        to = "None" if reset.to_none else "0"
+        return f"{_listed(names)} set to {to}" if names else "No gradient to reset"
+    if event.kind == "write":
+        return _written(index, event.ref)
+    if event.kind == "grad":
+        changes = tape.rewrites[event.ref]
+        if len(changes) == 1:
+            leaf, after = changes[0]
+            now = snapshot_text.gradient(index.snapshot(after))
+            return f"{value_name(index, leaf)}.grad is changed by the program: now {now}"
+        names = [f"{value_name(index, leaf)}.grad" for leaf, _ in changes]
+        return f"{_listed(names)} are changed by the program"
+    if event.kind == "print":
+        return "Printed " + tape.prints[event.ref].rstrip("\n")[:80]
+    return f"{tape.error.type}: {tape.error.message}" if tape.error else "An error was raised"
+
+
+def _step(index: Index, number: int) -> str:
+    step = index.tape.steps[number]
+    moved = []
+    for change in step.changes:
+        old = index.snapshot(index.values[change.before].snapshot)
+        new = index.snapshot(index.values[change.after].snapshot)
+        name = value_name(index, change.before)
+        if new is not None and new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS:
+            moved.append(f"{name} {snapshot_text.value(old)} → {snapshot_text.value(new)}")
+        else:
+            moved.append(name)
+    if not moved:
+        return f"{step.optimizer} stepped and changed nothing"
+    return f"{step.optimizer} stepped: {', '.join(moved[:6])}{', …' if len(moved) > 6 else ''}"
+
+
+def _written(index: Index, number: int) -> str:
+    changes = index.tape.writes[number]
+    if len(changes) > 1:
+        return f"{_listed([value_name(index, change.before) for change in changes])} are changed"
+    old, new = (
+        snapshot_text.value(index.snapshot(index.values[value].snapshot))
+        for value in (changes[0].before, changes[0].after)
+    )
+    return f"{value_name(index, changes[0].before)} is changed: {old} → {new}"
+
+
+def sum_text(parts: list[str]) -> str:
+    """Return ``48 + 16`` or ``48 − 16`` for numbers that are already formatted."""
+    return parts[0] + "".join(
+        f" {formatting.MINUS} {part[1:]}" if part.startswith(formatting.MINUS) else f" + {part}"
+        for part in parts[1:]
+    )
+
+
+def _listed(parts: list[str]) -> str:
+    return _few(parts, len(parts))
+
+
+def _few(parts: list[str], count: int) -> str:
+    """Return the first of ``count`` parts as a list, and the number of the others."""
+    if count > MAX_LISTED:
+        others = formatting.count(count - MAX_LISTED + 1, "other")
+        return f"{', '.join(parts[: MAX_LISTED - 1])} and {others}"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

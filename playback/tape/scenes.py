@@ -1,0 +1,83 @@
+"""Scenes: consecutive parts of a tape, each drawn as one picture (an iteration of a loop)."""
+
+from collections import Counter
+
+from msgspec import Struct
+
+from gradscribe.engine.protocol.tape import Event, Tape
+from gradscribe.playback.tape.index import Index, index_of
+
+
+class Scene(Struct, frozen=True):
+    """Events ``start`` to ``stop`` (exclusive), and the range of `Tape.ops` among them."""
+
+    start: int
+    stop: int
+    ops: tuple[int, int]
+    title: str = ""
+
+
+def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
+    """Return the scenes of a tape, in order and without gaps; at least one.
+
+    A scene starts only where a loop repeats: at a forward op (or the failed call) whose line has
+    already run in the current scene, after a backward pass has ended in it. The events that lead up
+    to that op (entering its module, its data, ``zero_grad``) belong to the new scene.
+    """
+    return index_of(tape).cached("scenes", _scenes)
+
+
+def _scenes(index: Index) -> tuple[Scene, ...]:
+    starts = _starts(index)
+    stops = [*starts[1:], len(index.tape.events)]
+    made = []
+    for number, (start, stop) in enumerate(zip(starts, stops, strict=True), 1):
+        ops = [e.ref for e in index.tape.events[start:stop] if e.kind == "op"]
+        title = f"Step {number} of {len(starts)}" if len(starts) > 1 else ""
+        made.append(Scene(start, stop, (min(ops), max(ops) + 1) if ops else (0, 0), title))
+    return tuple(made)
+
+
+def scene_index_at(scenes_: tuple[Scene, ...], position: int) -> int:
+    """Return the index of the scene of a position, which is that of the event before it."""
+    low, high = 0, len(scenes_) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if scenes_[middle].start < position:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _starts(index: Index) -> list[int]:
+    events = index.tape.events
+    starts = [0]
+    seen: Counter[tuple[str, int]] = Counter()
+    latest: dict[int, int] = {}
+    ended = -1
+    for at, event in enumerate(events):
+        if event.kind == "op" and index.kinds[event.ref] != "forward":
+            continue
+        if event.kind == "end":
+            ended = at
+        if event.kind == "op" or (event.kind == "error" and index.tape.fault is not None):
+            if starts[-1] <= latest.get(event.line, at) < ended:
+                start = _led_up(events, at, seen)
+                starts.append(start)
+                seen = Counter((e.kind, e.line) for e in events[start:at])
+            latest[event.line] = at
+        seen[event.kind, event.line] += 1
+    return starts
+
+
+def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) -> int:
+    """Return the first event of the iteration that reached a known line at event ``at``."""
+    # An error leaves the modules in which it is raised.
+    around = ("enter", "leave") if events[at].kind == "error" else ("enter",)
+    while True:
+        before = events[at - 1]
+        again = before.kind in ("leaf", "zero_grad", "print")
+        if before.kind not in around and not (again and seen[before.kind, before.line] > 1):
+            return at
+        at -= 1

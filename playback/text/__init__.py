@@ -1,0 +1,1 @@
+"""Numbers, symbols and source as text."""

@@ -1,0 +1,94 @@
+"""Formatting of numbers, shapes, sizes, durations and names for the whole interface."""
+
+import math
+
+MINUS = "\N{MINUS SIGN}"
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def number(x: float | int | bool | complex | None, digits: int = 4) -> str:
+    """Return ``x`` with four decimals, a true minus sign, and an exponent where needed.
+
+    A number such as 0.0006 gets a fifth decimal, so that at least two significant digits show.
+    NaN and the infinities read ``NaN``, ``∞`` and ``−∞``; None reads as an em dash; integers and
+    booleans stay as they are.
+    """
+    if x is None:
+        return "\N{EM DASH}"
+    if isinstance(x, bool):
+        return str(x)
+    if isinstance(x, complex):
+        sign = "+" if x.imag >= 0 or math.isnan(x.imag) else MINUS
+        return f"{number(x.real, digits)} {sign} {number(abs(x.imag), digits)}i"
+    if isinstance(x, int):
+        return str(x).replace("-", MINUS) if abs(x) < 10**9 else f"{x:.3e}".replace("-", MINUS)
+    return _real(x, digits)
+
+
+def _real(x: float, digits: int) -> str:
+    if math.isnan(x):
+        return "NaN"
+    if math.isinf(x):
+        return "∞" if x > 0 else MINUS + "∞"
+    size = abs(x)
+    if size != 0 and (size >= 1e6 or size < 10**-digits):
+        return f"{x:.2e}".replace("-", MINUS)
+    if digits > 2 and 0 < size < 10.0 ** (1 - digits):
+        digits += 1
+    elif size >= 1000:
+        digits = max(0, digits - 2)
+    return f"{x:.{digits}f}".replace("-", MINUS)
+
+
+def shape(dims: tuple[int, ...]) -> str:
+    """Return a shape as ``16 × 8``; a scalar's is ``scalar``."""
+    return " × ".join(map(str, dims)) if dims else "scalar"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as ``96 B``, ``1.2 kB``, ``3.4 MB``; a kB is 1,000 bytes."""
+    return f"{count} B" if count < 1000 else _in_units(count, ("kB", "MB", "GB"))
+
+
+def duration(nanoseconds: float) -> str:
+    """Return a time as ``850 ns``, ``12.3 µs``, ``4.1 ms``, ``2.5 s``."""
+    if nanoseconds < 999.5:
+        return f"{round(nanoseconds)} ns"
+    return _in_units(nanoseconds, ("µs", "ms", "s"))
+
+
+def _in_units(amount: float, units: tuple[str, ...]) -> str:
+    """Return an amount in the first suitable unit, each being 1,000 of the unit before."""
+    for unit in units:
+        amount /= 1000
+        if amount < 999.95 or unit == units[-1]:
+            break
+    return f"{amount:,.1f}".removesuffix(".0") + f" {unit}"
+
+
+def count(n: int, noun: str) -> str:
+    """Return ``1 op``, ``2 ops``, ``1,000 ops``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def variable(name: str) -> str:
+    """Return a name in mathematical notation: ``x₁`` for ``x1``; longer names are unchanged."""
+    if len(name) > 1 and name[0].isalpha() and name[1:].isdecimal():
+        return name[0] + name[1:].translate(_SUBSCRIPTS)
+    return name
+
+
+def elide_middle(name: str, length: int) -> str:
+    """Return a name cut in its middle to ``length`` letters: both ends distinguish it."""
+    if len(name) <= length:
+        return name
+    first = length // 2
+    return f"{name[:first]}…{name[first + 1 - length :]}"
+
+
+def file_name(name: str) -> str:
+    """Return a file's name with unprintable characters (such as text direction marks) replaced."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name
+    )

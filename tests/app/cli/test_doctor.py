@@ -1,0 +1,99 @@
+"""The doctor on the command line."""
+
+import json
+
+import pytest
+
+from gradscribe.app.cli import main as command_line
+from gradscribe.engine.protocol import messages
+from gradscribe.engine.run import run
+
+SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Record in this process: an engine of its own is tested elsewhere."""
+
+    def record_file(path, *, device="cpu", timeout=60.0, policy=False, is_open=False):
+        asked.append((policy, is_open))
+        source = path.read_text(encoding="utf-8")
+        return run.execute(messages.Run(0, source, device=device, timeout=timeout, policy=policy))
+
+    asked: list[tuple[bool, bool]] = []
+
+    monkeypatch.setattr("gradscribe.app.cli.record.record_file", record_file)
+    return asked
+
+
+def script(tmp_path, source):
+    path = tmp_path / "script.py"
+    path.write_text(source, encoding="utf-8")
+    return str(path)
+
+
+def test_findings_are_told_with_line_measure_reason_and_mended_lines(here, tmp_path, capsys):
+    path = script(tmp_path, SICK)
+    assert command_line.main(["doctor", path]) == 1
+    told = capsys.readouterr().out
+    assert f"{path}:4: A computed tensor keeps no gradient [grad-of-non-leaf]\n" in told
+    assert "y was computed by pow on line 2" in told
+    assert "See also line 2." in told
+    assert "    + y.retain_grad()\n" in told
+
+
+def test_what_cannot_be_mended_says_why(here, tmp_path, capsys):
+    source = "s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, tensor([0, 7]))\n"
+    assert command_line.main(["doctor", script(tmp_path, source)]) == 1
+    told = capsys.readouterr().out
+    assert "Not fixed here. Either a class number is wrong or the last layer has too few" in told
+
+
+def test_a_healthy_script_ends_with_0(here, tmp_path, capsys):
+    assert (
+        command_line.main(["doctor", script(tmp_path, "x = param(1.0)\n(x * 2).backward()")]) == 0
+    )
+    assert "found nothing" in capsys.readouterr().out
+
+
+def test_a_script_is_held_to_the_policy_until_it_is_trusted(here, tmp_path, capsys):
+    path = script(tmp_path, "import os\nx = param(1.0)\n(x * 2).backward()")
+    assert command_line.main(["doctor", path]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Refused" in told.err
+    assert "--trust" in told.err
+    assert command_line.main(["doctor", path, "--trust"]) == 0
+    assert here == [(True, False), (False, True)]
+
+
+def test_an_error_that_the_doctor_knows_nothing_of_is_not_called_nothing(here, tmp_path, capsys):
+    command_line.main(["doctor", script(tmp_path, "1/0")])
+    told = capsys.readouterr()
+    assert told.out == "The doctor found nothing but this error.\n"
+    assert "ZeroDivisionError" in told.err
+
+
+@pytest.mark.parametrize(("source", "code"), [("1/0", 1), ("while True: pass", 3)])
+def test_a_script_that_fails_ends_as_record_does(here, tmp_path, source, code, capsys):
+    assert command_line.main(["doctor", script(tmp_path, source), "--timeout", "0.5"]) == code
+    assert "script.py:1" in capsys.readouterr().err
+
+
+def test_the_json_goes_to_a_file_or_to_standard_output(here, tmp_path, capsysbinary):
+    path, out = script(tmp_path, SICK), tmp_path / "out.json"
+    assert command_line.main(["doctor", path, "--json", str(out)]) == 1
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert [row["id"] for row in document["findings"]] == ["grad-of-non-leaf"]
+    assert (document["format"], document["status"], document["error"]) == (1, "ok", None)
+    command_line.main(["doctor", path, "--json", "-"])
+    assert json.loads(capsysbinary.readouterr().out) == document
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["nowhere.py"], ["{path}", "--json", "no/such/folder.json"], ["{path}", "--timeout", "0"]],
+)
+def test_bad_usage_is_refused(here, tmp_path, words, capsys):
+    path = script(tmp_path, SICK)
+    assert command_line.main(["doctor", *(word.format(path=path) for word in words)]) == 2

@@ -1,0 +1,144 @@
+"""The clock: what play, step, back and scrub do to the position."""
+
+import pytest
+
+from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.session import Session
+from gradscribe.app.document.state import Doc
+from gradscribe.playback.tape.tempo import duration
+from tests.app.fakes import FakeLink, leaves
+
+
+@pytest.fixture
+def link():
+    return FakeLink()
+
+
+@pytest.fixture
+def session(qtbot, link):
+    made = Session(link)
+    link.greet()
+    made.load(Doc(source="a"))
+    link.answer(leaves(6))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def clock(session):
+    made = PlaybackClock(session)
+    made.set_speed(8)
+    yield made
+    made.pause()
+
+
+@pytest.fixture
+def steps(session):
+    seen = []
+    session.moved.connect(lambda position, ms: seen.append((position, ms)))
+    return seen
+
+
+def test_play_at_the_end_starts_over_and_stops_at_the_end(clock, session, steps, qtbot):
+    clock.play()
+    assert clock.playing
+    qtbot.waitUntil(lambda: not clock.playing)
+    assert session.view.position == 6
+    assert steps[0][0] == 0
+    assert steps[-1][0] == 6
+
+
+def test_play_goes_on_from_where_it_stands(clock, session, steps, qtbot):
+    session.move(4)
+    steps.clear()
+    clock.play()
+    qtbot.waitUntil(lambda: not clock.playing)
+    assert steps[0][0] > 4
+
+
+def test_pause_stands_still(clock, session, qtbot):
+    clock.set_speed(0.25)
+    session.move(0)
+    clock.play()
+    clock.pause()
+    assert session.view.position == 1
+    assert not clock.playing
+
+
+def test_step_shows_one_event_as_it_moves(clock, session, steps):
+    session.move(2)
+    steps.clear()
+    clock.set_speed(1)
+    clock.step()
+    assert steps == [(3, duration("leaf", 1))]
+
+
+def test_step_at_the_end_and_back_at_the_start_do_nothing(clock, session, steps):
+    clock.step()
+    assert session.view.position == 6
+    session.move(0)
+    clock.back()
+    assert session.view.position == 0
+
+
+def test_back_takes_one_event_back_at_once(clock, steps):
+    clock.back()
+    assert steps == [(5, 0)]
+
+
+def test_reset_and_end(clock, session):
+    clock.reset()
+    assert session.view.position == 0
+    clock.to_end()
+    assert session.view.position == 6
+
+
+@pytest.mark.parametrize("stop", ["step", "back", "reset", "to_end"])
+def test_every_move_by_hand_pauses(clock, session, stop):
+    session.move(1)
+    clock.play()
+    getattr(clock, stop)()
+    assert not clock.playing
+
+
+def test_scrubbing_goes_on_playing_from_there(clock, session, qtbot):
+    clock.set_speed(0.25)
+    session.move(0)
+    clock.play()
+    clock.seek(5)
+    assert clock.playing
+    assert session.view.position == 5
+
+
+@pytest.mark.parametrize(("asked", "held"), [(0.01, 0.25), (100, 8), (2, 2)])
+def test_speed_is_held_within_its_bounds(clock, asked, held):
+    clock.set_speed(1)
+    clock.set_speed(asked)
+    assert clock.speed == held
+
+
+def test_above_four_times_several_events_are_shown_at_once(clock, session, steps):
+    session.move(0)
+    steps.clear()
+    clock.play()
+    clock.pause()
+    assert steps[0][0] == 2
+
+
+def test_an_empty_tape_cannot_be_played(qtbot):
+    session = Session(FakeLink())
+    clock = PlaybackClock(session)
+    clock.play()
+    clock.step()
+    assert not clock.playing
+    session.close()
+
+
+def test_a_shorter_tape_stops_the_clock(clock, session, link):
+    clock.set_speed(0.25)
+    session.move(4)
+    clock.play()
+    session.nudge("b")
+    link.answer(leaves(1))
+    assert not clock.playing
+    assert session.view.position == 1

@@ -1,0 +1,108 @@
+"""Settings: what is put is there next time, and nothing unfit gets in."""
+
+import os
+
+import pytest
+from PySide6.QtCore import QByteArray
+
+from gradscribe.app.files import settings
+from gradscribe.app.files.settings import MAX_RECENT, SETTINGS, Settings
+
+
+def test_every_row_starts_with_its_default(qapp):
+    settings = Settings()
+    for row in SETTINGS:
+        assert row.accepts(row.default), row.key
+        value = {bool: settings.flag, float: settings.number, str: settings.text}[
+            type(row.default)
+        ](row.key)
+        assert value == row.default
+
+
+def test_what_is_put_is_there_next_time(qapp, tmp_path):
+    first = Settings(tmp_path / "s.ini")
+    first.put("theme", "dark")
+    first.put("speed", 2.5)
+    first.put("values", False)
+    first.put_shape("window", QByteArray(b"abc\0def"))
+    first.flush()
+    again = Settings(tmp_path / "s.ini")
+    assert again.text("theme") == "dark"
+    assert again.number("speed") == 2.5
+    assert again.flag("values") is False
+    assert again.shape("window") == QByteArray(b"abc\0def")
+
+
+def test_without_a_file_nothing_is_kept(qapp):
+    Settings().put("theme", "dark")
+    assert Settings().text("theme") == "system"
+
+
+@pytest.mark.parametrize(("key", "value"), [("theme", "pink"), ("speed", 99.0), ("values", "yes")])
+def test_an_unfit_value_is_refused(qapp, key, value):
+    with pytest.raises(ValueError, match=key):
+        Settings().put(key, value)
+
+
+def test_a_spoilt_file_gives_defaults(qapp, tmp_path):
+    file = tmp_path / "s.ini"
+    file.write_text("[General]\ntheme=pink\nspeed=fast\nvalues=perhaps\nrecent=3\n")
+    settings = Settings(file)
+    assert settings.text("theme") == "system"
+    assert settings.number("speed") == 1.0
+    assert settings.flag("values") is True
+    assert settings.recent() == ()
+
+
+def test_a_change_is_told_once(qapp):
+    settings, told = Settings(), []
+    settings.changed.connect(told.append)
+    settings.put("theme", "dark")
+    settings.put("theme", "dark")
+    assert told == ["theme"]
+
+
+def test_recent_files_are_newest_first_without_doubles(qapp, tmp_path):
+    settings = Settings(tmp_path / "s.ini")
+    paths = [tmp_path / f"{n}.py" for n in range(MAX_RECENT + 3)]
+    for path in paths:
+        path.write_text("")
+        settings.add_recent(str(path))
+    settings.add_recent(str(paths[-2]))
+    settings.flush()
+    recent = Settings(tmp_path / "s.ini").recent()
+    assert recent[0] == str(paths[-2])
+    assert len(recent) == MAX_RECENT == len(set(recent))
+
+
+def test_files_that_are_gone_are_not_recent(qapp, tmp_path):
+    settings = Settings()
+    settings.add_recent(str(tmp_path / "gone.py"))
+    assert settings.recent() == ()
+
+
+def test_what_a_killed_window_left_of_its_settings_is_removed(qapp, tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "app_folder", lambda _: tmp_path)
+    names = ("gradscribe.ini.aBcDeF", "gradscribe.ini.GHIJKL", "gradscribe.ini.bak", "x.aBcDeF")
+    for name in names:
+        (tmp_path / name).write_text("[General]\n")
+    for name in (*names[:1], *names[2:]):
+        os.utime(tmp_path / name, (1, 1))
+    chosen = Settings.of_user()
+    chosen.put("speed", 2.0)
+    chosen.flush()
+    assert Settings.of_user().number("speed") == 2.0
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"gradscribe.ini", "gradscribe.ini.GHIJKL", "gradscribe.ini.bak", "x.aBcDeF"}
+
+
+def test_choices_that_cannot_be_written_are_told_of_once_and_hold(qtbot, tmp_path):
+    # A folder where the file should be: nobody can write that, root included.
+    (tmp_path / "s.ini").mkdir()
+    chosen = Settings(tmp_path / "s.ini")
+    with qtbot.waitSignal(chosen.failed) as told:
+        chosen.put("theme", "dark")
+    assert str(tmp_path / "s.ini") in told.args[0]
+    with qtbot.assertNotEmitted(chosen.failed, wait=20):
+        chosen.put("theme", "light")
+    assert chosen.text("theme") == "light"

@@ -1,0 +1,135 @@
+"""The graph of the step that is being made, where the run stands."""
+
+import pytest
+
+from gradscribe.app.training.page import live_graph
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.training import StepTape, requests
+from gradscribe.engine.train.runs import record_step
+from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve.host import TrainingHost
+
+SETUP = Setup(data=Part("moons", {"n": 40}), model=Part("mlp", {"layers": [3]}), batch=8)
+LINES = ("optimizer.zero_grad()", "output = model(inputs)", "loss = criterion(output, targets)",
+         "loss.backward()", "optimizer.step()")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tape():
+    run = TrainingRun(SETUP)
+    run.advance(2)
+    return record_step.record_step(run)[0]
+
+
+def kinds(tape, done):
+    return [
+        event.kind for event in tape.events[: live_graph.position_after(tape, list(LINES), done)]
+    ]
+
+
+def test_each_line_reaches_as_far_as_it_did(tape):
+    assert kinds(tape, 0).count("zero_grad") == 0
+    assert kinds(tape, 1)[-1] == "zero_grad"
+    forward = kinds(tape, 2)
+    assert forward.count("op") == 3
+    assert forward[-1] == "leave"
+    loss = kinds(tape, 3)
+    assert loss.count("op") == 4
+    assert "backward" not in loss
+    backward = kinds(tape, 4)
+    assert backward[-1] == "end"
+    assert backward.count("accumulate") == 4
+    assert kinds(tape, 5)[-1] == "step"
+    assert len(kinds(tape, 5)) == len(tape.events)
+
+
+def test_statements_of_several_lines_count_as_one(tape):
+    texts = ["optimizer.zero_grad()", "\n".join(LINES[1:3]), *LINES[3:]]
+    assert live_graph.position_after(tape, texts, 2) == live_graph.position_after(
+        tape, list(LINES), 3
+    )
+
+
+@pytest.fixture
+def looked(room, begun, train_link):
+    """The room with its graph in front, its first tape asked for."""
+    train_link.state(1, 2)
+    room.says.setCurrentWidget(room.graph)
+    yield room
+    room.presenter.live.close()
+
+
+def test_a_tape_is_asked_for_while_the_graph_is_seen(looked, train_link, tape):
+    asked = train_link.last(messages.RecordStep)
+    assert (asked.run_id, asked.live) == (1, True)
+    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    cards = looked.graph.graph.stage().cards
+    assert len(cards) > 5
+    assert "step 3" in looked.graph.caption.said()
+    looked.says.setCurrentWidget(looked.picture)
+    train_link.sent.clear()
+    train_link.state(1, 9)
+    assert train_link.last(messages.RecordStep) is None
+    looked.says.setCurrentWidget(looked.graph)
+    assert train_link.last(messages.RecordStep) is not None
+
+
+def test_a_line_of_the_step_moves_the_graph(looked, begun, train_link, tape):
+    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    whole = looked.graph.graph.look()
+    assert any(card.gradient for card in whole.cards.values())
+    for index in range(2):
+        train_link.received.emit(messages.EventDone(1, 2, index, "forward", ()))
+    half = looked.graph.graph.look()
+    assert not any(card.gradient for card in half.cards.values())
+    assert "output = model(x)" in looked.graph.caption.said()
+    train_link.sent.clear()
+    train_link.state(1, 2, event=2)
+    assert train_link.last(messages.RecordStep) is None
+
+
+def test_a_run_that_plays_is_looked_at_now_and_then(looked, begun, train_link, tape):
+    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    train_link.sent.clear()
+    train_link.state(1, 50, "running")
+    train_link.state(1, 80, "running")
+    assert train_link.last(messages.RecordStep) is None
+    live = looked.presenter.live
+    assert live._pace.isActive()
+    live._pace.timeout.emit()
+    train_link.state(1, 90, "running")
+    assert len([m for m in train_link.sent if isinstance(m, messages.RecordStep)]) == 1
+
+
+def test_a_tape_of_another_run_is_dropped_and_modules_fold(looked, train_link, tape):
+    train_link.received.emit(StepTape(7, 2, tape, "", live=True))
+    assert not looked.graph.graph.stage().cards
+    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    frames = {frame.key for frame in looked.graph.graph.stage().picture.frames}
+    looked.graph.graph.toggled.emit(min(frames, key=len))
+    folded = {frame.key for frame in looked.graph.graph.stage().picture.frames}
+    assert len(folded) < len(frames)
+
+
+def test_layers_are_switched(looked, train_link, tape):
+    train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
+    looked.graph.layers["Shapes"].click()
+    assert looked.graph.graph._layers.shapes
+    looked.graph.layers["Values"].click()
+    assert not looked.graph.graph._layers.values
+
+
+def test_a_live_tape_leaves_a_step_that_is_open_alone():
+
+    said = []
+    host = TrainingHost(said.append)
+    host.take(requests.Train(1, SETUP))
+    host.take(requests.StepEvent(1))
+    host.take(requests.RecordStep(1, live=True))
+    assert not [m for m in said if isinstance(m, StepTape)]
+    for _ in range(4):
+        host.take(requests.StepEvent(1))
+    host.take(requests.RecordStep(1, live=True))
+    (found,) = [m for m in said if isinstance(m, StepTape)]
+    assert (found.step, found.live) == (1, True)

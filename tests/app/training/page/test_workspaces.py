@@ -1,0 +1,403 @@
+"""The switch between the rooms, and commands in the training room."""
+
+import errno
+import threading
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from gradscribe.app.commands import train
+from gradscribe.app.commands.context import Notice
+from gradscribe.app.files import atomic
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.ui.gallery import Gallery
+from gradscribe.app.window import window_context
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.tape import Problem
+from gradscribe.widgets.graph.export import png_bytes
+
+
+@pytest.fixture
+def training(window):
+    window.show_room("training")
+    assert window.rooms.widgets
+    window.train_link.greet()
+    window.train_link.begin(1, window.training.setup)
+    return window
+
+
+def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
+    room = training.rooms.widgets
+    training.rooms.draw()  # All of it has its place then.
+    views = training.rooms.views()
+    assert views == ("Model output", "Loss", "Gradient sizes", "One step")
+    for place, choice in enumerate(train.export_view(training)):
+        training.answers["save"] = tmp_path / f"{place}"
+        choice.run(training)
+        path = tmp_path / f"{place}.png"
+        qtbot.waitUntil(lambda path=path: path.exists() and not training.export_queue.busy)
+        picture = QImage(str(path))
+        assert picture.size() == 2 * room.seen()[choice.title].size()
+        ground = training.look.theme().panel.rgb()
+        seen = {picture.pixel(x, y) for x in range(picture.width()) for y in range(0, 200, 3)}
+        assert ground in seen
+        assert len(seen) > 5, choice.title
+    titles = set(views)
+    for tabs in (room.says, room.below, room.numbers):
+        for place in range(tabs.count()):
+            tabs.setCurrentIndex(place)
+            titles |= set(training.rooms.views())
+    wanted = (
+        "Network,Loss surface,Graph,Runs,Weights,Gradients over time,Histograms,Optimizer state"
+    )
+    assert titles == {*views, *wanted.split(",")}
+    training.rooms.widgets.numbers.setCurrentIndex(0)
+    with pytest.raises(Refused, match="is not open"):
+        training.rooms.draw("Histograms")
+    training.show_room("program")
+    assert not train.export_view(training)
+
+
+def test_nothing_trains_before_the_room_is_entered(window):
+    assert window.train_link.sent == []
+    assert window.room == "program"
+
+
+def test_entering_the_room_trains(training):
+    assert training.train_link.last(messages.Play) is not None
+    assert training.rooms.stack.currentIndex() == 1
+
+
+def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch):
+    rooms = window.rooms
+    monkeypatch.setattr(rooms._making, "_turn_ms", 0)
+    turns = []
+    ticks = QTimer()
+    ticks.timeout.connect(lambda: turns.append(rooms.stack.count()))
+    ticks.start(0)
+    window.show_room("training")
+    assert window.room == "training"
+    assert rooms.stack.currentIndex() == 0, "nobody waits before there is something to see"
+    assert not rooms.is_whole
+    qtbot.waitUntil(lambda: rooms.stack.currentIndex() == 1)
+    assert rooms.is_whole
+    ticks.stop()
+    assert len(turns) > 60
+    assert rooms.widgets.isVisibleTo(window)
+
+
+def test_a_room_that_is_never_finished_leaves_no_widget_alone(window):
+    alone, steps = set(QApplication.topLevelWidgets()), 0
+    for _ in window.rooms._make():
+        steps += 1
+        more = [one for one in QApplication.topLevelWidgets() if one not in alone]
+        assert [one for one in more if one.parent() is None] == []
+    assert steps > 60
+
+
+def test_who_goes_back_meanwhile_stays_there(window, qtbot):
+    rooms = window.rooms
+    window.show_room("training")
+    window.show_room("program")
+    qtbot.waitUntil(lambda: not rooms._making.busy)
+    assert (window.room, rooms.stack.currentIndex()) == ("program", 0)
+    window.show_room("training")
+    assert rooms.stack.currentIndex() == 1
+
+
+def test_a_room_that_was_prepared_is_there_at_once_and_trains_only_then(window, qtbot):
+    rooms = window.rooms
+    rooms.prepare()
+    qtbot.waitUntil(lambda: not rooms._making.busy)
+    assert window.train_link.sent == []
+    assert rooms.stack.currentIndex() == 0
+    window.show_room("training")
+    assert rooms.stack.currentIndex() == 1
+    assert window.train_link.last(messages.Train) is not None
+
+
+def test_a_room_made_late_shows_what_was_told_before(window):
+    window.show_room("training")
+    window.train_link.greet()
+    window.train_link.begin(1, window.training.setup)
+    window.train_link.grow(1, 0, 40)
+    window.train_link.state(1, 40)
+    window.train_link.received.emit(
+        messages.TrainProblem(1, Problem("error", "it is too big"), "batch")
+    )
+    widgets = window.rooms.widgets
+    assert "step 40" in widgets.bar.accessibleDescription()
+    assert len(widgets.loss.curves()[0].series) == 39
+    assert widgets.form.parts["optimizer"].choice.count() > 1
+    assert widgets.form.batches.by_name["batch"].note.said() == "it is too big"
+    assert widgets.lines.isEnabled()
+
+
+def test_the_switch_leads_there_and_back(window, qtbot):
+    window.top.switch.buttons["training"].click()
+    assert window.room == "training"
+    window.rooms.widgets.bar.switch.buttons["program"].click()
+    assert window.room == "program"
+    assert (
+        window.train_link.last(messages.WatchViews) is None
+        or not window.train_link.last(messages.WatchViews).wishes
+    )
+
+
+def test_space_and_arrows_drive_the_run(training, qtbot):
+    training.show()
+    bar = training.rooms.widgets.bar
+    sent = training.train_link.sent
+    sent.clear()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Right, Qt.Key.Key_N):
+        qtbot.keyClick(bar, key)
+    asked = [type(one) for one in sent if not isinstance(one, messages.WatchViews)]
+    assert asked == [messages.Pause, messages.Advance, messages.StepEvent]
+
+
+def test_keys_in_the_program_s_room_leave_the_run_alone(training):
+    training.show_room("program")
+    sent = len(training.train_link.sent)
+    training.menus.perform_by("play.step")
+    training.menus.perform_by("train.fork")
+    assert len(training.train_link.sent) == sent
+
+
+def test_undo_takes_back_the_setup_in_the_room(training):
+    before = training.training.setup
+    training.training.change(Setup())
+    training.menus.perform_by("edit.undo")
+    assert training.training.setup == before
+    training.menus.perform_by("edit.redo")
+    assert training.training.setup == Setup()
+
+
+@pytest.mark.parametrize(
+    ("command", "request_type"),
+    [
+        ("train.new_weights", messages.ResetRun),
+        ("train.new_data", messages.ResetRun),
+        ("train.leap", messages.Advance),
+        ("train.fork", messages.Fork),
+        ("train.tape", messages.RecordStep),
+        ("train.export_script", messages.Export),
+    ],
+)
+def test_commands_ask_the_engine(training, command, request_type):
+    training.train_link.state(1, 200)
+    training.menus.perform_by(command)
+    assert training.train_link.last(request_type) is not None
+
+
+def test_what_is_exported_is_written_where_one_says(training, tmp_path):
+    training.answers["save"] = tmp_path / "run"
+    training.menus.perform_by("train.export_script")
+    training.train_link.received.emit(messages.Exported(1, "script", b"import torch\n"))
+    training.writing.finish()
+    assert (tmp_path / "run.py").read_bytes() == b"import torch\n"
+
+
+@pytest.mark.parametrize("kind", ["script", "csv", "exe"])
+def test_nobody_is_asked_where_to_write_what_nobody_wanted(training, tmp_path, kind):
+    training.answers["save"] = tmp_path / "run"
+    training.train_link.received.emit(messages.Exported(1, kind, b"x"))
+    training.writing.finish()
+    assert not list(tmp_path.glob("run*"))
+
+
+def test_every_kind_of_export_has_a_name_and_an_ending():
+    assert set(train.FILES) == {"script", "csv", "safetensors"}
+    assert all("." in name for name, _pattern in train.FILES.values())
+
+
+def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
+    training.answers["save"] = tmp_path / "nowhere" / "run.py"
+    training.menus.perform_by("train.export_script")
+    training.train_link.received.emit(messages.Exported(1, "script", b"x"))
+    training.writing.finish()
+    assert "nowhere" in training.status.message.text()
+
+
+def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monkeypatch):
+    threads = []
+
+    def noted(image):
+        threads.append(threading.current_thread())
+        return png_bytes(image)
+
+    monkeypatch.setattr(window_context, "png_bytes", noted)
+    training.answers["save"] = tmp_path / "room"
+    training.menus.perform_by("train.export_picture")
+    qtbot.waitUntil(lambda: not training.is_exporting)
+    assert training.status.message.text() == "Wrote room.png"
+    assert threading.main_thread() not in threads
+    written, seen = QImage(str(tmp_path / "room.png")), training.rooms.widgets.grab().toImage()
+    assert written.size() == seen.size()
+    assert written.pixelColor(300, 300) == seen.pixelColor(300, 300)
+
+
+@pytest.mark.parametrize("is_offered", [True, False])
+def test_a_picture_of_the_room_has_every_row_of_its_setup(training, is_offered):
+    rooms, catalogue = training.rooms, training.rooms.session.catalogue
+    setup, offering, following = (
+        rooms.session.setup,
+        rooms.presenter.offering,
+        rooms.presenter.following,
+    )
+    others = [
+        one
+        for one in catalogue.entries
+        if one.kind == "optimizer" and one.name != setup.optimizer.name
+    ]
+    most = max(others, key=lambda one: len(one.options))
+    following._turn_ms = 0  # Else a machine that is quick makes all rows in one turn.
+    offering.finish()
+    if not is_offered:
+        offering.run(rooms.widgets.form.offer(catalogue))
+    rooms.session.change(replace(setup, optimizer=Part(most.name)))
+    assert following.busy, "the rows come in turns of their own"
+    drawn = rooms.draw()
+    section = rooms.widgets.form.parts["optimizer"]
+    assert tuple(section.by_name) == tuple(option.name for option in most.options)
+    assert drawn == rooms.widgets.grab().toImage()
+
+
+def test_a_picture_of_the_room_that_cannot_be_written_is_said(training, tmp_path, qtbot):
+    (tmp_path / "room.png").mkdir()
+    training.answers["save"] = tmp_path / "room.png"
+    training.menus.perform_by("train.export_picture")
+    qtbot.waitUntil(lambda: not training.is_exporting)
+    assert "room.png" in training.status.message.text()
+    assert "Wrote" not in training.status.message.text()
+
+
+def begin_saving(window, path):
+    """Save where the engine tells all at once; what it tells is written beside."""
+    window.answers["save"] = path
+    window.menus.perform_by("file.save_session")
+    window.train_link.received.emit(messages.RunSaved(1, 0, b"\x80"))
+
+
+def test_closing_waits_for_what_is_on_its_way_to_the_disk(training, tmp_path, monkeypatch):
+    gate, whole = threading.Event(), atomic.write
+    monkeypatch.setattr(atomic, "write", lambda *a, **k: gate.wait(20) and whole(*a, **k))
+    path = tmp_path / "a.gradscribe"
+    begin_saving(training, path)
+    assert training.writing.is_busy
+    assert not path.exists()
+    threading.Timer(0.05, gate.set).start()
+    training.close()
+    assert not training.isVisible()
+    assert path.exists()
+
+
+def test_a_window_whose_session_cannot_be_written_stays_once(training, tmp_path, monkeypatch):
+    path, before = tmp_path / "a.gradscribe", b"what was there"
+    path.write_bytes(before)
+    gate = threading.Event()
+
+    def full(*_, **__):
+        gate.wait(20)
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(atomic, "write", full)
+    begin_saving(training, path)
+    gate.set()
+    training.show()
+    training.close()
+    assert training.isVisible()
+    assert "a.gradscribe cannot be written: the disk is full" in training.status.message.text()
+    assert path.read_bytes() == before
+    training.close()
+    assert not training.isVisible()
+
+
+def test_a_window_whose_engine_has_not_told_all_says_so_before_it_closes(training, tmp_path):
+    training.answers["save"] = tmp_path / "a.gradscribe"
+    training.menus.perform_by("file.save_session")
+    training.show()
+    training.close()
+    assert training.isVisible()
+    assert "a.gradscribe is still being saved" in training.status.message.text()
+    training.close()
+    assert not training.isVisible()
+
+
+def test_a_step_is_shown_on_the_tape(training, sum_times, link):
+    runs = len(link.runs)
+    training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
+    assert training.room == "program"
+    assert training.session.result.tape == sum_times
+    assert training.editor.source() == "x = 1\n"
+    assert training.session.view.position == 0
+    assert len(link.runs) == runs
+    training.clock.step()
+    assert training.session.view.position == 1
+
+
+@pytest.mark.parametrize("where", ["of the window", "of the engine, that alone has read it"])
+def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_times, link, where):
+    link.answer(sum_times)
+    run = training.training.find(1)
+    options = {"source": "class A(nn.Module): ...", "guarded": True}
+    setup = replace(run.setup, model=Part("own", options))
+    if where == "of the window":
+        run.setup = setup
+    else:
+        run.begun = replace(run.begun, setup=setup)
+    training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
+    assert training.session.result.tape == sum_times
+    assert training.notices.notice is None
+    training.session.nudge("x = 2\n")
+    assert (link.sources[-1], link.limits[-1]["policy"]) == ("x = 2\n", True)
+
+
+def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
+    training.rooms.widgets.bar.examples.click()
+    gallery = training.findChild(Gallery)
+    qtbot.waitUntil(lambda: not gallery.filling.busy)
+    tile = next(one for one in gallery.tiles if one.accessibleName() == "Playground: circle")
+    tile.click()
+    qtbot.waitUntil(lambda: not training.findChildren(Gallery))
+    asked = training.train_link.last(messages.Train)
+    assert asked.setup.data.name == "circle"
+    assert training.training.plays
+    training.menus.perform_by("edit.undo")
+    assert training.training.setup.data.name != "circle"
+
+
+def test_what_the_window_has_to_say_is_seen_in_either_room(training):
+    strip = training.notices
+    training.notices.tell(Notice("x", "The text cannot be kept"))
+    assert strip.isVisibleTo(training)
+    assert strip.parent() is training.rooms.widgets
+    training.show_room("program")
+    assert strip.isVisibleTo(training)
+    training.notices.drop("x")
+    training.show_room("training")
+    assert not strip.isVisibleTo(training)
+
+
+def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qtbot):
+    stack = training.rooms.stack
+    for room in ("program", "training"):
+        qtbot.waitUntil(stack.updatesEnabled)
+        training.show_room(room)
+        assert not stack.updatesEnabled()
+    entered = training.rooms.draw()
+    assert stack.updatesEnabled(), "a picture of the room has all that is in it"
+    assert entered == training.rooms.draw()
+
+
+def test_a_room_that_is_seen_already_stays_in_sight(training, qtbot):
+    """Where an example is chosen on a card, the card closes in the same turn: no blank room."""
+    for name in ("training", "program"):
+        training.show_room(name)
+        stack = training.rooms.stack
+        qtbot.waitUntil(stack.updatesEnabled)
+        training.show_room(name)
+        assert stack.updatesEnabled()

@@ -1,0 +1,129 @@
+"""The gallery: all examples, by mouse and by keys."""
+
+from collections import Counter
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from gradscribe.app.document import examples
+from gradscribe.app.ui import gallery as gallery_module
+from gradscribe.app.ui.gallery import COLUMNS, Gallery
+
+
+@pytest.fixture
+def gallery(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(1000, 700)
+    with qtbot.waitExposed(over):
+        over.show()
+    made = Gallery(over, examples.load())
+    made.open()
+    made.over = over
+    qtbot.waitUntil(lambda: not made.filling.busy)
+    return made
+
+
+def test_every_example_has_a_tile_with_a_sentence(gallery):
+    assert [tile.accessibleName() for tile in gallery.tiles] == [e.title for e in examples.load()]
+    assert all(tile.accessibleDescription() for tile in gallery.tiles)
+
+
+@pytest.fixture
+def open_slow(qtbot, monkeypatch):
+    """Open one that makes a tile in each turn of the event loop."""
+    monkeypatch.setattr(gallery_module, "TURN_MS", 0)
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.show()
+
+    def open_slow():
+        made = Gallery(over, examples.load())
+        made.open()
+        made.over = over
+        return made
+
+    return open_slow
+
+
+def test_its_tiles_are_made_bit_by_bit(open_slow, qtbot):
+    slow, counts = open_slow(), []
+    assert not slow.tiles, "none in the turn that opens it"
+    slow.filling._turn.timeout.connect(lambda: counts.append(len(slow.tiles)))
+    qtbot.waitUntil(lambda: len(slow.tiles) == len(examples.load()))
+    assert max(b - a for a, b in zip([0, *counts], counts, strict=False)) == 1
+    qtbot.waitUntil(lambda: slow.over.focusWidget() is slow.tiles[0])
+
+
+def test_one_that_is_closed_at_once_makes_no_more_tiles(open_slow, qtbot):
+    slow, seen = open_slow(), []
+
+    def leave():
+        if slow.tiles and not seen:
+            seen.append(len(slow.tiles))
+            qtbot.keyClick(slow, Qt.Key.Key_Escape)
+            seen.extend((slow.isVisible(), slow.filling.busy))
+
+    slow.filling._turn.timeout.connect(leave)
+    qtbot.waitUntil(lambda: len(seen) == 3)
+    assert seen == [1, False, False]
+    assert len(slow.tiles) == 1
+
+
+def test_each_example_can_be_had_at_its_edge_and_broken(gallery, qtbot):
+    first = examples.load()[0]
+    links = [b for b in gallery.tiles[0].findChildren(QPushButton) if b.text() == "Break it"]
+    with qtbot.waitSignal(gallery.chosen) as told:
+        qtbot.mouseClick(links[0], Qt.MouseButton.LeftButton)
+    assert told.args[0] == first.broken
+    assert not gallery.isVisible()
+
+
+def test_a_click_chooses_and_closes(gallery, qtbot):
+    with qtbot.waitSignal(gallery.chosen) as told:
+        gallery.tiles[2].click()
+    assert told.args[0] == examples.load()[2]
+    assert not gallery.isVisible()
+
+
+def test_arrows_walk_and_return_chooses(gallery, qtbot):
+    qtbot.keyClick(gallery.tiles[0], Qt.Key.Key_Up)
+    gallery.tiles[0].stepped.emit(-1)
+    qtbot.waitUntil(lambda: gallery.over.focusWidget() is gallery.tiles[0])
+    qtbot.keyClick(gallery.tiles[0], Qt.Key.Key_Down)
+    assert gallery.over.focusWidget() is gallery.tiles[COLUMNS]
+    with qtbot.waitSignal(gallery.chosen) as told:
+        qtbot.keyClick(gallery.tiles[COLUMNS], Qt.Key.Key_Return)
+    assert told.args[0].title == gallery.tiles[COLUMNS].accessibleName()
+
+
+class Styled(QObject):
+    """Counts how often each widget is styled; whatever is styled is measured anew, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = Counter()
+
+    def eventFilter(self, watched, happened):
+        if happened.type() == QEvent.Type.StyleChange:
+            self.counts[watched] += 1
+        return False
+
+
+def test_nothing_changes_places_once_it_is_in_a_tile(qtbot, qapp):
+    over, styled = QWidget(), Styled()
+    qtbot.addWidget(over)
+    # Qt styles what changes places where the application has a style sheet.
+    before = qapp.styleSheet()
+    qapp.setStyleSheet("QLabel { color: #123456; }")
+    qapp.installEventFilter(styled)
+    try:
+        made = Gallery(over, examples.load())
+        made.filling.finish()
+    finally:
+        qapp.removeEventFilter(styled)
+        qapp.setStyleSheet(before)
+    parts = [part for tile in made.tiles for part in tile.findChildren(QWidget)]
+    assert parts
+    assert max(styled.counts[part] for part in parts) <= 2, "where it is made, and in its tile"

@@ -1,0 +1,180 @@
+"""Panels: columns that remember their widths."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.ui.layout import Columns, Panel, tab_widget
+
+
+def columns(qtbot):
+    parts = [Panel(QLabel(str(n)), str(n)) for n in range(6)]
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(1300, 800)
+    over.show()
+    made = Columns((parts[0], parts[1]), parts[2], (parts[3], parts[4]), parts[5])
+    made.setParent(over)
+    made.over = over
+    made.resize(1200, 700)
+    made.show()
+    QApplication.sendPostedEvents()
+    return made
+
+
+def test_the_graph_is_the_widest_column(qtbot):
+    _, left, centre, right = columns(qtbot).across.sizes()
+    assert centre > left + right - 100
+    assert min(left, right) > 200
+
+
+def test_the_graph_has_more_than_half_of_a_window_of_the_usual_size(qtbot):
+    made = columns(qtbot)
+    made.over.resize(1500, 900)
+    made.resize(1440 - 24, 712)
+    QApplication.sendPostedEvents()
+    _, left, centre, right = made.across.sizes()
+    assert 370 <= left <= 400
+    assert centre >= 0.55 * (left + centre + right)
+    assert made.left.sizes()[1] == pytest.approx(236, abs=4)
+
+
+def test_bigger_text_widens_the_side_columns(qtbot):
+    made = columns(qtbot)
+    made.across.setSizes([0, 252, 700, 232])
+    made.set_text_scale(1.5)
+    QApplication.sendPostedEvents()
+    _, left, _, right = made.across.sizes()
+    assert left >= 1.5 * 252
+    assert right >= 1.5 * 232
+
+
+def test_gutters_are_where_they_were(qtbot):
+    settings, first = Settings(), columns(qtbot)
+    first.across.setSizes([0, 400, 500, 276])
+    first.left.setSizes([200, 480])
+    moved = (first.across.sizes(), first.left.sizes())
+    first.remember(settings)
+    again = columns(qtbot)
+    again.recall(settings)
+    assert (again.across.sizes(), again.left.sizes()) == moved
+
+
+def test_side_columns_can_be_hidden(qtbot):
+    made = columns(qtbot)
+    made.show_parts(left=False, below=True, right=False)
+    QApplication.sendPostedEvents()
+    assert made.across.sizes()[2] > 1100
+    made.show_parts(left=True, below=False, right=True)
+    assert made.left.isVisible()
+    assert not made.below.isVisible()
+
+
+def test_tabs_have_their_titles(qtbot):
+    made = tab_widget(("One", QLabel("1")), ("Two", QLabel("2")))
+    qtbot.addWidget(made)
+    assert [made.tabText(i) for i in range(made.count())] == ["One", "Two"]
+
+
+def test_a_column_aside_takes_its_room_from_the_graph(qtbot):
+    made = columns(qtbot)
+    made.over.resize(1500, 900)
+    made.resize(1416, 712)
+    QApplication.sendPostedEvents()
+    before = made.across.sizes()
+    made.show_aside(True)
+    QApplication.sendPostedEvents()
+    aside, left, centre, right = made.across.sizes()
+    assert aside == pytest.approx(330, abs=4)
+    assert left <= before[1]
+    assert right <= before[3] + 4
+    assert left < centre < before[2]
+    made.show_aside(False)
+    assert made.aside.isHidden()
+
+
+def test_a_narrow_window_has_no_right_column_beside_the_one_aside(qtbot):
+    made = columns(qtbot)
+    made.resize(980, 600)
+    QApplication.sendPostedEvents()
+    assert made.right.isVisible()
+    made.show_aside(True)
+    assert not made.right.isVisible()
+    made.resize(1400, 700)
+    QApplication.sendPostedEvents()
+    assert made.right.isVisible()
+    made.show_parts(True, True, False)
+    assert not made.right.isVisible()
+
+
+def test_in_a_narrow_window_centre_and_right_take_turns(qtbot):
+    made = columns(qtbot)
+    made.resize(980, 600)
+    made.show_aside(True)
+    QApplication.sendPostedEvents()
+    centre, right = made._turns
+    assert centre.bar.isVisible()
+    assert [centre.bar.tabText(at) for at in range(2)] == ["Graph", "Inspector"]
+    width = made.across.sizes()[2]
+    tab = centre.bar.tabRect(1).center()
+    QTest.mouseClick(centre.bar, Qt.MouseButton.LeftButton, pos=tab)
+    QApplication.sendPostedEvents()
+    assert made.right.isVisible()
+    assert not centre.isVisible()
+    assert right.bar.currentIndex() == 1
+    assert made.across.sizes()[3] == pytest.approx(width, abs=4)
+    right.bar.setFocus()
+    QTest.keyClick(right.bar, Qt.Key.Key_Left)
+    assert centre.isVisible()
+    assert not made.right.isVisible()
+    assert centre.bar.currentIndex() == 0
+    made.turn_to(True)
+    made.resize(1400, 700)
+    QApplication.sendPostedEvents()
+    assert centre.isVisible()
+    assert made.right.isVisible()
+    assert not centre.bar.isVisible()
+
+
+def test_the_turns_of_a_lesson_leave_the_gutters_of_the_usual_window_alone(qtbot):
+    settings, made = Settings(), columns(qtbot)
+    made.across.setSizes([0, 330, 600, 246])
+    before = made.across.sizes()
+    made.resize(980, 600)
+    made.show_aside(True)
+    made.turn_to(True)
+    made.remember(settings)
+    again = columns(qtbot)
+    again.recall(settings)
+    QApplication.sendPostedEvents()
+    assert min(again.across.sizes()[1:]) > 200
+    assert again.across.sizes()[1] == pytest.approx(before[1], abs=90)
+
+
+def test_the_column_aside_keeps_its_width_until_a_gutter_is_moved(qtbot):
+    made = columns(qtbot)
+    made.over.resize(1700, 900)
+    made.show_aside(True)
+    for width in (1250, 1600):
+        made.resize(width, 700)
+        QApplication.sendPostedEvents()
+        assert made.across.sizes()[0] == pytest.approx(330, abs=4)
+    made.across.setSizes([450, 330, 500, 248])
+    made.across.splitterMoved.emit(450, 1)
+    made.resize(1601, 700)
+    QApplication.sendPostedEvents()
+    assert made.across.sizes()[0] > 400
+
+
+def test_another_column_is_laid_out_and_painted_in_turns_of_their_own(qtbot):
+    made = columns(qtbot)
+    for shown in (True, False):
+        qtbot.waitUntil(made.updatesEnabled)
+        made.show_aside(shown)
+        assert not made.updatesEnabled(), "every column has another width: that is a turn by itself"
+        assert made.aside.isVisible() == shown
+    qtbot.waitUntil(made.updatesEnabled)
+    made.show_aside(False)
+    assert made.updatesEnabled(), "nothing has changed"

@@ -1,0 +1,198 @@
+"""The top bar leaves out what there is no room for; the status line says what matters most."""
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from gradscribe.app.document.state import ENGINE_DIED, Doc, Result, View
+from gradscribe.app.window.bars import (
+    StatusLine,
+    TopBar,
+    engine_line,
+    problem_line,
+    truncation_notes,
+)
+from gradscribe.engine.protocol.tape import Place, Problem, Tape
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.transport.buttons import TransportButtons
+
+WRONG = Problem("NameError", "name 'q' is not defined\nmore", hint="Define q first", place=Place(3))
+
+
+@pytest.fixture
+def bar(qtbot):
+    # A bar of its own would pass its size hints on to a screen that has none.
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(1600, 100)
+    over.show()
+    made = TopBar(TransportButtons(), over)
+    made.over = over
+    made.show_doc(Doc(title="L = (x + y) * z"))
+    made.show_counts("5 nodes · 3 parameters")
+    made.show()
+    return made
+
+
+def test_a_wide_bar_shows_everything(bar):
+    bar.resize(1700, 50)
+    assert bar.counts.isVisible()
+    assert bar.title.text() == "L = (x + y) * z"
+
+
+def test_a_narrow_bar_keeps_buttons_and_layers(bar):
+    bar.resize(1000, 50)
+    assert not bar.counts.isVisible()
+    shown = (bar.switch, *bar.layers.values(), bar._buttons.play_button, bar._buttons.step_button)
+    for button in shown:
+        assert button.width() >= button.sizeHint().width()
+        assert button.mapTo(bar, button.rect().topRight()).x() < bar.width()
+
+
+def test_a_long_title_is_cut_in_the_middle(bar):
+    bar.resize(1000, 50)
+    bar.show_doc(Doc(title="a_very_long_name_of_a_file_" * 5, path="x.py"))
+    assert "…" in bar.title.text()
+    assert bar.title.toolTip() == "x.py"
+
+
+def test_a_file_that_is_not_saved_has_a_dot(bar):
+    bar.resize(1400, 50)
+    bar.show_doc(Doc(source="a", saved="b", path="x.py", title="x.py"))
+    assert bar.title.text() == "x.py •"
+
+
+def test_layers_are_ticked_as_the_view_says(bar):
+    bar.show_view(View(values=False, gradients=True, shapes=True))
+    assert [button.isChecked() for button in bar.layers.values()] == [False, True, True]
+
+
+def test_a_click_on_a_layer_is_told(bar):
+    told = []
+    bar.layer_pressed.connect(lambda name, on: told.append((name, on)))
+    bar.layers["shapes"].click()
+    assert told == [("shapes", True)]
+
+
+def test_a_problem_is_one_line_with_its_place_and_hint():
+    line = problem_line(Result(problem=WRONG))
+    assert line == "Line 3: NameError: name 'q' is not defined — Define q first"
+    assert problem_line(Result()) == ""
+    assert problem_line(Result(problem=Problem(ENGINE_DIED, "It stopped"))) == "It stopped"
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (Result(engine="starting"), "PyTorch is starting…"),
+        (Result(engine="running"), "Running…"),
+        (Result(engine="stopping"), "Stopping…"),
+        (Result(engine="ready", shown_id=1, seconds=0.0123), "Ran in 12 ms · cpu · seed 0"),
+        (Result(engine="ready", shown_id=1), "cpu · seed 0"),
+        (Result(engine="ready", shown_id=1, stale=True, torch="2"), "Showing the last good graph"),
+    ],
+)
+def test_the_engine_in_a_few_words(result, words):
+    assert engine_line(result, Doc()).startswith(words)
+
+
+def test_what_is_said_stands_before_the_caption_and_a_new_problem_before_both(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.caption("mul makes L")
+    assert line.message.text() == "mul makes L"
+    line.say("Saved x.py")
+    assert line.message.text() == "Saved x.py"
+    line.show_result(Result(problem=WRONG), Doc())
+    assert "NameError" in line.message.text()
+    line.say("Saved x.py")
+    assert line.message.text() == "Saved x.py"
+    line._quiet.stop()
+    line._hush()
+    line.show_result(Result(), Doc())
+    assert line.message.text() == "mul makes L"
+
+
+def test_what_the_tape_lacks_is_said_in_plain_words(qtbot):
+    why = "Recording stopped after 40,000 events; the program ran on."
+    result = Result(tape=Tape(truncated=why, dropped=3))
+    short, whole = truncation_notes(result)
+    assert short == "Recording stopped after 40,000 events · 3 values kept as summaries"
+    assert why in whole
+    assert "Memory for values" in whole
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.show_result(result, Doc())
+    assert line.note.text() == short
+    line.show_result(Result(), Doc())
+    assert line.note.isHidden()
+
+
+def test_a_tape_that_stopped_and_printed_too_much_says_both_in_short():
+    why = "Recording stopped after 40,000 events; the program ran on."
+    prints = "7 printed lines only in the output; the tape steps through the first 3."
+    short, whole = truncation_notes(Result(tape=Tape(truncated=f"{why} {prints}")))
+    assert short == "Recording stopped after 40,000 events · 7 printed lines only in the output"
+    assert prints in whole
+
+
+def test_the_memory_held_for_backward_is_shown_where_there_is_some(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.show_saved_memory(1234)
+    assert line.held.text() == "1.2 kB held for backward"
+    line.show_saved_memory(None)
+    assert line.held.isHidden()
+
+
+def test_a_problem_has_the_colour_of_errors_and_not_of_gradients(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.show_result(Result(problem=WRONG), Doc())
+    assert line.message.property("role") == "error"
+    line.show_result(Result(), Doc())
+    assert line.message.property("role") == "caption"
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.4, 1.6])
+def test_at_no_width_and_text_size_do_the_parts_of_the_bar_overlap(bar, qtbot, scale):
+    theme = Theme.load("light").scaled(scale)
+    bar.over.setStyleSheet(theme.stylesheet(scale))
+    bar.show_doc(Doc(title="model.py"))
+    bar._buttons.set_theme(theme)
+    buttons = bar._buttons
+    parts = (buttons.reset_button, buttons.back_button, buttons.step_button, buttons.play_button)
+    parts += (buttons.speed_label, buttons.speed_slider, buttons.speed_value)
+    parts += (*bar.layers.values(),)
+    for width in range(round(1000 * scale), 2400, 8):
+        bar.over.resize(width, 80)
+        bar.resize(width, 70)
+        QApplication.processEvents()
+        spans = [
+            (part.mapTo(bar, part.rect().topLeft()).x(), part.width())
+            for part in parts
+            if part.isVisible()
+        ]
+        for (left, wide), (following, _) in pairwise(spans):
+            assert left + wide <= following, (width, spans)
+
+
+def test_a_remark_is_taken_back_where_it_still_stands(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.caption("x is made")
+    line.say("Laying out")
+    line.retract("Saved")
+    assert line.message.text() == "Laying out"
+    line.retract("Laying out")
+    assert line.message.text() == "x is made"
+
+
+def test_a_message_with_marks_in_it_stands_as_the_program_wrote_it(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.say("<b>x</b>")
+    wide = line.message.sizeHint().width()
+    line.say("x")
+    assert wide > 3 * line.message.sizeHint().width()

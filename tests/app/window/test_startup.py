@@ -1,0 +1,62 @@
+"""The first window: a file that cannot be opened is refused before anything is shown."""
+
+import gc
+import sys
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
+
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.link import launch
+from gradscribe.app.window.startup import SWITCH_INTERVAL_S, fit_to_screen, make_app, open_window
+
+
+def test_there_is_one_application(qapp):
+    assert make_app(["gradscribe"]) is qapp
+    assert qapp.applicationName() == "gradscribe"
+
+
+def test_a_file_that_is_not_there_is_refused(qapp, tmp_path, capsys):
+    assert open_window(str(tmp_path / "none.py")) == 2
+    assert "none.py" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("screen", "size"),
+    [((2560, 1440), (1440, 900)), ((1366, 728), (1366, 696)), ((1280, 800), (1280, 768))],
+)
+def test_a_new_window_is_seen_whole(screen, size):
+    assert fit_to_screen(QSize(1440, 900), QSize(*screen)) == QSize(*size)
+
+
+@pytest.fixture
+def usual_switch():
+    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    yield before
+    sys.setswitchinterval(before)
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+def test_threads_that_compute_leave_the_interface_its_turn(
+    qapp, tmp_path, monkeypatch, usual_switch
+):
+    monkeypatch.setattr(Settings, "of_user", classmethod(lambda cls: cls()))
+    monkeypatch.setattr("gradscribe.app.window.startup.app_folder", lambda _where: tmp_path)
+    monkeypatch.setattr(launch, "python_executable", lambda: "/bin/false")
+    monkeypatch.setattr(QApplication, "exec", lambda _app: 0)
+    seen = []
+    assert open_window(begin=seen.append) == 0
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_S)
+    assert usual_switch > SWITCH_INTERVAL_S
+    frozen = gc.get_freeze_count()
+    assert frozen > 0
+    assert gc.get_threshold()[0] == 0
+    assert seen[0].rooms.widgets
+    smallest, screen = seen[0].minimumHeight(), seen[0].screen().availableSize().height()
+    assert seen[0].height() <= max(smallest, screen)
+    assert gc.get_freeze_count() > frozen + 100
+    for window in seen:
+        window.close()
+        window.deleteLater()

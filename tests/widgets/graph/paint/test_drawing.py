@@ -1,0 +1,129 @@
+"""What differs between two looks, however their tables have grown."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradscribe.playback.graph.picture import CardLook, Look, WireLook
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint import cards
+from gradscribe.widgets.graph.paint.drawing import changed_keys
+from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM
+from tests.widgets.pixels import drawing_of, near, painted
+from tests.widgets.scenes import Maker, grid, neuron
+
+tables = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2).map(float), max_size=8)
+
+
+@given(tables, tables)
+def test_what_differs_is_found_whatever_the_order(old, new):
+    wanted = {key for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+    found = changed_keys(old, new)
+    assert set(found) == wanted
+    assert len(found) == len(wanted)
+
+
+@given(tables, tables)
+def test_what_differs_is_found_where_a_table_has_grown_or_shrunk_at_its_end(old, more):
+    grown = old | {key: value for key, value in more.items() if key not in old}
+    assert set(changed_keys(old, grown)) == grown.keys() - old.keys()
+    assert set(changed_keys(grown, old)) == grown.keys() - old.keys()
+
+
+def test_the_end_of_the_forward_pass_changes_the_wires_that_carried(qapp):
+    m, look = neuron()
+    carried = {key: WireLook(carried=True) for key in drawing_of((m, look), light()).stage.wires}
+    forward = Look(look.cards, carried, 1, "forward")
+    drawing = drawing_of((m, forward), light())
+    areas = drawing.set_look(Look(look.cards, carried, 1, "backward"))
+    assert all(any(area.intersects(drawing.stage.wire_area(k)) for area in areas) for k in carried)
+    assert drawing.set_look(Look(look.cards, carried, 1, "update")) == []
+
+
+def light():
+    return Theme.load("light")
+
+
+@pytest.mark.parametrize(
+    ("look", "token"),
+    [
+        (CardLook(reached=True, active="forward"), "forward"),
+        (CardLook(reached=True, active="backward"), "backward"),
+        (CardLook(reached=True), "edge"),
+    ],
+)
+def test_from_very_far_a_card_has_the_colour_of_what_happens(qapp, look, token):
+    m, theme = grid(4, 2), light()
+    drawing = drawing_of((m, m.reached()), theme)
+
+    def pixels():
+        return painted(
+            lambda p: drawing.paint(p, drawing.stage.bounds, 0.1), (400, 200), theme.canvas
+        )
+
+    box = drawing.stage.boxes["c3"].toRect()
+    pixels()
+    drawing.set_look(m.reached(c3=look))
+    inside = pixels()[box.top() + 2 : box.bottom() - 2, box.left() + 2 : box.right() - 2]
+    assert near(inside, theme.color(token), 4) == inside.shape[0] * inside.shape[1]
+
+
+def test_from_very_far_what_is_not_reached_is_faint(qapp):
+    m, theme = grid(1), light()
+    drawing = drawing_of((m, Look({}, {})), theme)
+    pixels = painted(lambda p: drawing.paint(p, drawing.stage.bounds, 0.1), (164, 58))
+    assert near(pixels, cards.unreached_theme(theme).edge, 4) > 8000
+
+
+@pytest.mark.parametrize("zoom", [1.0, 0.6])
+def test_long_bubbles_of_neighbours_keep_clear_of_each_other_and_of_the_rim(qapp, zoom):
+    m = Maker()
+    for n in range(4):
+        m.card(f"c{n}", "parameter", f"w{n}", (64 + 150 * n, 60), 1.0)
+    parts = tuple(m.snapshot(x) for x in (-2.2, -9.2938))
+    whole = m.snapshot(-11.4938)
+    looks = {key: CardLook(True, gradient=whole, shares=parts) for key in m.rects}
+    drawing = drawing_of((m, Look(looks, {})), Theme.load("light"))
+    drawing.set_zoom(zoom)
+    boxes = [drawing.bubble(key) for key in m.rects]
+    for left, right in pairwise(boxes):
+        assert left.right() < right.left()
+    left, _, right, _ = RIM
+    seen = drawing.stage.bounds.adjusted(-left, 0, right, 0)
+    assert seen.left() <= boxes[0].left()
+    assert boxes[-1].right() <= seen.right()
+
+
+@pytest.mark.parametrize(("count", "told"), [(8, 8), (30, 2)])
+def test_of_many_wires_into_one_card_only_what_runs_or_tells_more_is_labelled(qapp, count, told):
+    m = Maker()
+    for n in range(count):
+        m.card(f"c{n}", "op", "sin", (82 + 190 * n, 29), 1.0)
+    m.card("all", "op", "stack", (82 + 95 * count, 700), 2.0)
+    keys = [m.wire(f"c{n}", "all", n, count) for n in range(count)]
+    half = m.snapshot(0.5)
+    looks = {key: WireLook(True, half, shares=(half,)) for key in keys}
+    looks[keys[0]] = WireLook(True, half, active="backward", shares=(half,))
+    cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
+    cards_["c1"] = CardLook(True, gradient=half, shares=(half, half))
+    drawing = drawing_of((m, Look(cards_, looks)), Theme.load("light"))
+    wished = drawing._wishes(list(range(count)))
+    assert len(wished) == told
+    assert {wish.key for wish in wished} >= set(keys[:2])
+    assert all(drawing.label_text(key) for key in keys)
+
+
+@pytest.mark.parametrize(("count", "told"), [(CROWD_SIZE, CROWD_SIZE), (CROWD_SIZE + 1, 0)])
+def test_in_a_crowd_of_wires_none_is_labelled(qapp, count, told):
+    m = Maker()
+    m.card("hub", "op", "unbind", (400, 29), 1.0)
+    for n in range(count):
+        m.card(f"c{n}", "op", "sin", (190 * n, 700), 1.0)
+    keys = [m.wire("hub", f"c{n}", 0, 1) for n in range(count)]
+    half = m.snapshot(0.5)
+    looks = {key: WireLook(True, half, active="backward", shares=(half,)) for key in keys}
+    cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
+    drawing = drawing_of((m, Look(cards_, looks)), Theme.load("light"))
+    assert len(drawing.labels) == told

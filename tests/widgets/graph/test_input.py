@@ -1,0 +1,218 @@
+"""Mouse, wheel, gestures and keys on the graph."""
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QKeyEvent, QNativeGestureEvent, QPointingDevice
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from gradscribe.widgets.graph import keyboard_navigation
+from gradscribe.widgets.graph.camera import Camera
+from gradscribe.widgets.graph.input import CLOSE_UP_ZOOM, GraphHand
+from tests.widgets.graph_window import at, click, press, show, wheel
+from tests.widgets.scenes import grid, network, neuron
+
+
+def test_clicking_a_card_a_wire_and_the_ground_is_told(view, qtbot):
+    show(view, neuron())
+    x, y, _ = view.stage().track("b>n:1").at(0.3)
+    on_wire = view.camera().to_view(QPointF(x, y + 3)).toPoint()
+    for point, key in ((at(view, "n"), "n"), (on_wire, "b>n:1"), (QPoint(5, 400), "")):
+        with qtbot.waitSignal(view.picked) as told:
+            click(view, point)
+        assert told.args == [key]
+        assert view.selected() == key
+
+
+def test_a_drag_moves_the_picture_and_picks_nothing(view):
+    show(view, neuron())
+    before, heard = view.camera(), []
+    view.picked.connect(heard.append)
+    start = at(view, "n")
+    QTest.mousePress(view, Qt.MouseButton.LeftButton, pos=start)
+    QTest.mouseMove(view, start + QPoint(30, 10))
+    QTest.mouseMove(view, start + QPoint(60, 20))
+    QTest.mouseRelease(view, Qt.MouseButton.LeftButton, pos=start + QPoint(60, 20))
+    assert heard == []
+    assert view.camera() == before.moved(60, 20)
+
+
+def test_a_shaking_hand_still_clicks(view, qtbot):
+    show(view, neuron())
+    before, point = view.camera(), at(view, "n")
+    with qtbot.waitSignal(view.picked):
+        QTest.mousePress(view, Qt.MouseButton.LeftButton, pos=point)
+        QTest.mouseMove(view, point + QPoint(2, 1))
+        QTest.mouseRelease(view, Qt.MouseButton.LeftButton, pos=point + QPoint(2, 1))
+    assert view.camera() == before
+
+
+def test_the_wheel_moves_and_with_ctrl_zooms_about_the_cursor(view):
+    show(view, neuron())
+    before, point = view.camera(), at(view, "n")
+    wheel(view, point, QPoint(0, -120))
+    assert view.camera() == before.moved(0, -60)
+    wheel(view, point, QPoint(0, -120), Qt.KeyboardModifier.ShiftModifier)
+    assert view.camera() == before.moved(-60, -60)
+    held = view.camera().to_scene(QPointF(point))
+    wheel(view, point, QPoint(0, 120), Qt.KeyboardModifier.ControlModifier)
+    assert view.camera().zoom == pytest.approx(before.zoom * 1.0015**120)
+    assert (view.camera().to_view(held) - QPointF(point)).manhattanLength() < 0.01
+
+
+def test_a_pinch_zooms(view):
+    show(view, neuron())
+    before = view.camera().zoom
+    point = QPointF(300, 300)
+    gesture = QNativeGestureEvent(
+        Qt.NativeGestureType.ZoomNativeGesture, QPointingDevice.primaryPointingDevice(), 2,
+        point, point, point, 0.1, QPointF(),
+    )  # fmt: skip
+    QApplication.sendEvent(view, gesture)
+    assert view.camera().zoom == pytest.approx(before * 1.1)
+
+
+def test_keys_zoom_and_show_all(view):
+    show(view, neuron())
+    before = view.camera().zoom
+    press(view, Qt.Key.Key_Plus)
+    assert view.camera().zoom == pytest.approx(before * 1.2)
+    press(view, Qt.Key.Key_Minus)
+    assert view.camera().zoom == pytest.approx(before)
+    view.set_camera(Camera(3.0, 0, 0))
+    press(view, Qt.Key.Key_0)
+    assert view.camera().zoom == pytest.approx(before)
+
+
+def test_a_double_click_goes_near_and_back(view):
+    show(view, neuron())
+    QTest.mouseDClick(view, Qt.MouseButton.LeftButton, pos=at(view, "n"))
+    assert view.camera().zoom == CLOSE_UP_ZOOM
+    middle = view.camera().to_view(view.stage().boxes["n"].center())
+    assert (middle - QPointF(405, 365)).manhattanLength() < 1
+    QTest.mouseDClick(view, Qt.MouseButton.LeftButton, pos=at(view, "n"))
+    assert view.camera().zoom == 1.0
+
+
+def test_modules_open_by_their_chevron_and_by_a_double_click(view):
+    show(view, network())
+    heard, picked = [], []
+    view.toggled.connect(heard.append)
+    view.picked.connect(picked.append)
+    click(view, at(view, "2", dx=-75, dy=3))
+    assert (heard, picked) == (["2"], [])
+    QTest.mouseDClick(view, Qt.MouseButton.LeftButton, pos=at(view, "2", dx=-75, dy=3))
+    assert heard == ["2"], "the click before the double click has opened it already"
+    click(view, at(view, "2", dx=40))
+    assert picked == ["2"]
+    QTest.mouseDClick(view, Qt.MouseButton.LeftButton, pos=at(view, "2", dx=40))
+    assert heard == ["2", "2"]
+
+
+def test_frames_close_by_their_name_plate(view):
+    show(view, network())
+    heard = []
+    view.toggled.connect(heard.append)
+    box = view.stage().frame_boxes["0"]
+    chevron = view.camera().to_view(QPointF(box.right() - 18, box.top() + 14)).toPoint()
+    title = view.camera().to_view(QPointF(box.left() + 60, box.top() + 8)).toPoint()
+    click(view, chevron)
+    QTest.mouseRelease(view, Qt.MouseButton.LeftButton, pos=chevron)
+    click(view, title)
+    assert heard == ["0"]
+    QTest.mouseDClick(view, Qt.MouseButton.LeftButton, pos=title)
+    assert heard == ["0", "0"]
+
+
+def test_arrow_keys_walk_along_the_wires_and_between_neighbours(view):
+    show(view, neuron())
+    view.select("d")
+    heard = []
+    view.picked.connect(heard.append)
+    for key in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left):
+        press(view, key)
+    assert heard[:2] == ["o", "n"]
+    assert view.selected() in view.stage().cards
+    view.select("s")
+    press(view, Qt.Key.Key_Right)
+    assert view.selected() == "b"
+    press(view, Qt.Key.Key_Left)
+    assert view.selected() == "s"
+
+
+def test_a_walk_begins_at_the_loss_and_ends_where_the_wires_do(view):
+    show(view, neuron())
+    stage = view.stage()
+    assert keyboard_navigation.start_card(stage) == "L"
+    assert keyboard_navigation.next_card(stage, "", "up") == "L"
+    assert keyboard_navigation.next_card(stage, "L", "down") == "L"
+    assert keyboard_navigation.next_card(stage, "L", "up") == "d"
+    assert keyboard_navigation.flows_down(stage)
+
+
+def test_walking_brings_the_card_into_sight(view):
+    show(view, neuron())
+    view.set_camera(Camera(3.0, -600, -1900))
+    view.select("L")
+    for _ in range(5):
+        press(view, Qt.Key.Key_Up)
+    box = view.camera().box_to_view(view.stage().boxes[view.selected()])
+    assert QRectF(view.rect()).intersects(box)
+
+
+def test_enter_opens_a_module_and_escape_lets_go(view):
+    show(view, network())
+    heard, picked = [], []
+    view.toggled.connect(heard.append)
+    view.picked.connect(picked.append)
+    view.select("2")
+    press(view, Qt.Key.Key_Return)
+    view.select("linear")
+    press(view, Qt.Key.Key_Return)
+    press(view, Qt.Key.Key_Escape)
+    assert heard == ["2", "0"]
+    assert picked == [""]
+    assert view.selected() == ""
+
+
+def test_arrow_keys_are_taken_from_shortcuts_only_while_a_card_is_selected(view):
+    show(view, neuron())
+
+    def taken():
+        event = QKeyEvent(
+            QEvent.Type.ShortcutOverride, Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier
+        )
+        event.ignore()
+        QApplication.sendEvent(view, event)
+        return event.isAccepted()
+
+    assert not taken()
+    view.select("n")
+    assert taken()
+
+
+def test_hovering_lights_and_leaving_puts_out(view):
+    show(view, neuron())
+    dark = view.grab().toImage()
+    QTest.mouseMove(view, at(view, "o"))
+    assert view.grab().toImage() != dark
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    assert view.grab().toImage() == dark
+
+
+def test_the_minimap_brings_one_where_one_clicks(view):
+    m = grid(200, 10)
+    show(view, (m, m.reached()))
+    view.set_camera(Camera(1.0, 0, 0))
+    before = view.camera()
+    click(view, QPoint(60, view.height() - 30))
+    assert view.camera().zoom == before.zoom
+    assert view.camera().y < before.y
+
+
+def test_the_hand_alone_has_nothing_to_show(qtbot):
+    hand = GraphHand()
+    qtbot.addWidget(hand)
+    for ask in (hand.stage, hand.camera, hand.fit):
+        with pytest.raises(NotImplementedError):
+            ask()

@@ -1,0 +1,186 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from gradscribe.playback.tape.track import VariableRow
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.value_table import (
+    MIN_NAME_WIDTH,
+    ValueTable,
+    column_widths,
+    display_name,
+    gradient_text,
+)
+
+
+def rows(*names, gradient="—", pending=False):
+    return [VariableRow(name, 10 + ord(name[0]), "1.0000", gradient, pending) for name in names]
+
+
+@pytest.fixture
+def table(shown):
+    return shown(ValueTable(), 280, 400)
+
+
+def texts(table):
+    model = table.view.model()
+    return [[model.index(r, c).data() for c in range(3)] for r in range(model.rowCount())]
+
+
+def watch(table):
+    heard = []
+    model = table.view.model()
+    model.modelReset.connect(lambda: heard.append("reset"))
+    model.rowsInserted.connect(lambda _, a, b: heard.append(("in", a, b)))
+    model.rowsRemoved.connect(lambda _, a, b: heard.append(("out", a, b)))
+    model.dataChanged.connect(lambda a, b: heard.append(("changed", a.row(), b.row())))
+    return heard
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("x1", "x₁"), ("w12", "w₁₂"), ("x", "x"), ("net.0", "net.0"), ("ab1", "ab1"), ("1", "1")],
+)
+def test_digits_are_lowered_behind_a_single_letter_only(name, shown):
+    assert display_name(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("gradient", "pending", "text"),
+    [("0.5000", False, "0.5000"), ("…", True, "…"), ("", True, "…"), ("—", False, "—"),
+     ("", False, "—"), ("0.0000", False, "0.0000")],
+)  # fmt: skip
+def test_a_gradient_to_come_and_no_gradient_never_look_like_zero(gradient, pending, text):
+    assert gradient_text(VariableRow("x", 1, "2", gradient, pending)) == text
+
+
+def test_it_shows_name_value_and_gradient(table):
+    table.set_rows([VariableRow("x1", 3, "2.0000", "4.0000", False)])
+    assert texts(table) == [["x₁", "2.0000", "4.0000"]]
+
+
+def test_columns_get_what_they_need_and_share_what_is_left():
+    assert column_widths((50, 60, 70), 240) == [70, 80, 90]
+    assert sum(column_widths((50, 60, 70), 241)) == 241
+
+
+def test_names_give_way_first_then_the_longer_number():
+    assert column_widths((300, 60, 70), 250) == [120, 60, 70]
+    name, value, gradient = column_widths((300, 200, 70), 250)
+    assert (name, gradient) == (MIN_NAME_WIDTH, 70)
+    assert name + value + gradient == 250
+
+
+def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):
+    name = "model.encoder.layers.3.self_attn.out_proj.bias"
+    table.set_rows([VariableRow(name, 3, "8 × 8", "∇ 0.1250", False)])
+    view = table.view
+    across = [view.columnWidth(column) for column in range(3)]
+    assert sum(across) == view.viewport().width()
+    assert across[2] > view.fontMetrics().horizontalAdvance("∇ 0.1250")
+    assert view.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == name
+
+
+def test_a_click_tells_the_value(table, qtbot):
+    table.set_rows(rows("a", "b", "c"))
+    index = table.view.model().index(1, 2)
+    with qtbot.waitSignal(table.picked) as heard:
+        QTest.mouseClick(
+            table.view.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=table.view.visualRect(index).center(),
+        )
+    assert heard.args == [10 + ord("b")]
+    assert table.selected() == 10 + ord("b")
+
+
+def test_selecting_by_program_tells_nobody(table, qtbot):
+    table.set_rows(rows("a", "b"))
+    with qtbot.assertNotEmitted(table.picked):
+        table.select(10 + ord("b"))
+        assert table.selected() == 10 + ord("b")
+        table.select(None)
+    assert table.selected() is None
+
+
+def test_equal_rows_change_nothing(table):
+    table.set_rows(rows("a", "b"))
+    heard = watch(table)
+    table.set_rows(rows("a", "b"))
+    assert heard == []
+
+
+def test_a_changed_gradient_changes_one_row(table):
+    table.set_rows(rows("a", "b", "c"))
+    heard = watch(table)
+    table.set_rows([*rows("a"), *rows("b", gradient="2.0000"), *rows("c")])
+    assert heard == [("changed", 1, 1)]
+    assert texts(table)[1] == ["b", "1.0000", "2.0000"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("abc", "xabc"), ("abc", "abcx"), ("abc", "ac"), ("abc", ""), ("", "abc"), ("abc", "cba"),
+     ("aab", "ab"), ("abcdef", "axyzf")],
+)  # fmt: skip
+def test_any_rows_can_follow_any_rows(table, before, after):
+    table.set_rows(rows(*before))
+    heard = watch(table)
+    table.set_rows(rows(*after))
+    assert [row[0] for row in texts(table)] == list(after)
+    assert "reset" not in heard
+
+
+def test_the_selection_stays_with_its_value(table):
+    table.set_rows(rows("b", "a"))
+    table.select(10 + ord("a"))
+    table.set_rows(rows("d", "c", "b", "a"))
+    assert table.selected() == 10 + ord("a")
+    table.set_rows(rows("a", "b", "c", "d"))
+    assert table.selected() == 10 + ord("a")
+    table.set_rows(rows("b"))
+    assert table.selected() is None
+
+
+def test_an_update_gives_a_row_its_new_value_in_place(table):
+    table.set_rows([VariableRow("w", 1, "1.0000", "—"), VariableRow("x", 2, "1.0000", "—")])
+    table.select(1)
+    heard = watch(table)
+    table.set_rows([VariableRow("w", 9, "0.9000", "—"), VariableRow("x", 2, "1.0000", "—")])
+    assert heard == [("changed", 0, 0)]
+    assert table.selected() == 9
+
+
+def test_hundreds_of_rows_keep_their_scroll_place(table):
+    many = [VariableRow(f"x{n}", n, "0", "—") for n in range(600)]
+    table.set_rows(many)
+    table.grab()
+    table.view.verticalScrollBar().setValue(2000)
+    table.set_rows([VariableRow(row.name, row.value_id, "1", "—") for row in many])
+    table.set_position(4)
+    assert table.view.verticalScrollBar().value() == 2000
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_gradients_are_drawn_in_the_backward_colour(table, theme):
+    chosen = Theme.load(theme)
+    table.set_theme(chosen)
+    table.set_rows([VariableRow("x", 1, "2.0000", "8.8888", False)])
+    picture = table.grab().toImage()
+    colors = [
+        picture.pixelColor(x, y).name()
+        for x in range(picture.width())
+        for y in range(picture.height())
+    ]
+    assert chosen.backward.name() in colors
+
+
+def test_a_thousand_changed_rows_are_told_in_one_go(table):
+    def rows(gradient):
+        return [VariableRow(f"w{n}", n, "1.0000", gradient, False) for n in range(1000)]
+
+    table.set_rows(rows("—"))
+    heard = watch(table)
+    table.set_rows(rows("2.0000"))
+    assert heard == [("changed", 0, 999)]
+    assert texts(table)[999][2] == "2.0000"

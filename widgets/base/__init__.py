@@ -1,0 +1,1 @@
+"""Basics that every widget uses: theme, labels, timers, painting helpers."""

@@ -1,0 +1,243 @@
+"""Labels by role, headings, and the style sheet that maps roles to fonts and colours."""
+
+import re
+from functools import lru_cache
+from html import escape
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gradscribe.widgets.base.theme import Theme, mono_families, ui_families
+
+ROLES = (
+    "heading",
+    "caption",
+    "section",
+    "words",
+    "formula",
+    "big",
+    "big-gradient",
+    "absent",
+    "symbol",
+    "number",
+    "gradient",
+    "gradient-number",
+    "code",
+    "good",
+    "warning",
+    "error",
+)
+"""Roles of a `Label`: a role defines size, weight and colour."""
+LINES_BELOW = 6
+"""Lines of space that a table below a heading needs before the subtitle is shown."""
+MAX_CHARACTERS, MAX_LINES = 8_000, 400
+"""Maximum text of a `Label`: Qt takes seconds to lay out very long texts."""
+
+
+class Label(QLabel):
+    """Plain text that wraps, even inside long words, and can be as narrow as its panel."""
+
+    def __init__(self, role: str, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert role in ROLES
+        self.setProperty("role", role)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setMinimumWidth(1)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        """Show ``text``, cut at `MAX_CHARACTERS` and `MAX_LINES`."""
+        text = truncated(text)
+        if without_breaks(self.text()) != text:
+            self.setText(breakable(text))
+
+    def said(self) -> str:
+        """Return the text without the inserted break opportunities."""
+        return without_breaks(self.text())
+
+    def fit_text(self, selectable: bool = False) -> "Label":
+        """Use the text's natural width on one line; return the label itself."""
+        self.setWordWrap(False)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        if selectable:
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return self
+
+
+class Heading(QWidget):
+    """A title with a subtitle; an empty subtitle is hidden."""
+
+    def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = Label("heading", title, self)
+        self._subtitle = Label("caption", subtitle, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addWidget(self._title)
+        column.addWidget(self._subtitle)
+        self.set_text(title, subtitle)
+
+    def set_text(self, title: str, subtitle: str = "") -> None:
+        """Show this title and subtitle."""
+        self._title.say(title)
+        self._subtitle.say(subtitle)
+        self._subtitle.setVisible(bool(subtitle))
+        self.setAccessibleName(title)
+
+    def fit_height(self, high: int) -> None:
+        """Move the subtitle to the tooltip if a panel ``high`` pixels high is too low for it."""
+        words, wide = self._subtitle.said(), max(1, self.width())
+        taken = self._title.heightForWidth(wide) + self._subtitle.heightForWidth(wide)
+        is_shown = bool(words) and high - taken >= LINES_BELOW * self.fontMetrics().height()
+        self._subtitle.setVisible(is_shown)
+        self.setToolTip("" if is_shown else words)
+
+    def title_width(self) -> int:
+        """Return the width of the title on one line, in pixels."""
+        return self._title.fontMetrics().horizontalAdvance(self._title.said())
+
+    def text(self) -> tuple[str, str]:
+        """Return title and subtitle."""
+        return self._title.said(), self._subtitle.said()
+
+
+def plain_label(text: str = "") -> QLabel:
+    """Return a plain-text label, on which markup such as ``<b>`` is shown literally.
+
+    Names of programs, files and modules, and error messages, are untrusted text.
+    """
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    return label
+
+
+def tip(text: str) -> str:
+    """Return ``text`` escaped for use as a tooltip."""
+    if "<" not in text:
+        return text
+    lines = escape(text).replace("\n", "<br>")
+    return f"<qt>{lines}</qt>"
+
+
+def truncated(text: str) -> str:
+    """Return ``text`` cut at `MAX_CHARACTERS` and `MAX_LINES`, with an ellipsis if cut."""
+    cut = text[:MAX_CHARACTERS]
+    if cut.count("\n") >= MAX_LINES:
+        cut = "\n".join(cut.split("\n", MAX_LINES)[:-1])
+    return text if len(cut) == len(text) else f"{cut} …"
+
+
+def breakable(text: str, run: int = 20) -> str:
+    """Insert zero-width spaces, so that words of more than ``run`` characters can wrap."""
+    if len(text) <= run:
+        return text
+    space = "\N{ZERO WIDTH SPACE}"
+    words = text.split(" ")
+    return " ".join(space.join(w[i : i + run] for i in range(0, len(w), run)) for w in words)
+
+
+def without_breaks(text: str) -> str:
+    """Undo `breakable`."""
+    return text.replace("\N{ZERO WIDTH SPACE}", "")
+
+
+@lru_cache(maxsize=4)
+def sheet(theme: Theme) -> str:
+    """Return the style sheet of the roles for a panel; it overrides the window's."""
+    text = rescaled(_SHEET, theme.scale)
+    for token in sorted(set(_tokens(text)), key=len, reverse=True):
+        text = text.replace(f"@{token}@", theme.color(token).name())
+    text = text.replace("%ui%", ", ".join(f'"{family}"' for family in ui_families()))
+    return text.replace("%mono%", ", ".join(f'"{family}"' for family in mono_families()))
+
+
+def rescaled(text: str, scale: float) -> str:
+    """Return a style sheet with all font sizes multiplied by ``scale``."""
+    return re.sub(
+        r"font-size: (\d+)px", lambda found: f"font-size: {round(int(found[1]) * scale)}px", text
+    )
+
+
+def _tokens(text: str) -> list[str]:
+    return text.split("@")[1::2]
+
+
+_SHEET = """
+QLabel { font-family: %ui%; font-size: 13px; color: @ink@; background: transparent; }
+QLabel[role="heading"] { font-size: 15px; font-weight: 600; color: @ink@; }
+QLabel[role="caption"] { font-size: 13px; color: @ink2@; }
+QLabel[role="section"] { font-size: 13px; font-weight: 600; color: @ink@; }
+QLabel[role="words"] { font-size: 13px; color: @ink2@; }
+QLabel[role="error"] { font-size: 13px; font-weight: 600; color: @error@; }
+QLabel[role="formula"] { font-size: 15px; font-weight: 600; color: @ink@; }
+QLabel[role="big"] { font-size: 26px; font-weight: 600; color: @ink@; }
+QLabel[role="big-gradient"] { font-size: 26px; font-weight: 600; color: @backward@; }
+QLabel[role="absent"] { font-size: 14px; font-style: italic; color: @ink3@; }
+QLabel[role="symbol"] { font-size: 14px; font-weight: 500; color: @ink@; }
+QLabel[role="number"] { font-size: 14px; font-weight: 600; color: @ink@; }
+QLabel[role="gradient"] { font-size: 14px; font-weight: 600; color: @backward@; }
+QLabel[role="gradient-number"] { font-size: 14px; font-weight: 700; color: @backward@; }
+QLabel[role="code"] { font-family: %mono%; font-size: 13px; color: @ink@; }
+QLabel[role="good"] { font-size: 13px; font-weight: 600; color: @parameter@;
+  background: @parameter_soft@; border-radius: 10px; padding: 2px 12px; }
+QLabel[role="warning"] { font-size: 13px; font-weight: 600; color: @data@;
+  background: @data_soft@; border-radius: 10px; padding: 2px 12px; }
+QFrame[row="pink"] { background: @backward_soft@; border-radius: 8px; border: none; }
+QFrame[row="soft"] { background: @panel2@; border-radius: 8px; border: none; }
+QFrame[row="warning"] { background: @data_soft@; border-radius: 8px; border: none; }
+QFrame[row="error"] { background: @error_soft@; border-radius: 8px; border: none; }
+QFrame[row="good"] { background: @parameter_soft@; border-radius: 8px; border: none; }
+QFrame[row="line"] { background: @line@; border: none; max-height: 1px; min-height: 1px; }
+QPushButton { font-family: %ui%; font-size: 13px; font-weight: 500; background: @panel@;
+  color: @ink@; border: 1px solid @line@; border-radius: 8px; padding: 5px 12px; min-height: 18px; }
+QPushButton:hover { background: @panel2@; border-color: @line_strong@; }
+QPushButton:pressed { background: @line@; }
+QPushButton:focus { border: 2px solid @selection@; padding: 4px 11px; }
+QPushButton:checked { background: @selection_soft@; border-color: @selection@; }
+QPushButton:disabled { color: @ink3@; background: @panel2@; }
+QPushButton[primary="true"] { background: @selection@; color: @on_selection@;
+  border-color: @selection@; font-weight: 600; }
+QPushButton[primary="true"]:hover { background: @forward@; border-color: @forward@; }
+QPushButton[primary="true"]:focus { border: 2px solid @ink@; }
+QPushButton[primary="true"]:disabled { background: @line@; border-color: @line@; color: @ink3@; }
+QPushButton[link="true"] { background: transparent; border: none; padding: 0; min-height: 0;
+  color: @selection@; text-align: right; }
+QPushButton[link="true"]:hover, QPushButton[link="true"]:focus { text-decoration: underline; }
+QPushButton[tab="true"] { background: @panel2@; border-color: @panel2@; color: @ink2@; }
+QPushButton[tab="true"]:hover { border-color: @line_strong@; }
+QPushButton[tab="true"]:checked { background: @selection_soft@; border-color: @selection@;
+  color: @ink@; }
+QPushButton[small="true"] { padding: 3px 4px; min-width: 20px; min-height: 16px; }
+QPushButton[small="true"]:focus { padding: 2px 3px; }
+QSlider { background: transparent; min-height: 20px; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: @line@; }
+QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: @selection@; }
+QSlider::handle:horizontal { width: 14px; height: 14px; margin: -7px 0px; border-radius: 9px;
+  background: @panel@; border: 2px solid @selection@; }
+QPlainTextEdit { font-family: %mono%; font-size: 13px; background: @panel2@; color: @ink@;
+  border: 1px solid @panel2@; border-radius: 8px; padding: 6px; }
+QTableView { font-family: %ui%; font-size: 13px; background: transparent; color: @ink@;
+  border: none; outline: none; gridline-color: @line@;
+  selection-background-color: @selection_soft@; selection-color: @ink@; }
+QListView { background: transparent; border: none; outline: none; }
+QComboBox QListView { background: @panel@; border: 1px solid @line_strong@; border-radius: 8px;
+  padding: 4px; }
+QHeaderView { background: transparent; border: none; }
+QHeaderView::section { font-family: %ui%; font-size: 12px; font-weight: 400;
+  background: transparent; color: @ink2@; border: none; padding: 2px 6px; }
+QTableCornerButton::section { background: transparent; border: none; }
+QScrollArea { background: transparent; border: none; }
+QScrollBar { background: transparent; border: none; }
+QScrollBar:vertical { width: 10px; margin: 0px; }
+QScrollBar:horizontal { height: 10px; margin: 0px; }
+QScrollBar::handle { background: @line@; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::handle:hover { background: @line_strong@; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+"""

@@ -1,0 +1,124 @@
+"""Tabs that fit a narrow column."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QMenu, QTabWidget, QToolButton
+
+TAB_LEFT, TAB_EDGE = 8, 8
+"""Pixels before the first tab, and of one tab's frame and margins."""
+TAB_LOOSE, TAB_TIGHT = 12, 3
+"""Pixels next to a title in a wide and in a narrow widget."""
+
+
+class CompactTabs(QTabWidget):
+    """A tab widget that reduces the padding of its titles before eliding them.
+
+    If even that is not enough, as with big fonts, only the current tab is shown, and a menu lists
+    the others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setDocumentMode(True)
+        # Qt's scroll buttons would hide one of the titles. A title that is too long even alone is
+        # elided in the middle, since it may end with a count.
+        self.setUsesScrollButtons(False)
+        self.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self._padding = 0
+        self.setStyleSheet(f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }}")
+        self._short: dict[str, str] = {}
+        self._crowded = False
+        self.others = self._build_others()
+        self.currentChanged.connect(self._show_current)
+        self._fit_titles()
+
+    def _build_others(self) -> QToolButton:
+        """Return the button that lists all titles in a menu."""
+        button = QToolButton()
+        button.setProperty("quiet", True)
+        button.setText("More")
+        button.setArrowType(Qt.ArrowType.DownArrow)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setAccessibleName("All pages")
+        button.setToolTip("All pages")
+        self.pages = QMenu(button)
+        # Not setMenu: that would run a nested event loop while the menu is open.
+        button.clicked.connect(self._open_menu)
+        self.setCornerWidget(button, Qt.Corner.TopRightCorner)
+        button.hide()
+        return button
+
+    def _open_menu(self) -> None:
+        menu = self.pages
+        menu.clear()
+        for index in range(self.count()):
+            choice = menu.addAction(self.full_text(index))
+            choice.setCheckable(True)
+            choice.setChecked(index == self.currentIndex())
+            choice.triggered.connect(lambda _=False, to=index: self.setCurrentIndex(to))
+        menu.popup(self.others.mapToGlobal(self.others.rect().bottomLeft()))
+
+    def _show_current(self) -> None:
+        """Show all tabs, or only the current tab if they would be elided to nothing."""
+        current = self.currentIndex()
+        # The current tab first: if it were hidden for a moment, Qt would select another.
+        for index in sorted(range(self.count()), key=lambda index: index != current):
+            self.setTabVisible(index, index == current or not self._crowded)
+        self.others.setVisible(self._crowded)
+
+    def shorten(self, titles: Mapping[str, str]) -> None:
+        """Set short titles, used if the full ones do not fit; tooltips then show the full ones."""
+        self._short = dict(titles)
+        self._fit_titles()
+
+    def full_text(self, index: int) -> str:
+        """Return a tab's full title, even if the short one is shown."""
+        shown = self.tabText(index)
+        return next((full for full, short in self._short.items() if short == shown), shown)
+
+    def _choose_titles(self, metrics: QFontMetricsF) -> None:
+        titles = [self.full_text(i) for i in range(self.count())]
+        each = TAB_EDGE + 2 * TAB_TIGHT
+        wide = TAB_LEFT + sum(metrics.horizontalAdvance(title) + each for title in titles)
+        for index, title in enumerate(titles):
+            short = self._short.get(title, title) if wide > self.width() else title
+            if short != self.tabText(index):
+                super().setTabText(index, short)
+                self.setTabToolTip(index, "" if short == title else title)
+
+    def setTabText(self, index: int, text: str) -> None:
+        """Rename a tab."""
+        if text != self.tabText(index):
+            super().setTabText(index, text)
+            self._fit_titles()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Adapt the padding of the titles."""
+        super().resizeEvent(event)
+        self._fit_titles()
+
+    def _fit_titles(self) -> None:
+        bar = self.tabBar()
+        font = QFont(bar.font())
+        font.setWeight(QFont.Weight.Medium)
+        metrics = QFontMetricsF(font)
+        if self._short:
+            self._choose_titles(metrics)
+        titles = [bar.tabText(i) for i in range(bar.count())]
+        taken = sum(metrics.horizontalAdvance(title) + TAB_EDGE for title in titles)
+        free = (self.width() - TAB_LEFT - taken) / (2 * max(len(titles), 1))
+        if self._crowded != (crowded := len(titles) > 1 and free < TAB_TIGHT):
+            self._crowded = crowded
+            self._show_current()
+        if crowded:
+            free = TAB_LOOSE
+        padding = max(TAB_TIGHT, min(TAB_LOOSE, int(free)))
+        if padding != self._padding:
+            self._padding = padding
+            # Only on the bar: else all pages would be styled again at each pixel of width.
+            bar.setStyleSheet(
+                f"QTabBar {{ margin-top: 6px; }} QTabBar::tab {{ padding: 5px {padding}px; }}"
+            )

@@ -1,0 +1,123 @@
+"""The strip with line numbers, left of the code."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QWidget
+
+from gradscribe.widgets.editor.finding_underlines import paint_ring
+from gradscribe.widgets.editor.line_layout import VisibleRow
+from gradscribe.widgets.editor.style import BAR, Band, EditorStyle
+
+LEFT = 8
+RIGHT = 10
+MIN_DIGITS = 2
+
+
+class Gutter(QWidget):
+    """Paints a line number per row; a click emits `picked` with the line, from 1."""
+
+    picked = Signal(int)
+
+    def __init__(self, editor: QAbstractScrollArea, about: Callable[[int], str]) -> None:
+        """Create the gutter of ``editor``; ``about`` returns the tooltip of a line.
+
+        Wheel events are forwarded to the editor's viewport.
+        """
+        super().__init__(editor)
+        self._editor = editor
+        self._about = about
+        self._rows: tuple[VisibleRow, ...] = ()
+        self._style: EditorStyle | None = None
+        self._bands: dict[int, Band] = {}
+        self._current = 0
+        self._faulty = 0
+        self._noticed: frozenset[int] = frozenset()
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def width_for(self, style: EditorStyle, lines: int) -> int:
+        """Return the width in pixels for line numbers up to ``lines``."""
+        digits = max(MIN_DIGITS, len(str(lines)))
+        return LEFT + RIGHT + round(style.number_metrics.horizontalAdvance("0" * digits))
+
+    def show_rows(
+        self,
+        style: EditorStyle,
+        rows: tuple[VisibleRow, ...],
+        bands: dict[int, Band],
+        current: int,
+        faulty: int,
+    ) -> None:
+        """Show ``rows`` with the caret in line ``current`` and an error in ``faulty`` (0: none)."""
+        wanted = (style, rows, bands, current, faulty)
+        if wanted != (self._style, self._rows, self._bands, self._current, self._faulty):
+            self._style, self._rows, self._bands, self._current, self._faulty = wanted
+            self.update()
+
+    def show_findings(self, lines: frozenset[int]) -> None:
+        """Draw a ring next to the numbers of these lines (lines with findings)."""
+        if lines != self._noticed:
+            self._noticed = lines
+            self.update()
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        """Paint the visible numbers; called by Qt."""
+        if self._style is None:
+            return
+        painter = QPainter(self)
+        try:
+            # One pixel more: at fractional screen scales the edge lies between two pixels.
+            painter.fillRect(self.rect().adjusted(0, 0, 1, 1), self._style.theme.panel)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for row in self._rows:
+                self._paint_row(painter, self._style, row)
+        finally:
+            painter.end()
+
+    def _paint_row(self, painter: QPainter, style: EditorStyle, row: VisibleRow) -> None:
+        theme = style.theme
+        band = self._bands.get(row.line)
+        if band is not None:
+            painter.fillRect(QRectF(0, row.top, self.width() + 1, row.height), band.fill)
+            painter.fillRect(QRectF(0, row.top, BAR, row.height), band.bar)
+        faulty = row.line == self._faulty
+        if faulty:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(style.error)
+            painter.drawEllipse(QPointF(BAR + 4.0, row.middle), 2.5, 2.5)
+        elif row.line in self._noticed:
+            paint_ring(painter, row, style)
+        strong = row.line == self._current or (band is not None and band.phase != "")
+        painter.setFont(style.number_font)
+        painter.setPen(style.error if faulty else theme.ink if strong else theme.ink3)
+        place = QRectF(0, row.top, self.width() - RIGHT, row.height)
+        painter.drawText(place, _RIGHT, str(row.line))
+
+    def mousePressEvent(self, press: QMouseEvent) -> None:
+        """Pick the line that was pressed; called by Qt."""
+        line = self._line_at(press.position().y())
+        if line and press.button() == Qt.MouseButton.LeftButton:
+            self.picked.emit(line)
+
+    def mouseReleaseEvent(self, release: QMouseEvent) -> None:
+        """Consume the release, so that the editor does not see it; called by Qt."""
+        release.accept()
+
+    def event(self, event: QEvent) -> bool:
+        """Show a line's tooltip; called by Qt."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self._about(self._line_at(event.pos().y()))
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        return super().event(event)
+
+    def _line_at(self, y: float) -> int:
+        return next((row.line for row in self._rows if row.top <= y < row.bottom), 0)
+
+    def wheelEvent(self, wheel: QWheelEvent) -> None:
+        """Scroll the code; called by Qt."""
+        QApplication.sendEvent(self._editor.viewport(), wheel)
+
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -1,0 +1,65 @@
+"""Text descriptions of the graph for screen readers and tool tips."""
+
+from gradscribe.playback.graph.picture import Card, Wire
+from gradscribe.playback.text.formatting import count
+from gradscribe.widgets.graph.paint import failed_card
+from gradscribe.widgets.graph.paint.card_text import NABLA, WAITING, CardReading
+from gradscribe.widgets.graph.paint.drawing import GraphDrawing
+
+
+def describe(drawing: GraphDrawing, key: str) -> str:
+    """Return a description of a card or wire; for any other key, of the graph and its state."""
+    stage = drawing.stage
+    if key in stage.cards:
+        inputs = [_name(stage.cards[stage.wires[wire].source]) for wire in stage.into[key]]
+        return describe_card(stage.cards[key], drawing.reading(key), inputs)
+    if key in stage.wires:
+        wire = stage.wires[key]
+        source, target = stage.cards[wire.source], stage.cards[wire.target]
+        return describe_wire(wire, _name(source), _name(target), drawing.label_text(key))
+    size = f"{count(len(stage.cards), 'card')}, {count(len(stage.wires), 'wire')}"
+    return ". ".join(part for part in (size, drawing.look.caption) if part)
+
+
+def _name(card: Card) -> str:
+    return card.name or card.title or card.literal
+
+
+def describe_card(card: Card, reading: CardReading, inputs: list[str]) -> str:
+    """Return a card's description for a screen reader."""
+    kind = {"op": "operation", "data": "input"}.get(card.kind, card.kind)
+    parts = [f"{kind} {card.title}"]
+    if card.name and card.name != card.title:
+        parts.append(f"named {card.name}")
+    if reading.state == "waiting":
+        parts.append(WAITING)
+    elif reading.number:
+        parts.append(f"value {reading.number}")
+    if reading.shape:
+        parts.append(f"shape {reading.shape.replace('×', 'by')}")
+    if reading.bad:
+        parts.append(f"holds {reading.bad}")
+    if reading.gradient:
+        parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+    if reading.failed:
+        parts.append(f"the program stopped here: {reading.failed}")
+    if card.mark:
+        parts.append(card.mark)
+    if card.cut:
+        parts.append("no gradient passes")
+    if inputs:
+        relation = "given" if failed_card.is_failed_call(card) else "made from"
+        parts.append(f"{relation} {' and '.join(inputs)}")
+    return ", ".join(parts)
+
+
+def describe_wire(wire: Wire, source: str, target: str, label: str) -> str:
+    """Return a wire's description for a screen reader."""
+    parts = [f"value from {source} to {target}"]
+    if wire.shape:
+        parts.append(f"shape {wire.shape.replace('×', 'by')}")
+    if wire.dashed:
+        parts.append("no gradient comes back")
+    if label:
+        parts.append(f"gradient back {label.replace(NABLA, 'norm')}")
+    return ", ".join(parts)

@@ -1,0 +1,61 @@
+"""Arrow key navigation between cards: along the wires, and between neighbours in a row."""
+
+from typing import Literal
+
+from PySide6.QtCore import QPointF
+
+from gradscribe.widgets.graph.paint.stage import Stage
+
+Direction = Literal["up", "down", "left", "right"]
+
+_SIDE: dict[Direction, tuple[float, float]] = {
+    "up": (0, -1),
+    "down": (0, 1),
+    "left": (-1, 0),
+    "right": (1, 0),
+}
+
+
+def flows_down(stage: Stage) -> bool:
+    """Return whether values flow from top to bottom, rather than from left to right."""
+    return stage.flows_down
+
+
+def start_card(stage: Stage) -> str:
+    """Return the card to start from: what failed, the loss, else the last; empty for none."""
+    ends = [key for key, card in stage.cards.items() if card.failed]
+    ends += [key for key, card in stage.cards.items() if card.kind == "loss"]
+    return ends[0] if ends else stage.card_keys[-1] if stage.card_keys else ""
+
+
+def next_card(stage: Stage, key: str, way: Direction) -> str:
+    """Return the next card from ``key`` in a direction; ``key`` itself where there is none."""
+    if key not in stage.cards:
+        return start_card(stage)
+    forward, back = ("down", "up") if flows_down(stage) else ("right", "left")
+    if way == forward:
+        keys = [stage.wires[wire].target for wire in stage.out_of[key]]
+    elif way == back:
+        keys = [stage.wires[wire].source for wire in stage.into[key]]
+    else:
+        return _beside(stage, key, way)
+    return keys[0] if keys else _beside(stage, key, way)
+
+
+def _beside(stage: Stage, key: str, way: Direction) -> str:
+    """Return the nearest card on one side, preferring the same row or column."""
+    here = stage.boxes[key].center()
+    smallest, nearest = float("inf"), key
+    for other, box in stage.boxes.items():
+        gap = _gap(here, box.center(), way)
+        if other != key and gap < smallest:
+            smallest, nearest = gap, other
+    return nearest
+
+
+def _gap(here: QPointF, there: QPointF, way: Direction) -> float:
+    dx, dy = _SIDE[way]
+    away = there - here
+    ahead = away.x() * dx + away.y() * dy
+    aside = abs(away.x() * dy) + abs(away.y() * dx)
+    return float("inf") if ahead <= 1 or aside > 2 * ahead + 40 else ahead + 3 * aside

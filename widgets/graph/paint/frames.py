@@ -1,0 +1,97 @@
+"""Frames: open modules, with a name plate that closes them."""
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter
+
+from gradscribe.playback.graph.picture import Frame
+from gradscribe.playback.text.formatting import count
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint import shapes
+
+RADIUS = 14.0
+HEAD = 28.0
+"""Height of the name plate; a click on it closes the module."""
+SMALLEST_PX = 5.5
+"""Names smaller than this on the screen are not written."""
+
+
+def head_box(box: QRectF) -> QRectF:
+    """Return the name plate of a frame."""
+    return QRectF(box.left(), box.top(), box.width(), min(HEAD, box.height()))
+
+
+def ground(depth: int, theme: Theme) -> QColor:
+    """Return the fill of a frame; it alternates with ``depth`` so that nesting shows."""
+    return theme.frame_odd if depth % 2 else theme.frame_even
+
+
+def paint(painter: QPainter, box: QRectF, depth: int, theme: Theme) -> None:
+    """Paint a frame without its name plate."""
+    shapes.fill(painter, box, RADIUS, ground(depth, theme))
+    shapes.outline(painter, box, RADIUS, theme.frame_line, 1.2)
+
+
+def paint_head(
+    painter: QPainter,
+    frame: Frame,
+    box: QRectF,
+    depth: int,
+    theme: Theme,
+    zoom: float = 1.0,
+    room: float = HEAD,
+) -> None:
+    """Write the name plate, enlarged at a far zoom as far as its ``room`` (a height) allows.
+
+    Texts stand on a patch of the frame's fill, so that no wire runs through them. Plates too small
+    to read are left out.
+    """
+    grow = max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
+    if 13 * grow * zoom < SMALLEST_PX:
+        return
+    plate = head_box(box)
+    painter.save()
+    painter.translate(plate.topLeft())
+    painter.scale(grow, grow)
+    width = plate.width() / grow
+    wide = width - 46
+    title = shapes.elided(frame.title, wide, 13, 600)
+    used = shapes.text_width(title, 13, 600) + 9
+    kind, note = fitting_texts(frame, wide - used - 12)
+    taken = shapes.text_width(note, 11, 500)
+    patch = ground(depth, theme)
+    end = 15 + used + shapes.text_width(kind, 11, 500) + 4
+    shapes.fill(painter, QRectF(11, 5, end - 11, 18), 4, patch)
+    shapes.fill(painter, QRectF(width - 37 - taken, 5, taken + 31, 18), 4, patch)
+    shapes.chevron(painter, QPointF(width - 18, 14.0), 4.2, theme.module, down=True)
+    shapes.write(painter, QRectF(15, 0, wide, 28), title, theme.ink, 13, 600)
+    shapes.write(painter, QRectF(15 + used, 1, wide - used, 28), kind, theme.ink2, 11, 500)
+    notes = QRectF(width - 33 - taken - 1, 1, taken + 1, 28)
+    shapes.write(painter, notes, note, theme.ink2, 11, 500)
+    painter.restore()
+
+
+def fitting_texts(frame: Frame, room: float) -> tuple[str, str]:
+    """Return the kind and note that fit next to a title: both, else the kind, else the note.
+
+    Neither is ever truncated: part of a word would be useless.
+    """
+    kind, note = frame.kind, _note(frame)
+    kind_width, note_width = (shapes.text_width(text, 11, 500) for text in (kind, note))
+    if kind_width + 8 + note_width <= room:
+        return kind, note
+    if kind and kind_width <= room:
+        return kind, ""
+    return ("", note) if note_width <= room else ("", "")
+
+
+def _note(frame: Frame) -> str:
+    repeats = f"×{frame.repeats}" if frame.repeats > 1 else ""
+    return " · ".join(part for part in (repeats, frame.note) if part)
+
+
+def describe(frame: Frame) -> str:
+    """Return a frame's text description."""
+    parts = [f"open module {frame.title}", frame.kind, frame.note]
+    if frame.repeats > 1:
+        parts.append(count(frame.repeats, "repeat"))
+    return ", ".join(part for part in parts if part)

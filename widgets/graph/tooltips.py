@@ -1,0 +1,124 @@
+"""Tool tips of the graph: a few lines about a card, a wire or a frame."""
+
+from gradscribe.engine.protocol.tape import Value
+from gradscribe.playback.graph.marks import SHARED
+from gradscribe.playback.graph.picture import Card, CardLook, Wire
+from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.graph.paint import failed_card, frames
+from gradscribe.widgets.graph.paint.drawing import GraphDrawing
+
+_CUT = {
+    "detach": "detach cuts the graph here: no gradient comes back",
+    "no_grad": "this ran under no_grad: no gradient comes back",
+}
+_NORM = "∇ is the norm of a gradient: the length of all its numbers taken together"
+
+
+def tip(drawing: GraphDrawing, key: str) -> str:
+    """Return the tool tip of a card, wire or frame, in lines; empty for any other key."""
+    stage = drawing.stage
+    if key in stage.cards:
+        return "\n".join(_card(drawing, stage.cards[key]))
+    if key in stage.wires:
+        return "\n".join(_wire(drawing, stage.wires[key]))
+    return frames.describe(stage.frames[key]) if key in stage.frames else ""
+
+
+def key_at(drawing: GraphDrawing, x: float, y: float) -> str:
+    """Return the key of the card or wire whose bubble or label is at a scene point, or empty."""
+    for key, label in drawing.tiles.placed().items():
+        if label.box.contains(x, y):
+            return key.removesuffix("#part")
+    for key in drawing.look.cards.keys() & drawing.stage.boxes.keys():
+        bubble = drawing.bubble(key)
+        if bubble is not None and bubble.contains(x, y):
+            return key
+    return ""
+
+
+def _card(drawing: GraphDrawing, card: Card) -> list[str]:
+    reading, tape = drawing.reading(card.key), drawing.stage.reader.tape
+    value = drawing.stage.reader.value(card)
+    title = card.title or card.literal
+    lines = [f"{card.name} · {title}" if card.name not in ("", title) else title]
+    if card.note:
+        lines.append(card.note)
+    if value is not None:
+        lines.append(_what(value))
+    if reading.state == "waiting":
+        lines.append("not reached yet")
+    elif reading.number:
+        lines.append(f"value {reading.number}")
+    if reading.bad:
+        lines.append(f"holds {reading.bad}")
+    look = drawing.look.cards.get(card.key)
+    if reading.gradient and look is not None:
+        lines += _gradient(reading.gradient, look)
+    if reading.update:
+        lines.append(f"update: {reading.update}")
+    lines += _marks(card, look)
+    if reading.failed and reading.failed != card.note:
+        lines.append(f"backward stopped here: {reading.failed}")
+    line = tape.ops[card.op].place.line if card.op is not None and card.op < len(tape.ops) else 0
+    if failed_card.is_failed_call(card) and tape.fault is not None:
+        line = tape.fault.place.line
+    line = line or (value.place.line if value is not None else 0)
+    return [*lines, f"line {line}"] if line else lines
+
+
+def _what(value: Value) -> str:
+    gets = "requires a gradient" if value.requires_grad else "no gradient"
+    return f"{formatting.shape(value.shape)} · {value.dtype} · {gets}"
+
+
+def _gradient(gradient: str, look: CardLook) -> list[str]:
+    if look.gradient is None and look.reset:
+        return [".grad was set to None" if look.reset == "none" else ".grad was set to zeros"]
+    lines = [f"gradient {gradient}"]
+    return [*lines, _NORM] if gradient.startswith("∇") else lines
+
+
+def _marks(card: Card, look: CardLook | None) -> list[str]:
+    lines = []
+    if card.mark.startswith(SHARED):
+        shared = card.mark.removeprefix(SHARED).partition(" · ")[0].strip()
+        lines.append(f"shares memory with every card marked {shared}")
+    if look is not None and look.version is not None:
+        lines.append(f"changed in place since: its memory now holds version {look.version}")
+    if card.repeats > 1:
+        lines.append(f"{card.repeats} similar modules in a row")
+    if card.cut and card.kind not in ("data", "constant"):
+        lines.append("cut off: no gradient passes")
+    return lines
+
+
+def _wire(drawing: GraphDrawing, wire: Wire) -> list[str]:
+    stage, look = drawing.stage, drawing.look.wires.get(wire.key)
+    source, target = stage.cards[wire.source], stage.cards[wire.target]
+    lines = [f"{_name(source)} → {_name(target)}"]
+    if wire.part:
+        lines.append(f"output {wire.part} of {source.title}")
+    tape = stage.reader.tape
+    value = next((v for v in tape.values if v.id == wire.value), None)
+    if value is not None:
+        carried = look is not None and look.carried
+        number = (
+            snapshot_text.value(stage.reader.snapshot(value.snapshot)) if carried else "not yet"
+        )
+        lines.append(f"forward: {number} · {formatting.shape(value.shape)} · {value.dtype}")
+    if wire.cut:
+        lines.append(_CUT.get(wire.cut, f"{wire.cut} has no derivative: no gradient comes back"))
+    elif wire.dashed:
+        lines.append("no gradient comes back: this value requires none")
+    shares = [snapshot_text.gradient(stage.reader.snapshot(s)) for s in look.shares] if look else []
+    if shares:
+        factor = f" (received {look.factor})" if look is not None and look.factor else ""
+        lines.append(f"back: {' and '.join(shares)}{factor}")
+        if any(share.startswith("∇") for share in shares):
+            lines.append(_NORM)
+    return lines
+
+
+def _name(card: Card) -> str:
+    return card.name or card.title or card.literal

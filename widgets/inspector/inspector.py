@@ -1,0 +1,267 @@
+"""The inspector: details of the selection at the current position of the tape."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from msgspec import structs
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.explain import Explanation, explain, explain_event, explain_start
+from gradscribe.playback.tape import event_text
+from gradscribe.playback.tape.index import Index
+from gradscribe.widgets.base.labels import sheet
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.inspector import panes
+from gradscribe.widgets.inspector.panes.page import InspectorPage, Selection, TensorVersions, select
+from gradscribe.widgets.inspector.panes.pane import Pane
+
+__all__ = ["Inspector", "Selection", "select"]
+
+
+_CLEAR = "Inspector, #inspector-body { background: transparent; border: none; }"
+_RULE = "border: none; max-height: 1px; min-height: 1px;"
+
+
+class Inspector(QScrollArea):
+    """A column of panes that show one page: value, gradient, explanation, check and facts.
+
+    Without a selection the page describes the latest event.
+    """
+
+    check_requested = Signal(int, int)
+    """Compare a gradient with finite differences: value id, flat index."""
+    gradcheck_requested = Signal(int)
+    """Compare a custom Function's backward with finite differences: an op's index."""
+    peek_requested = Signal(int)
+    """Fetch all numbers of a snapshot."""
+    lab_requested = Signal(int)
+    """Show the op with this index in the shape lab."""
+    line_requested = Signal(int)
+    """Go to a source line."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._page = InspectorPage()
+        self._queue: list[tuple[str, int, int]] = []
+        """Requested checks; the first of them has been sent."""
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Inspector")
+        self.setMinimumWidth(200)
+        body = QWidget(self)
+        body.setObjectName("inspector-body")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(16, 14, 14, 16)
+        column.setSpacing(12)
+        self.panes: list[Pane] = []
+        self._rules: dict[Pane, QFrame] = {}
+        for entry in panes.pane_classes():
+            self._add(entry(), body, column)
+        column.addStretch(1)
+        self.setWidget(body)
+        self.viewport().setAutoFillBackground(False)
+        self.setStyleSheet(_CLEAR)
+        self.set_theme(Theme.load("light"))
+
+    def _add(self, pane: Pane, body: QWidget, column: QVBoxLayout) -> None:
+        pane.setParent(body)
+        if pane.ruled:
+            rule = QFrame(body)
+            rule.setProperty("row", "line")
+            column.addWidget(rule)
+            self._rules[pane] = rule
+        column.addWidget(pane)
+        pane.check_requested.connect(self._request_check)
+        pane.gradcheck_requested.connect(self._request_gradcheck)
+        pane.peek_requested.connect(self._request_peek)
+        pane.line_requested.connect(self.line_requested)
+        pane.lab_requested.connect(self.lab_requested)
+        pane.side_requested.connect(self.show_side)
+        pane.slice_requested.connect(self._choose_slice)
+        pane.element_requested.connect(self._choose_element)
+        self.panes.append(pane)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        for _ in self.apply_theme_in_steps(theme):
+            pass
+
+    def apply_theme_in_steps(self, theme: Theme) -> Iterator[None]:
+        """Use ``theme``'s colours and fonts, pane by pane; a generator with a step per pane.
+
+        Each pane has its own style sheet: a shared one would be applied to all in one long step.
+        """
+        look = sheet(theme)
+        self.verticalScrollBar().setStyleSheet(look)
+        for rule in self._rules.values():
+            rule.setStyleSheet(f"background: {theme.line.name()}; {_RULE}")
+        for pane in self.panes:
+            pane.setStyleSheet(look)
+            pane.set_theme(theme)
+            yield
+        self._refresh_panes()
+
+    def set_source(self, source: str) -> None:
+        """Set the program's source, to quote the line that produced the selection."""
+        self._page = replace(self._page, source=source)
+
+    def show_page(self, selection: Selection | None, tape: Tape | None, position: int) -> None:
+        """Show ``selection`` of ``tape`` after ``position`` events; None: the latest event.
+
+        Checks and fetched numbers are discarded with their tape; slice and element are reset
+        when the selection changes.
+        """
+        page = self._page
+        if tape is not page.tape:
+            self._queue.clear()
+            versions = None if tape is None else TensorVersions.of(tape)
+            page = InspectorPage(
+                tape,
+                selection=page.selection,
+                side=page.side,
+                slices=page.slices,
+                element=page.element,
+                source=page.source,
+                versions=versions,
+                serial=page.serial + 1,
+            )
+        if selection != page.selection:
+            page = replace(page, selection=selection, slices=(), element=0)
+        last = len(tape.events) if tape is not None else 0
+        page = replace(page, position=max(0, min(position, last)))
+        self._page = replace(page, explanation=explanation_of(page))
+        self._refresh_panes()
+
+    def page(self) -> InspectorPage:
+        """Return the page shown."""
+        return self._page
+
+    def show_side(self, side: str) -> None:
+        """Show the ``value`` or the ``gradient``."""
+        self._page = replace(self._page, side="gradient" if side == "gradient" else "value")
+        self._refresh_panes()
+
+    def set_check(self, checked: Checked | Gradchecked) -> None:
+        """Show the result of a requested check, and request the next in the queue."""
+        page = self._page
+        if isinstance(checked, Gradchecked):
+            key = ("gradcheck", checked.op, 0)
+            page = replace(page, gradchecked={**page.gradchecked, checked.op: checked})
+        else:
+            key = ("check", checked.value, checked.index)
+            page = replace(page, checked={**page.checked, key[1:]: checked})
+        # Results that were not requested would accumulate without limit.
+        if key not in page.waiting:
+            return
+        self._page = replace(page, waiting=page.waiting - {key})
+        self._refresh_panes()
+        if key in self._queue:
+            self._queue.remove(key)
+            self._send_next_check()
+
+    def set_fetched(self, peeked: Peeked) -> None:
+        """Store the fetched numbers of a snapshot for this tape and show them.
+
+        ``full`` is None if the numbers no longer exist; a reply with another shape or dtype than
+        the requested snapshot counts as None too.
+        """
+        key = ("peek", peeked.snapshot, 0)
+        tape, full = self._page.tape, peeked.full
+        if key not in self._page.waiting or tape is None:
+            return
+        known = tape.snapshots[peeked.snapshot]
+        if full is not None and (full.shape, full.dtype) != (known.shape, known.dtype):
+            full = None
+        self._page = replace(
+            self._page,
+            fetched={**self._page.fetched, peeked.snapshot: full},
+            waiting=self._page.waiting - {key},
+        )
+        self._refresh_panes()
+
+    def drop_pending_fetches(self) -> None:
+        """Mark all pending fetches as lost, after the engine has gone."""
+        for kind, number, _ in self._page.waiting:
+            if kind == "peek":
+                self.set_fetched(Peeked(0, number, None))
+
+    def _request_check(self, value: int, index: int) -> None:
+        """Queue a check; they run one after the other, each with a new run of the program."""
+        self._enqueue(("check", value, index))
+
+    def _request_gradcheck(self, op: int) -> None:
+        self._enqueue(("gradcheck", op, 0))
+
+    def _enqueue(self, key: tuple[str, int, int]) -> None:
+        self._add_waiting(key)
+        self._queue.append(key)
+        if len(self._queue) == 1:
+            self._send_next_check()
+
+    def _send_next_check(self) -> None:
+        if self._queue:
+            kind, number, index = self._queue[0]
+            if kind == "check":
+                self.check_requested.emit(number, index)
+            else:
+                self.gradcheck_requested.emit(number)
+
+    def _request_peek(self, snapshot: int) -> None:
+        self._add_waiting(("peek", snapshot, 0))
+        self.peek_requested.emit(snapshot)
+
+    def _add_waiting(self, key: tuple[str, int, int]) -> None:
+        self._page = replace(self._page, waiting=self._page.waiting | {key})
+        self._refresh_panes()
+
+    def _choose_slice(self, dim: int, at: int) -> None:
+        slices = list(self._page.slices) + [0] * (dim + 1 - len(self._page.slices))
+        slices[dim] = at
+        self._page = replace(self._page, slices=tuple(slices))
+        self._refresh_panes()
+
+    def _choose_element(self, element: int) -> None:
+        self._page = replace(self._page, element=element)
+        self._refresh_panes()
+
+    def _refresh_panes(self) -> None:
+        page = self._page
+        for pane in self.panes:
+            shown = pane.refresh(page)
+            pane.setVisible(shown)
+            if pane in self._rules:
+                self._rules[pane].setVisible(shown)
+
+
+def explanation_of(page: InspectorPage) -> Explanation | None:
+    """Return the explanation of the selection, or of the latest event if nothing is selected."""
+    chosen, index, position = page.selection, page.index, page.position
+    if index is None:
+        return None
+    if chosen is None:
+        return _of_event(index, position) if position else explain_start(index)
+    if chosen.op is not None and chosen.op < len(index.tape.ops):
+        return explain(index, op=chosen.op, position=position)
+    value = page.value
+    if value is None or chosen.kind == "module":
+        return None
+    return explain(index, value=value.id, position=position)
+
+
+def _of_event(index: Index, position: int) -> Explanation:
+    at = position - 1
+    event = index.tape.events[at]
+    if event.kind == "node":
+        return explain(index, execution=event.ref, position=position)
+    if event.kind == "op":
+        return explain(index, op=event.ref, position=position)
+    if event.kind == "leaf":
+        return explain(index, value=event.ref, position=position)
+    if event.kind == "accumulate":
+        found = explain(index, value=index.tape.accumulations[event.ref].leaf, position=position)
+        return structs.replace(found, title=event_text.caption(index, at))
+    return explain_event(index, position)

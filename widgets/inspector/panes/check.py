@@ -1,0 +1,265 @@
+"""The check pane: comparison of a gradient with finite differences at one click."""
+
+import math
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from gradscribe.engine.protocol.messages import Checked
+from gradscribe.engine.protocol.tape import Op, Value
+from gradscribe.playback.tape import event_text
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import formatting as texts
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.inspector.panes import titles
+from gradscribe.widgets.inspector.panes.gradcheck import GradcheckBlock, custom_op
+from gradscribe.widgets.inspector.panes.page import InspectorPage
+from gradscribe.widgets.inspector.panes.pane import Pane
+from gradscribe.widgets.inspector.panes.rows import RowContent, RowList
+
+MAX_LEAVES = 3
+"""Maximum number of leaves offered at once."""
+SAMPLE_SIZE = 8
+"""Maximum number of elements of a tensor checked at once."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class CheckBlock(QWidget):
+    """The check of a leaf's element: a button, and the result when it arrives."""
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__(pane)
+        self._asked = (0, 0)
+        self.words = Label("words", "", self)
+        self.button = QPushButton("", self)
+        self.button.setToolTip("Run again with this number a little larger and a little smaller")
+        self.button.setMinimumWidth(1)
+        self.button.clicked.connect(lambda: pane.check_requested.emit(*self._asked))
+        self.rows = RowList(self, 0)
+        self.good = Label("good", "✓ agrees", self).fit_text()
+        self.bad = Label("warning", "✗ differs", self).fit_text()
+        self._pane, self._sample = pane, (0, 0)
+        self.sampler = QPushButton("", self)
+        self.sampler.setToolTip("Check elements spread evenly over the tensor")
+        self.sampler.setMinimumWidth(1)
+        self.sampler.clicked.connect(self._ask_sample)
+        self.summary = Label("words", "", self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        column.addWidget(self.words)
+        column.addWidget(self.rows)
+        line = QHBoxLayout()
+        for pill in (self.good, self.bad, self.button):
+            line.addWidget(pill)
+        line.addStretch(1)
+        column.addLayout(line)
+        column.addWidget(self.summary)
+        column.addWidget(self.sampler, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def show_check(self, page: InspectorPage, leaf: Value, element: int, only: bool) -> None:
+        """Offer the check of ``leaf``'s flat ``element``, or show its result."""
+        self._asked = (leaf.id, element)
+        name = element_name(page, leaf, element)
+        done = page.checked.get(self._asked)
+        waiting = ("check", *self._asked) in page.waiting
+        own = page.value is not None and page.value.id == leaf.id and not leaf.shape
+        brief = name if len(name) <= 20 else name[:19] + "…"
+        what = "by finite differences" if own else brief
+        self.button.setText("Checking…" if waiting else f"Check {what}")
+        self.button.setEnabled(not waiting)
+        self.button.setAccessibleName(f"Check the gradient of {name} by finite differences")
+        self.button.setVisible(done is None or bool(done.problem))
+        compared = done is not None and not done.problem
+        self.good.setVisible(compared and done is not None and done.agrees)
+        self.bad.setVisible(compared and done is not None and not done.agrees)
+        self.rows.setVisible(compared)
+        self.words.say(_intro(name, done, only, bool(leaf.shape)))
+        self.words.setVisible(bool(self.words.said()))
+        if done is not None and compared:
+            self.rows.say(_numbers(titles.root_name(page), name, done))
+        self._show_sample(page, leaf, own or bool(leaf.shape and only))
+
+    def _show_sample(self, page: InspectorPage, leaf: Value, offered: bool) -> None:
+        """Offer the check of several elements at once, or show its result."""
+        size = int(np.prod(leaf.shape, dtype=np.int64))
+        self._sample = (leaf.id, size)
+        chosen = sample_indices(size)
+        waiting = sum(("check", leaf.id, at) in page.waiting for at in chosen)
+        results = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
+        whole = len(results) == len(chosen)
+        failed = whole and any(check.problem for check in results)
+        self.sampler.setVisible(offered and size > 1 and (failed or not whole))
+        self.sampler.setEnabled(not waiting)
+        every = "all" if len(chosen) == size else str(len(chosen))
+        self.sampler.setText("Checking…" if waiting else f"Check {every} elements")
+        shown = offered and size > 1 and whole
+        self.summary.say(sample_summary(results, chosen, size) if shown else "")
+        self.summary.setVisible(shown)
+
+    def _ask_sample(self) -> None:
+        leaf, size = self._sample
+        for at in sample_indices(size):
+            self._pane.check_requested.emit(leaf, at)
+
+
+def sample_indices(size: int) -> list[int]:
+    """Return up to `SAMPLE_SIZE` flat indices, evenly spaced, including the first and the last."""
+    if size <= SAMPLE_SIZE:
+        return list(range(size))
+    return [round(at * (size - 1) / (SAMPLE_SIZE - 1)) for at in range(SAMPLE_SIZE)]
+
+
+def sample_summary(results: list[Checked], chosen: list[int], size: int) -> str:
+    """Return a summary: how many elements agree, and which do not."""
+    failed = [check.problem for check in results if check.problem]
+    if failed:
+        return f"Not possible: {failed[0]}"
+    wrong = [at for check, at in zip(results, chosen, strict=True) if not check.agrees]
+    whole = "all" if len(chosen) == size else f"{len(chosen)} of {size:,}"
+    if not wrong:
+        gap = max((abs(check.numeric - check.autograd) for check in results), default=0.0)
+        return f"✓ {whole} elements agree; they differ by at most {texts.number(gap)}"
+    places = ", ".join(map(str, wrong))
+    return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"
+
+
+def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:
+    if done is None:
+        return f"Nudge {name} a little and see how the result moves" if only and tensor else ""
+    if done.problem:
+        return f"Not possible for {name}: {done.problem}"
+    coarse = f"; such differences are good to ±{texts.number(done.tolerance, 2)}"
+    is_coarse = done.tolerance > 0.01 * max(abs(done.autograd), abs(done.numeric))
+    check = f"Check by a small nudge of {name} (ε = {power_text(done.eps)})"
+    return f"{check}{coarse if is_coarse else ''}"
+
+
+def _numbers(root: str, name: str, done: Checked) -> list[RowContent]:
+    real, imaginary = (done.autograd, done.numeric), done.imaginary or (None, None)
+    sent, moved = (_number_text(a, b) for a, b in zip(real, imaginary, strict=True))
+    nudged = RowContent(f"Δ{root}/Δ{name}", "", moved)
+    backward = RowContent(f"∂{root}/∂{name}", "by autograd", sent)
+    return [nudged] if done.agrees else [nudged._replace(text="by nudging"), backward]
+
+
+def _number_text(real: float, imaginary: float | None) -> str:
+    return texts.number(real) if imaginary is None else texts.number(complex(real, imaginary))
+
+
+def power_text(eps: float) -> str:
+    """Return ``10⁻⁴`` for 1e-4; other numbers with two significant digits."""
+    if eps > 0 and math.isfinite(eps):
+        exponent = round(math.log10(eps))
+        if math.isclose(eps, 10.0**exponent, rel_tol=1e-6):
+            return "10" + str(exponent).translate(_RAISED)
+        shift = math.floor(math.log10(eps))
+        return f"{eps / 10.0**shift:.1f}·10" + str(shift).translate(_RAISED)
+    return str(eps)
+
+
+def element_name(page: InspectorPage, leaf: Value, element: int) -> str:
+    """Return ``b``, or ``w[0, 1]`` for an element of a tensor."""
+    index = page.index
+    assert index is not None
+    name = event_text.value_name(index, leaf.id)
+    if not leaf.shape:
+        return name
+    at = ", ".join(str(int(i)) for i in np.unravel_index(element, leaf.shape))
+    return f"{name}[{at}]"
+
+
+def uncheckable_reason(index: Index, value: Value) -> str:
+    """Return the reason why a value cannot be checked; empty if it can."""
+    if not value.is_leaf or value.node is not None:
+        return "Only leaves can be nudged: pick a parameter to check its gradient"
+    if not value.requires_grad:
+        return "Nothing to check: it does not require a gradient"
+    if not value.dtype.startswith(("float", "bfloat", "complex")):
+        return f"Only real and complex numbers can be nudged, not {value.dtype}"
+    if 0 in value.shape:
+        return "Nothing to check: it is empty"
+    home = index.first_version(value.id)
+    if any(grad.snapshot is not None for grad in index.grads.get(home, [])):
+        return ""
+    return "Nothing to check: no gradient ever reaches it"
+
+
+def checkable_leaves(page: InspectorPage) -> list[Value]:
+    """Return the leaves whose gradients can be checked: the value, or the inputs of the op."""
+    index = page.index
+    if index is None:
+        return []
+    value = page.value
+    if value is not None and value.is_leaf:
+        return [value] if not uncheckable_reason(index, value) else []
+    op = page.op if page.selection is not None else current_op(index, page.position)
+    if op is None:
+        return []
+    inputs = [index.values[number] for number in dict.fromkeys(op.inputs)]
+    return [leaf for leaf in inputs if not uncheckable_reason(index, leaf)][:MAX_LEAVES]
+
+
+def current_op(index: Index, position: int) -> Op | None:
+    """Return the op of the latest event: the op that ran, or whose backward node ran."""
+    if not 0 < position <= len(index.tape.events):
+        return None
+    event = index.tape.events[position - 1]
+    if event.kind == "op":
+        return index.op(event.ref)
+    if event.kind == "node":
+        number = index.node_ops.get(index.tape.executions[event.ref].node)
+        return None if number is None else index.op(number)
+    return None
+
+
+class CheckPane(Pane):
+    """The possible checks of the selection, or the reason why there are none."""
+
+    order = 30
+    ruled = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reason = Label("caption", "", self)
+        self.column.addWidget(self._reason)
+        self.blocks = [CheckBlock(self) for _ in range(MAX_LEAVES)]
+        for block in self.blocks:
+            self.column.addWidget(block)
+        self.gradcheck = GradcheckBlock(self)
+        self.column.addWidget(self.gradcheck)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        for block in self.blocks:
+            block.rows.set_theme(theme)
+        self.gradcheck.set_theme(theme)
+
+    def show_page(self, page: InspectorPage) -> bool:
+        """Offer checks; for a selected value that cannot be checked, show the reason."""
+        index, leaves = page.index, checkable_leaves(page)
+        value = page.value
+        reason = ""
+        if not leaves and index is not None and value is not None:
+            reason = uncheckable_reason(index, value)
+        self._reason.say(reason)
+        self._reason.setVisible(bool(reason))
+        for place, block in enumerate(self.blocks):
+            block.setVisible(place < len(leaves))
+            if place < len(leaves):
+                leaf = leaves[place]
+                own = value is not None and leaf.id == value.id
+                size = int(np.prod(leaf.shape, dtype=np.int64))
+                element = page.element if own and page.element < size else 0
+                block.show_check(page, leaf, element, len(leaves) == 1)
+        op = custom_op(page)
+        self.gradcheck.setVisible(op is not None)
+        if op is not None:
+            self.gradcheck.show_check(page, op)
+        return bool(leaves) or bool(reason) or op is not None
+
+
+ENTRY = CheckPane

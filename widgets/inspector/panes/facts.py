@@ -1,0 +1,229 @@
+"""The facts pane: properties of a tensor, an op or a module, and its source line."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+
+from gradscribe.engine.protocol.tape import Node, Op, Tape, Value
+from gradscribe.playback.tape import event_text, saved_memory
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import formatting as texts
+from gradscribe.playback.text import symbols
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.inspector.panes.page import InspectorPage
+from gradscribe.widgets.inspector.panes.pane import Pane
+from gradscribe.widgets.inspector.panes.rows import RowContent, RowList
+
+MAX_NAMES = 6
+"""Maximum number of other tensors named in a fact."""
+MAX_PARAMETERS = 40
+MAX_ARGUMENTS = 24
+
+
+class FactsPane(Pane):
+    """Rows of facts, and the source line as a link."""
+
+    order = 60
+    ruled = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = RowList(self, 0)
+        self._source = QFrame(self)
+        self._source.setProperty("row", "soft")
+        self.code = Label("code", "", self._source)
+        self.link = QPushButton("", self._source)
+        self.link.setProperty("link", True)
+        self.link.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.link.setToolTip("Go to this line")
+        self.link.clicked.connect(self._go)
+        self._line = 0
+        row = QHBoxLayout(self._source)
+        row.setContentsMargins(10, 7, 10, 7)
+        row.addWidget(self.code, 1)
+        row.addWidget(self.link, 0, Qt.AlignmentFlag.AlignTop)
+        self.column.addWidget(self._rows)
+        self.column.addWidget(self._source)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        self._rows.set_theme(theme)
+
+    def show_page(self, page: InspectorPage) -> bool:
+        """Show the facts of the selection; hidden without one."""
+        rows = facts(page)
+        if not rows:
+            return False
+        self._rows.say([RowContent(label, "", text, "fact") for label, text in rows])
+        self._line = line_of(page)
+        self._source.setVisible(self._line > 0)
+        # Not splitlines: a form feed does not end a line in Python.
+        lines = page.source.split("\n")
+        code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else "made by"
+        self.code.say(code if len(code) <= 200 else code[:199] + "…")
+        self.link.setText(f"line {self._line}")
+        return True
+
+    def _go(self) -> None:
+        self.line_requested.emit(self._line)
+
+
+def line_of(page: InspectorPage) -> int:
+    """Return the source line that produced the selection, 0 if there is none."""
+    chosen, value, op = page.selection, page.value, page.op
+    if chosen is not None and chosen.kind in ("op", "wire") and op is not None and op.place.line:
+        return op.place.line
+    if value is not None and value.place.line:
+        return value.place.line
+    return op.place.line if op is not None else 0
+
+
+def facts(page: InspectorPage) -> list[tuple[str, str]]:
+    """Return (name, fact) pairs of the selection."""
+    index, chosen, value = page.index, page.selection, page.value
+    if index is None or chosen is None:
+        return []
+    rows: list[tuple[str, str]] = []
+    if chosen.kind == "module":
+        rows += _module_facts(page)
+    if chosen.kind == "op" and page.op is not None:
+        rows += _op_facts(index, page.op)
+    if value is not None:
+        rows += _value_facts(page, index, value)
+    return rows
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
+
+
+def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[str, str]]:
+    shape = texts.shape(value.shape) if value.shape else "scalar ()"
+    rows = [
+        ("shape", shape),
+        ("dtype", value.dtype),
+        ("device", value.device),
+    ]
+    if value.shape:
+        rows.append(("strides", f"({', '.join(map(str, value.stride))})"))
+        rows.append(("contiguous", _yes(value.contiguous)))
+    rows.append(("storage", _storage(index, value)))
+    if value.offset:
+        rows.append(("starts at", f"element {value.offset:,} of its storage"))
+    rows.append(("leaf", _yes(value.is_leaf)))
+    rows.append(("requires_grad", _yes(value.requires_grad)))
+    rows.append(("version", _version(page, value)))
+    if value.base is not None and value.base in index.values:
+        rows.append(("view of", event_text.value_name(index, value.base)))
+    if value.maker:
+        rows.append(("made by", value.maker))
+    node = index.nodes.get(value.node) if value.node is not None else None
+    rows.append(("grad_fn", node.name if node else "none"))
+    if node is not None:
+        rows += _saved(index, node, page.position)
+    users = [
+        symbols.canonical_name(index.op(number).op) for number in index.users.get(value.id, [])
+    ]
+    if users:
+        rows.append(("used by", _joined(list(dict.fromkeys(users)))))
+    return rows
+
+
+def _saved(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
+    """Return the tensors saved by a backward node: total size, lifetime, and each tensor."""
+    if not node.kept:
+        return [("saved for backward", ", ".join(node.saved))] if node.saved else []
+    until = "to the end"
+    if node.freed is not None:
+        until = f"{'freed at' if position >= node.freed else 'until'} event {node.freed:,}"
+    rows = [("saved for backward", f"{texts.size(saved_memory.node_saved_bytes(node))}, {until}")]
+    for saved in node.kept[:MAX_NAMES]:
+        name = event_text.value_name(index, saved.value) if saved.value in index.values else ""
+        parts = (name, texts.shape(saved.shape), texts.size(saved.size))
+        rows.append((f"saved {saved.name}", " · ".join(filter(None, parts))))
+    if len(node.kept) > MAX_NAMES:
+        rows.append(("and more", texts.count(len(node.kept) - MAX_NAMES, "tensor")))
+    return rows
+
+
+def _storage(index: Index, value: Value) -> str:
+    home = index.first_version(value.id)
+    sharing = {
+        event_text.value_name(index, other.id)
+        for other in index.values.values()
+        if other.storage == value.storage
+        and index.first_version(other.id) != home
+        # Freed memory is reused: only views with the same storage share the same numbers.
+        and (other.base is not None or value.base is not None)
+    }
+    return f"shared with {_joined(sorted(sharing))}" if sharing else "its own"
+
+
+def _joined(names: list[str]) -> str:
+    more = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _version(page: InspectorPage, value: Value) -> str:
+    versions = page.versions.until(value.id, page.position) if page.versions else []
+    later = [v for v in versions if v > value.id]
+    if later:
+        return f"{value.version}, overwritten since"
+    return str(value.version)
+
+
+def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
+    rows = [("op", op.op)]
+    for place, arg in enumerate(op.args[:MAX_ARGUMENTS]):
+        name = arg.keyword or f"input {place}"
+        if arg.value is not None and arg.value in index.values:
+            shape = index.values[arg.value].shape
+            note = f" · {texts.shape(shape)}" if shape else ""
+            rows.append((name, event_text.value_name(index, arg.value) + note))
+        elif arg.text and arg.text != "None":
+            rows.append((name, arg.text if len(arg.text) < 60 else arg.text[:59] + "…"))
+    if len(op.args) > MAX_ARGUMENTS:
+        rows.append(("and more", texts.count(len(op.args) - MAX_ARGUMENTS, "input")))
+    if op.scope:
+        rows.append(("module", op.scope))
+    if op.inplace:
+        rows.append(("in place", "yes: it overwrote its input"))
+    if not op.grad_mode:
+        rows.append(("gradients", "off (no_grad)"))
+    return rows
+
+
+def _module_facts(page: InspectorPage) -> list[tuple[str, str]]:
+    call, tape = page.call, page.tape
+    if call is None or tape is None or page.selection is None:
+        return []
+    assert page.selection.call is not None
+    inside = {page.selection.call}
+    for number, other in enumerate(tape.calls):
+        if other.parent in inside:
+            inside.add(number)
+    ops = sum(op.call in inside for op in tape.ops)
+    rows = [("kind", call.kind), ("parameters", f"{call.parameters:,}")]
+    if call.about:
+        rows.append(("set up as", call.about))
+    rows.append(("ops inside", f"{ops:,}"))
+    rows.append(("mode", "training" if call.training else "evaluation"))
+    if call.parent is not None:
+        rows.append(("inside", tape.calls[call.parent].name))
+    return rows + _parameters(tape, call.name)
+
+
+def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:
+    """Return name and shape of every parameter inside the module."""
+    shapes = {
+        value.name: texts.shape(value.shape)
+        for value in tape.values
+        if value.role == "parameter" and value.name.startswith(f"{module}.")
+    }
+    shown = list(shapes.items())[:MAX_PARAMETERS]
+    more = len(shapes) - len(shown)
+    return shown + ([("and more", f"{more:,}")] if more else [])
+
+
+ENTRY = FactsPane

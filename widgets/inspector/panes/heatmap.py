@@ -1,0 +1,320 @@
+"""The heatmap pane: a tensor's slice as coloured cells, orange negative and blue positive."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QLinearGradient,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.theme import Theme, contrast, faded, ui_font
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.inspector.panes.page import InspectorPage, as_matrix, to_float64
+from gradscribe.widgets.inspector.panes.pane import Pane
+
+LARGEST_CELL, TALLEST = 34.0, 300.0
+CELLS_FROM = 6.0
+"""Cell size in pixels from which cells are drawn one by one; smaller ones as an image."""
+NUMBERS_FROM = 26.0
+SCALE_HEIGHT = 30.0
+ALL_NUMBERS_UP_TO = 16
+"""Up to this many cells show all numbers, even those close to zero."""
+
+
+class HeatView(QWidget):
+    """Coloured cells with their colour scale; hovering shows a number, a click picks it."""
+
+    element_picked = Signal(int, int)
+    """Row and column."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.numbers: NDArray[np.float64] = np.zeros((0, 0))
+        self.exact: NDArray[np.generic] | None = None
+        self.scale = 0.0
+        self.chosen: tuple[int, int] | None = None
+        self._kept = PixmapCache(self, self._paint)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMouseTracking(True)
+
+    def show_numbers(
+        self,
+        numbers: NDArray[np.float64],
+        exact: NDArray[np.generic] | None,
+        scale: float,
+        chosen: tuple[int, int] | None,
+    ) -> None:
+        """Show a matrix; ``exact`` are the numbers for tooltips (None for a thumbnail)."""
+        self.numbers, self.exact, self.scale, self.chosen = numbers, exact, scale, chosen
+        rows, columns = numbers.shape
+        self.setAccessibleName(f"Heatmap of {rows} by {columns} numbers")
+        self.updateGeometry()
+        self._kept.refresh()
+
+    def cell(self, width: float) -> tuple[float, float]:
+        """Return width and height of a cell in a view ``width`` pixels wide."""
+        rows, columns = self.numbers.shape
+        if not rows or not columns:
+            return 0.0, 0.0
+        wide = min(LARGEST_CELL, width / columns)
+        high = min(max(wide, 14.0 if rows == 1 else 0.0), TALLEST / rows)
+        return wide, high
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of cells and scale for ``width``."""
+        rows: int = self.numbers.shape[0]
+        return round(self.cell(width)[1] * rows + SCALE_HEIGHT)
+
+    def hasHeightForWidth(self) -> bool:
+        """Return True: cells keep their aspect ratio."""
+        return True
+
+    def sizeHint(self) -> QSize:
+        """Return the size at the current width."""
+        return QSize(200, self.heightForWidth(max(200, self.width())))
+
+    def at(self, point: QPointF) -> tuple[int, int] | None:
+        """Return row and column under a point, or None outside the cells."""
+        wide, high = self.cell(self.width())
+        rows, columns = self.numbers.shape
+        if not wide or not high or point.x() < 0 or point.y() < 0:
+            return None
+        row, column = int(point.y() / high), int(point.x() / wide)
+        return (row, column) if row < rows and column < columns else None
+
+    def event(self, e: QEvent) -> bool:
+        """Show the number under the mouse as a tooltip."""
+        if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
+            place = self.at(QPointF(e.pos()))
+            if place is not None and self.exact is not None:
+                number = words.number(self.exact[place].item())
+                QToolTip.showText(e.globalPos(), f"[{place[0]}, {place[1]}]  {number}", self)
+            return True
+        return super().event(e)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Pick the cell under the mouse."""
+        place = self.at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and place and self.exact is not None:
+            self.element_picked.emit(*place)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.theme = theme
+        self._kept.refresh()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw cells, numbers where they fit, and the scale."""
+        if self.numbers.size:
+            self._kept.paint()
+
+    def _paint(self, painter: QPainter) -> None:
+        wide, high = self.cell(self.width())
+        if min(wide, high) >= CELLS_FROM:
+            self._paint_cells(painter, wide, high)
+        else:
+            self._paint_image(painter, wide, high)
+        if self.chosen is not None:
+            row, column = self.chosen
+            painter.setPen(QPen(self.theme.selection, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = QRectF(column * wide, row * high, max(4.0, wide), max(4.0, high))
+            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 3, 3)
+        self._paint_scale(painter, high * self.numbers.shape[0] + 6)
+
+    def shows_number(self, x: float) -> bool:
+        """Return whether to draw a number into its cell: not for pale cells close to zero."""
+        return (
+            not math.isfinite(x)
+            or abs(x) >= 0.05 * self.scale
+            or self.numbers.size <= ALL_NUMBERS_UP_TO
+        )
+
+    def fill(self, x: float) -> QColor:
+        """Return the colour of a number's cell: neutral for infinities, amber for NaN."""
+        if math.isfinite(x):
+            return heat.color(x, self.scale, self.theme.dark)
+        return self.theme.data_soft if math.isnan(x) else self.theme.line
+
+    def hatch(self, x: float) -> QBrush:
+        """Return the hatching over a cell: lines for infinities, crossed lines for NaN."""
+        if math.isfinite(x):
+            return QBrush(Qt.BrushStyle.NoBrush)
+        if math.isnan(x):
+            return QBrush(faded(self.theme.data, 0.5), Qt.BrushStyle.DiagCrossPattern)
+        return QBrush(faded(self.theme.ink3, 0.35), Qt.BrushStyle.BDiagPattern)
+
+    def _paint_image(self, painter: QPainter, wide: float, high: float) -> None:
+        grid = heat.thin(self.numbers, 1024, 1024)
+        box = QRectF(0, 0, wide * self.numbers.shape[1], high * self.numbers.shape[0])
+        bad = float("nan") if np.isnan(self.numbers).any() else float("inf")
+        painter.fillRect(box, self.fill(bad))
+        painter.fillRect(box, self.hatch(bad))
+        painter.drawImage(box, heat.image(grid, self.theme.dark, self.scale))
+
+    def _paint_cells(self, painter: QPainter, wide: float, high: float) -> None:
+        gap = 0.8 if wide > 9 else 0.4
+        radius = 3.0 if wide > 16 else 1.0
+        font = ui_font(10, 600)
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
+        is_readable = wide >= NUMBERS_FROM and high >= 14
+        for (row, column), number in np.ndenumerate(self.numbers):
+            x = float(number)
+            box = QRectF(column * wide, row * high, wide, high).adjusted(gap, gap, -gap, -gap)
+            fill = self.fill(x)
+            painter.setPen(Qt.PenStyle.NoPen)
+            for brush in (fill,) if math.isfinite(x) else (fill, self.hatch(x)):
+                painter.setBrush(brush)
+                painter.drawRoundedRect(box, radius, radius)
+            text = short_number(x) if is_readable and self.shows_number(x) else ""
+            if text and metrics.horizontalAdvance(text) < wide - 3:
+                painter.setPen(_ink(fill.rgb(), self.theme))
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_scale(self, painter: QPainter, y: float) -> None:
+        left, right = words.MINUS + scale_text(self.scale), "+" + scale_text(self.scale)
+        if self.scale <= 0:
+            left, right = "0", "0"
+        metrics = QFontMetricsF(ui_font(11))
+        ends = metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 18
+        width = max(10.0, min(160.0, self.width() - ends))
+        bar = QRectF(0, y + 6, width, 6)
+        blend = QLinearGradient(bar.topLeft(), bar.topRight())
+        for step in range(17):
+            blend.setColorAt(step / 16, heat.color(step / 8 - 1, 1.0, self.theme.dark))
+        x = metrics.horizontalAdvance(left) + 8
+        painter.setPen(self.theme.ink2)
+        painter.setFont(ui_font(11))
+        base = bar.center().y() + metrics.ascent() / 2 - 1
+        painter.drawText(QPointF(0, base), left)
+        painter.drawText(QPointF(x + width + 8, base), right)
+        painter.translate(x, 0)
+        painter.setPen(QPen(self.theme.line, 1))
+        painter.setBrush(blend)
+        painter.drawRoundedRect(bar, 2, 2)
+        painter.translate(-x, 0)
+
+
+@lru_cache(maxsize=1024)
+def _ink(fill: int, theme: Theme) -> QColor:
+    """Return the text colour with the better contrast on a cell."""
+    ink = theme.ink if theme.dark else theme.surface
+    other = theme.surface if theme.dark else theme.ink
+    return max(ink, other, key=lambda c: contrast(c, QColor(fill)))
+
+
+def scale_of(numbers: NDArray[np.float64]) -> float:
+    """Return the symmetric scale: the largest magnitude, or a high quantile of many numbers."""
+    sizes = np.abs(numbers[np.isfinite(numbers)])
+    if sizes.size > 200:
+        return heat.scale_of(numbers)
+    return float(sizes.max()) if sizes.size else 0.0
+
+
+def short_number(x: float) -> str:
+    """Return a number in the few characters of a cell: ``.81``, ``1.2``, ``34``, ``NaN``."""
+    if not math.isfinite(x):
+        return words.number(x)
+    size = abs(x)
+    if size >= 1e4 or 0 < size < 5e-3:
+        return f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("-", words.MINUS)
+    digits = 0 if size >= 99.5 or x == int(x) else 1 if size >= 9.95 else 2
+    text = f"{x:.{digits}f}"
+    if digits == 2 and size < 0.995:
+        text = text.replace("0.", ".", 1)
+    return text.replace("-", words.MINUS)
+
+
+def scale_text(limit: float) -> str:
+    """Return the end of a scale with three significant digits."""
+    return f"{limit:.3g}".replace("-", words.MINUS)
+
+
+class HeatmapPane(Pane):
+    """The heatmap of value or gradient; for a big tensor of its recorded thumbnail."""
+
+    order = 10
+    numbers_only = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._note = Label("caption", "", self)
+        self.view = HeatView(self)
+        self.column.addWidget(self._note)
+        self.column.addWidget(self.view)
+        self._first = 0
+        self._columns = 0
+        self.view.element_picked.connect(self._pick)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        self.view.set_theme(theme)
+
+    def show_page(self, page: InspectorPage) -> bool:
+        """Show the chosen slice; hidden for scalars and empty tensors."""
+        snapshot, array = page.snapshot(), page.array()
+        if snapshot is None or snapshot.numel < 2:
+            return False
+        if array is None:
+            if snapshot.thumb is None or 0 in snapshot.thumb_shape:
+                return False
+            grid = np.frombuffer(snapshot.thumb, "<f4").reshape(snapshot.thumb_shape)
+            numbers = to_float64(grid)
+            self._say(f"A sample of {words.shape(snapshot.shape)}, {rows_text(grid.shape)}")
+            self.view.show_numbers(numbers, None, scale_of(numbers), None)
+            return True
+        slices = page.slice_at(array.shape)
+        exact = as_matrix(array, slices)
+        numbers = to_float64(exact)
+        self._first, self._columns = page.offset(array.shape), exact.shape[1]
+        place = divmod(page.element - self._first, self._columns) if self._columns else (-1, 0)
+        inside = 0 <= place[0] < exact.shape[0]
+        marked = inside and page.element > 0
+        self._say(self._slice_note(array, slices))
+        scale = scale_of(to_float64(array))
+        self.view.show_numbers(numbers, exact, scale, place if marked else None)
+        return True
+
+    def _slice_note(self, array: NDArray[np.generic], slices: tuple[int, ...]) -> str:
+        parts = []
+        if slices:
+            parts.append(f"slice [{', '.join(map(str, slices))}, :, :] of")
+            parts.append(words.shape(array.shape))
+        if np.iscomplexobj(array):
+            parts.append("(size of complex numbers)")
+        return " ".join(parts)
+
+    def _say(self, text: str) -> None:
+        self._note.say(text)
+        self._note.setVisible(bool(text))
+
+    def _pick(self, row: int, column: int) -> None:
+        self.element_requested.emit(self._first + row * self._columns + column)
+
+
+def rows_text(shape: tuple[int, ...]) -> str:
+    """Return ``8 rows by 16 columns``."""
+    return f"{words.count(shape[0], 'row')} by {words.count(shape[1], 'column')}"
+
+
+ENTRY = HeatmapPane

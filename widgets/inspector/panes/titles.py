@@ -1,0 +1,122 @@
+"""Texts of the inspector: titles, subtitles, and reasons for missing numbers."""
+
+from gradscribe.engine.protocol.tape import Snapshot, Value
+from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.phases import phases
+from gradscribe.playback.text import formatting as texts
+from gradscribe.playback.text import symbols
+from gradscribe.widgets.inspector.panes.page import InspectorPage
+
+Texts = tuple[str, str]
+
+
+def root_name(page: InspectorPage) -> str:
+    """Return the name of the latest backward pass's root, ``L`` if it has none."""
+    if page.tape is None or not page.tape.passes:
+        return "L"
+    index = page.index
+    assert index is not None
+    value = index.values.get(page.tape.passes[-1].roots[0] or -1)
+    return value.name if value is not None and value.name else "L"
+
+
+def title(page: InspectorPage) -> Texts:
+    """Return title and subtitle of a page."""
+    chosen, index = page.selection, page.index
+    if index is None:
+        return "Inspector", "Run some code, then pick something to look at"
+    if chosen is None:
+        return _event_title(page)
+    if chosen.kind == "module" and page.call is not None:
+        call = page.call
+        return call.name, f"{call.kind} · {texts.count(call.parameters, 'parameter')}"
+    value = page.value
+    if value is None:
+        return (chosen.literal, "A plain Python number") if chosen.literal else ("Nothing", "")
+    if chosen.kind == "wire":
+        return _wire_title(page, index, value)
+    return event_text.value_name(index, value.id), _about(index, value)
+
+
+def _event_title(page: InspectorPage) -> Texts:
+    explanation, index = page.explanation, page.index
+    if explanation is None or index is None:
+        return "Inspector", "Step into the tape, or pick a card, a wire or a row"
+    if explanation.step:
+        return explanation.step, explanation.title
+    total = len(index.tape.events)
+    if not page.position:
+        return f"Start · {texts.count(total, 'event')}", explanation.title
+    phase = phases(index)[page.position - 1]
+    return f"{phase} · event {page.position:,} of {total:,}", explanation.title
+
+
+def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:
+    op = page.selection.op if page.selection else None
+    known = op is not None and op < len(index.tape.ops)
+    user = symbols.canonical_name(index.op(op).op) if known and op is not None else "its user"
+    share = page.snapshot_number("gradient")
+    if share is None:
+        return (
+            f"{event_text.value_name(index, value.id)} → {user}",
+            "No gradient has flowed back along it",
+        )
+    return (
+        f"{event_text.value_name(index, value.id)} → {user}",
+        "With the gradient that flowed back along it",
+    )
+
+
+def _about(index: Index, value: Value) -> str:
+    maker = symbols.canonical_name(index.op(value.op).op) if value.op is not None else ""
+    return {
+        "parameter": "parameter, gets a gradient",
+        "data": "input data",
+        "constant": "constant, cut off from the graph",
+        "result": f"made by {maker}" if maker else "result",
+    }[value.role]
+
+
+def absence_reason(page: InspectorPage) -> str:
+    """Return the reason why the chosen side has no number at this position."""
+    value, index = page.value, page.index
+    assert value is not None
+    assert index is not None
+    if page.side == "value":
+        return "Not computed yet" if not page.reached else "Its numbers were not recorded"
+    if not page.reached:
+        return "Not computed yet, so no gradient either"
+    known = page.known
+    if known.zeros:
+        return "Zeros, since the last reset"
+    if not value.requires_grad:
+        return "No gradient: it does not require one"
+    if known.pending:
+        return "On its way"
+    started = [run for run, (at, _) in index.passes.items() if at < page.position]
+    if not started:
+        return "No gradient yet: backward has not begun"
+    if index.passes[max(started)][1] >= page.position:
+        return "Backward has not reached this yet"
+    return "None: no gradient reached it"
+
+
+def gradient_sum_text(page: InspectorPage) -> str:
+    """Return the gradient sum, ``3 + 1 = 4``; empty with fewer than two contributions."""
+    known, index = page.known, page.index
+    if index is None or not known.shares or (len(known.shares) < 2 and not known.pending):
+        return ""
+    parts = [_scalar(index.snapshot(number)) for number in known.shares]
+    if "" in parts:
+        return texts.count(len(parts), "share") + " arrived"
+    written = " + ".join(f"({p})" if p.startswith(texts.MINUS) else p for p in parts[:6])
+    if len(parts) > 6:
+        written += f" + {len(parts) - 6} more"
+    total = _scalar(index.snapshot(known.snapshot))
+    return f"{written} + …" if known.pending or not total else f"{written} = {total}"
+
+
+def _scalar(snapshot: Snapshot | None) -> str:
+    number = None if snapshot is None else snapshot.item()
+    return "" if number is None else snapshot_text.trim_zeros(number)

@@ -1,0 +1,311 @@
+"""The lesson pane: text, a question to answer before its solution is shown, Back and Next."""
+
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gradscribe.playback.lessons import markup
+from gradscribe.playback.lessons.lesson import MAX_CHOICES
+from gradscribe.playback.lessons.page import LessonPage
+from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.lessons.parts import AnswerChoice, AnswerField, ProgressDots, RichTextLabel
+
+
+class LessonPane(QFrame):
+    """One page of a lesson; a passive view that is driven by `app.lessons.controller`."""
+
+    next_pressed = Signal()
+    back_pressed = Signal()
+    leave_pressed = Signal()
+    contents_pressed = Signal()
+    answered = Signal(str)
+    """The typed answer, or the index of the choice."""
+    hint_pressed = Signal()
+    reveal_pressed = Signal()
+    restore_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Lesson")
+        self._page: LessonPage | None = None
+        self._theme = Theme.load("light")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._build_head())
+        column.addWidget(self._rule())
+        column.addWidget(self._build_body(), 1)
+        column.addWidget(self._rule())
+        column.addLayout(self._build_foot())
+        self.set_theme(self._theme)
+
+    # Construction
+
+    def _build_head(self) -> QVBoxLayout:
+        self.place = Label("caption", "", self)
+        self.title = Label("heading", "", self)
+        self.contents = QPushButton("All lessons", self)
+        self.contents.setProperty("link", True)
+        self.contents.setToolTip("See all lessons and how far you are (Ctrl+Shift+T)")
+        self.contents.clicked.connect(self.contents_pressed)
+        self.close_button = QPushButton("Leave", self)
+        self.close_button.setProperty("link", True)
+        self.close_button.setToolTip("Leave the lesson and return to your own program")
+        self.close_button.clicked.connect(self.leave_pressed)
+        row = QHBoxLayout()
+        row.setSpacing(14)
+        row.addWidget(self.contents)
+        row.addStretch(1)
+        row.addWidget(self.close_button)
+        column = QVBoxLayout()
+        column.setContentsMargins(16, 12, 14, 10)
+        column.setSpacing(3)
+        column.addLayout(row)
+        column.addSpacing(4)
+        column.addWidget(self.title)
+        column.addWidget(self.place)
+        return column
+
+    def _build_body(self) -> QScrollArea:
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inside = QWidget()
+        inside.setObjectName("lesson-body")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(16, 12, 14, 14)
+        column.setSpacing(8)
+        self.heading = Label("formula", "", inside)
+        self.words = RichTextLabel(inside)
+        self.code = Label("code", "", inside)
+        self.code_box = _box("soft", inside, self.code)
+        for part in (self.heading, self.words, self.code_box, self._build_card(inside)):
+            column.addWidget(part)
+        self.restore = self._link("Put its program back", self.restore_pressed)
+        column.addWidget(self.restore, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        self.area.setWidget(inside)
+        self.area.viewport().setAutoFillBackground(False)
+        return self.area
+
+    def _build_card(self, inside: QWidget) -> QFrame:
+        self.card = QFrame(inside)
+        self.card.setObjectName("lesson-card")
+        column = QVBoxLayout(self.card)
+        column.setContentsMargins(12, 10, 12, 12)
+        column.setSpacing(8)
+        self.label = Label("section", "", self.card)
+        self.asked = RichTextLabel(self.card, strong=True, ground="surface")
+        column.addWidget(self.label)
+        column.addWidget(self.asked)
+        self.choices = [AnswerChoice(at, self.card) for at in range(MAX_CHOICES)]
+        for choice in self.choices:
+            choice.chosen.connect(self._choose)
+            choice.continue_pressed.connect(self._answer)
+            column.addWidget(choice)
+        self.field = AnswerField(self.card)
+        self.field.setAccessibleName("Your answer")
+        self.field.returnPressed.connect(self._answer)
+        self.check = QPushButton("Check", self.card)
+        self.check.setProperty("primary", True)
+        self.check.clicked.connect(self._answer)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.check)
+        column.addLayout(row)
+        column.addWidget(self._build_outcome(self.card))
+        return self.card
+
+    def _build_outcome(self, card: QWidget) -> QWidget:
+        part = QWidget(card)
+        self.verdict = RichTextLabel(part, strong=True, ground="surface")
+        self.hint = RichTextLabel(part, ground="surface")
+        self.why = RichTextLabel(part, ground="surface")
+        self.hint_button = self._link("Give me a hint", self.hint_pressed)
+        self.reveal_button = self._link("Show me", self.reveal_pressed)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        for words in (self.verdict, self.hint, self.why):
+            column.addWidget(words)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        row.addWidget(self.hint_button)
+        row.addWidget(self.reveal_button)
+        row.addStretch(1)
+        column.addLayout(row)
+        return part
+
+    def _link(self, text: str, signal: SignalInstance) -> QPushButton:
+        button = QPushButton(text)
+        button.setProperty("link", True)
+        button.clicked.connect(signal)
+        return button
+
+    def _build_foot(self) -> QHBoxLayout:
+        self.back = QPushButton("Back", self)
+        self.back.setToolTip("Previous step (Ctrl+PgUp)")
+        self.back.clicked.connect(self.back_pressed)
+        self.next = QPushButton("Next", self)
+        self.next.setToolTip("Next step (Ctrl+PgDown)")
+        self.next.setProperty("primary", True)
+        self.next.clicked.connect(self.next_pressed)
+        self.dots = ProgressDots(self)
+        row = QHBoxLayout()
+        row.setContentsMargins(16, 10, 14, 12)
+        row.setSpacing(10)
+        row.addWidget(self.back)
+        row.addWidget(self.dots, 1)
+        row.addWidget(self.next)
+        return row
+
+    def _rule(self) -> QFrame:
+        line = QFrame(self)
+        line.setProperty("row", "line")
+        return line
+
+    # Display
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self._theme = theme
+        card = (
+            f"#lesson-card {{ background: {theme.selection_soft.name()}; border: 1px solid "
+            f"{theme.line.name()}; border-radius: 10px; }}"
+            "#lesson-body { background: transparent; }"
+        )
+        self.setStyleSheet(sheet(theme) + card)
+        for words in self.findChildren(RichTextLabel):
+            words.set_theme(theme)
+        for choice in self.choices:
+            choice.set_theme(theme)
+        self.dots.set_theme(theme)
+
+    def page(self) -> LessonPage | None:
+        """Return the page shown."""
+        return self._page
+
+    def show_page(self, page: LessonPage) -> None:
+        """Show a page; typed text stays while the step is the same."""
+        old, self._page = self._page, page
+        fresh = old is None or (old.title, old.number) != (page.title, page.number)
+        self.place.say(page.place)
+        self.title.say(page.title)
+        self.heading.say(page.heading)
+        self.words.say(page.words)
+        self.code.setText(page.code.rstrip("\n"))
+        self.code_box.setVisible(bool(page.code))
+        self.card.setVisible(bool(page.label))
+        self._show_card(page, fresh)
+        self.restore.setVisible(page.can_restore)
+        self.back.setEnabled(page.number > 1)
+        self.next.setText("Finish" if page.last else "Next")
+        self.dots.show_step(page.number, page.total)
+        if fresh:
+            self.area.verticalScrollBar().setValue(0)
+        elif old is not None and (old.mood, old.hint) != (page.mood, page.hint):
+            # Rich text gets its height during layout; scroll to the newest text after that.
+            QTimer.singleShot(0, self, self._show_outcome)
+
+    def _show_outcome(self) -> None:
+        """Scroll until the response to the answer is visible."""
+        for words in (self.why, self.hint, self.verdict):
+            if words.isVisible():
+                self.area.ensureWidgetVisible(words, 0, 8)
+
+    def _show_card(self, page: LessonPage, fresh: bool) -> None:
+        self.label.say(page.label)
+        self.asked.say(page.asked)
+        typed = page.label == "Predict" and page.kind != "choice"
+        for at, choice in enumerate(self.choices):
+            choice.setVisible(at < len(page.choices))
+            if at < len(page.choices):
+                mood = page.mood if page.said == str(at) else ""
+                choice.show_choice(page.choices[at], mood, page.asks and not page.waiting)
+        self.field.setVisible(typed)
+        self.check.setVisible(typed and page.asks)
+        self.field.setReadOnly(not page.asks)
+        self.check.setEnabled(not page.waiting)
+        self.field.setPlaceholderText(_PLACEHOLDERS[page.kind])
+        if fresh or not page.asks:
+            self.field.setText(page.said)
+        blocked = _BLOCKED if page.held and not page.verdict else ""
+        running = "Running…" if page.waiting and page.label == "Predict" and not page.held else ""
+        self.verdict.say(blocked or running or page.verdict)
+        self.verdict.set_mood(page.mood)
+        self.hint.say(page.hint)
+        self.why.say(page.why)
+        self.hint_button.setVisible(page.can_hint)
+        self.reveal_button.setVisible(page.can_reveal and not page.held)
+        self.reveal_button.setText("Show me" if page.label == "Predict" else "Show a solution")
+
+    def focus_answer(self) -> None:
+        """Focus the answer if one is expected, else the Next button."""
+        page = self._page
+        if page is not None and page.asks and page.kind != "choice":
+            self.field.setFocus()
+        elif page is not None and page.asks:
+            self.choices[0].setFocus()
+        else:
+            self.next.setFocus()
+
+    def spoken(self) -> str:
+        """Return the page as one text, for screen readers."""
+        page = self._page
+        if page is None:
+            return ""
+        parts = (page.heading, self.words.said(), self.asked.said(), self.verdict.said())
+        return markup.plain(". ".join(part for part in parts if part))
+
+    # User input
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Choose an answer by its number; all other keys propagate to the window."""
+        page, key = self._page, event.text()
+        if page is not None and page.asks and key.isdecimal() and key.isascii():
+            at = int(key) - 1
+            if 0 <= at < len(page.choices):
+                self._choose(at)
+                return
+        event.ignore()
+
+    def _answer(self) -> None:
+        if self._page is not None and self._page.asks and not self._page.waiting:
+            self.answered.emit(self.field.text())
+        elif self._page is not None and not self._page.asks:
+            self.next_pressed.emit()
+
+    def _choose(self, at: int) -> None:
+        if self._page is not None and self._page.asks and not self._page.waiting:
+            self.answered.emit(str(at))
+
+
+_BLOCKED = "This lesson came from outside: its questions start once you let its programs run"
+_PLACEHOLDERS = {
+    "number": "a number, or a list: [1, 2]",
+    "shape": "a shape, like (3, 4)",
+    "word": "your answer",
+    "choice": "",
+}
+
+
+def _box(row: str, parent: QWidget, content: QWidget) -> QFrame:
+    box = QFrame(parent)
+    box.setProperty("row", row)
+    inside = QVBoxLayout(box)
+    inside.setContentsMargins(10, 8, 10, 8)
+    inside.addWidget(content)
+    box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+    return box

@@ -1,0 +1,1 @@
+"""Parts that plots are drawn from: axes, marks, lines, colours."""

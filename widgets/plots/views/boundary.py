@@ -1,0 +1,357 @@
+"""A model's output over the plane, with the data on top; points can be drawn by hand."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPixmap,
+)
+from PySide6.QtWidgets import QWidget
+
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.plots.drawing.class_legend import (
+    CLASS_PREFIX,
+    VALIDATION,
+    ClassEntry,
+    ClassLegend,
+)
+from gradscribe.widgets.plots.drawing.colors import class_color, class_pixels, class_shape
+from gradscribe.widgets.plots.drawing.points import (
+    GROUND_STRENGTH,
+    NO_POINTS,
+    VALIDATION_SHAPE,
+    Box,
+    Floats,
+    PlanePoints,
+    PointLayer,
+    to_pixels,
+)
+from gradscribe.widgets.plots.drawing.shading import AROUND_ZERO, Shading, shading_of
+from gradscribe.widgets.plots.drawing.upsampling import (
+    upsample,
+    upsample_logits,
+    upsample_probabilities,
+)
+from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+from gradscribe.widgets.plots.views.curve_plot import draw_bubble
+
+LEGEND = 26.0
+NEAR = 9.0
+"""Pixels from a point in which the mouse hits it."""
+FINER = 3
+"""Factor by which the grid of outputs is refined for painting."""
+EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The model's output on a grid that fills ``domain`` (left, bottom, right, top).
+
+    ``grid`` is (H, W), its first row at the bottom: numbers with their ``shading``, or (H, W, K)
+    probabilities of K classes.
+    """
+
+    domain: tuple[float, float, float, float]
+    grid: NDArray[np.float32]
+    shading: Shading = AROUND_ZERO
+    logits: NDArray[np.float32] | None = None
+    """(H, W) if ``grid`` is tanh(logits / 2), which jumps from 1 to -1 at a sharp boundary; so the
+    logits are interpolated instead."""
+
+
+class BoundaryPlot(Plot):
+    """The decision boundary, or the surface of a regression on two features."""
+
+    drawn = Signal(float, float, int)
+    """(x, y, class) of a new point."""
+    moved = Signal(int, float, float)
+    """(index, x, y) of a dragged point."""
+    removed = Signal(int)
+    named = Signal(int, str)
+    """(class, new name), as edited in the legend below the plane."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Model output", "", parent)
+        self.editable = False
+        self.brush = 1
+        """Class that the left button draws; the right button draws class 0, or 1 if this is 0."""
+        self.domain = EMPTY
+        self._refits = True
+        self._ground: Ground | None = None
+        self._image: QImage | None = None
+        """Image of the ground; created when painted, as many grounds are never visible."""
+        self._points, self._shading = NO_POINTS, AROUND_ZERO
+        self._layer = PointLayer()
+        self._area = QRectF()
+        self._discrete, self._validation = False, True
+        self._note = ""
+        self._key = ClassLegend(self.canvas)
+        self._key.named.connect(self.named)
+        self._held: int | None = None
+        self._mouse: QPointF | None = None
+
+    def show_ground(self, ground: Ground | None) -> None:
+        """Show the model's output; None if there is none yet."""
+        self._ground = ground
+        if ground is not None:
+            # While points are drawn the plane must not move under the mouse; it only grows.
+            held = self.editable and len(self._points) > 0 and not self._refits
+            self._refits = False
+            self.domain = _union(self.domain, ground.domain) if held else ground.domain
+        self._image = None
+        self.refresh()
+
+    def refit(self) -> None:
+        """Fit the plane to the next ground."""
+        self._refits = True
+
+    @property
+    def held(self) -> Box | None:
+        """The fixed plane while points are drawn, which the next ground is to fill; else None."""
+        return self.domain if self.editable and not self._refits else None
+
+    def _drawn(self, ground: Ground, theme: Theme) -> QImage:
+        fine = Ground(ground.domain, _finer(ground), ground.shading)
+        return _image(decisions(fine) if self._discrete else fine, theme.dark)
+
+    def set_discrete(self, discrete: bool) -> None:
+        """Show only the model's decision, not its confidence."""
+        self._discrete = discrete
+        self.set_theme(self.theme)
+
+    def set_validation(self, shown: bool) -> None:
+        """Show or hide the validation points."""
+        self._validation = shown
+        self.refresh()
+
+    def show_points(self, points: PlanePoints) -> None:
+        """Show these data; the plane is fitted to them until there is a ground."""
+        self._points = points
+        if points.targets is not None:
+            self._shading = shading_of(points.targets)
+        if self._ground is None and not self.editable:
+            self.domain = _around(points)
+        self.refresh()
+
+    def show_note(self, note: str) -> None:
+        """Write a remark at the lower right, such as the accuracy."""
+        if note != self._note:
+            self._note = note
+            self.setAccessibleDescription(note)
+            self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme`` for the ground too."""
+        if self._ground is not None and self._image is not None:
+            self._image = self._drawn(self._ground, theme)
+        super().set_theme(theme)
+        if not self._area.isEmpty():
+            # Ahead of painting, as the repaint of the whole window is slow enough.
+            self._marks()
+
+    # Drawing
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw ground, points, and the legend below."""
+        if self._ground is None and not len(self._points):
+            words = "Click to draw a point" if self.editable else "No data yet"
+            draw_placeholder(painter, area, self.theme, words)
+            return
+        room = area.adjusted(EDGE, 6, -EDGE, -LEGEND - 6)
+        self._area = room
+        clip = QPainterPath()
+        clip.addRoundedRect(room, 8, 8)
+        painter.setClipPath(clip)
+        painter.fillRect(room, self.theme.panel2)
+        if self._ground is not None:
+            if self._image is None:
+                self._image = self._drawn(self._ground, self.theme)
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawImage(self._rect(self._ground.domain), self._image)
+        painter.drawPixmap(room.topLeft(), self._marks())
+        painter.setClipping(False)
+        self._draw_legend(painter, area)
+        self._draw_hover(painter, room)
+
+    def _marks(self) -> QPixmap:
+        return self._layer.pixmap(
+            self._points,
+            self.domain,
+            self._area,
+            self._shading,
+            self.theme,
+            self.devicePixelRatioF(),
+            self._validation,
+        )
+
+    def _rect(self, domain: Box) -> QRectF:
+        """Return the pixels of a part of the plane."""
+        left, bottom, right, top = self.domain
+        room = self._area
+        wide, high = room.width() / (right - left), room.height() / (top - bottom)
+        x, y = room.left() + (domain[0] - left) * wide, room.top() + (top - domain[3]) * high
+        return QRectF(x, y, (domain[2] - domain[0]) * wide, (domain[3] - domain[1]) * high)
+
+    def _pixels(self) -> tuple[Floats, Floats]:
+        return to_pixels(self._points, self.domain, self._area)
+
+    def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
+        line = QRectF(area.left() + EDGE, area.bottom() - LEGEND, area.width() - 2 * EDGE, LEGEND)
+        shading = self._shading if self._points.targets is not None else None
+        self._key.draw(painter, line, self._entries(), self._note, shading, self.theme)
+
+    def _entries(self) -> Iterator[ClassEntry]:
+        points, dark = self._points, self.theme.dark
+        if points.kinds is not None and points.kinds.size:
+            count = max(len(points.names), int(points.kinds.max()) + 1)
+            for kind in range(count):
+                yield class_shape(kind), class_color(kind, dark), _called(kind, points.names)
+        if self._validation and points.validation is not None and points.validation.any():
+            shape = "circle" if points.targets is None else VALIDATION_SHAPE
+            yield shape, self.theme.ink2, VALIDATION
+
+    def _draw_hover(self, painter: QPainter, room: QRectF) -> None:
+        if self._mouse is None or self._held is not None or not room.contains(self._mouse):
+            return
+        x, y = self._place(self._mouse)
+        words = [f"({formatting.number(x, 2)}, {formatting.number(y, 2)})"]
+        colors = [self.theme.ink]
+        if self._ground is not None:
+            for output, color in _said(self._ground, x, y, self._points, self.theme):
+                words.append(output)
+                colors.append(color)
+        draw_bubble(painter, room, self._mouse, words, colors, self.theme)
+
+    # Mouse
+
+    def _place(self, at: QPointF) -> tuple[float, float]:
+        left, bottom, right, top = self.domain
+        across = (at.x() - self._area.left()) / max(1.0, self._area.width())
+        up = (self._area.bottom() - at.y()) / max(1.0, self._area.height())
+        return left + across * (right - left), bottom + up * (top - bottom)
+
+    def _near(self, at: QPointF) -> int | None:
+        if not len(self._points):
+            return None
+        x, y = self._pixels()
+        away = (x - at.x()) ** 2 + (y - at.y()) ** 2
+        nearest = int(away.argmin())
+        return nearest if away[nearest] <= NEAR**2 else None
+
+    def handle(self, happened: QEvent) -> bool:
+        """Show the output under the mouse; draw, drag and remove points if ``editable``."""
+        if happened.type() == QEvent.Type.Leave:
+            self._mouse = None
+            self.refresh()
+            return False
+        if not isinstance(happened, QMouseEvent):
+            return False
+        self._mouse = happened.position()
+        if self.editable:
+            self._edit(happened)
+        self.refresh()
+        return False
+
+    def _edit(self, happened: QMouseEvent) -> None:
+        at, kind = happened.position(), happened.type()
+        if kind == QEvent.Type.MouseButtonPress and self._area.contains(at):
+            near = self._near(at)
+            if near is None:
+                other = happened.button() == Qt.MouseButton.RightButton
+                self.drawn.emit(*self._place(at), int(not self.brush) if other else self.brush)
+            elif happened.button() == Qt.MouseButton.RightButton:
+                self.removed.emit(near)
+            else:
+                self._held = near
+        elif kind == QEvent.Type.MouseMove and self._held is not None:
+            inside = QPointF(
+                min(max(at.x(), self._area.left()), self._area.right()),
+                min(max(at.y(), self._area.top()), self._area.bottom()),
+            )
+            self.moved.emit(self._held, *self._place(inside))
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._held = None
+        elif kind == QEvent.Type.MouseButtonDblClick and self._points.kinds is not None:
+            self._key.edit(at)
+
+
+def _around(points: PlanePoints) -> Box:
+    """Return the bounding box of the points with a margin of a tenth."""
+    if not len(points):
+        return EMPTY
+    axes = (points.x, points.y)
+    (x0, x1), (y0, y1) = ((float(axis.min()), float(axis.max())) for axis in axes)
+    wide, high = 0.1 * (x1 - x0) or 1.0, 0.1 * (y1 - y0) or 1.0
+    return x0 - wide, y0 - high, x1 + wide, y1 + high
+
+
+def _union(a: Box, b: Box) -> Box:
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
+
+
+def decisions(ground: Ground) -> Ground:
+    """Return the model's decisions: the side of the middle, or the most probable class."""
+    grid = ground.grid
+    if grid.ndim == 2:
+        middle, reach = ground.shading.middle, ground.shading.reach
+        output = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
+        return Ground(ground.domain, output, ground.shading)
+    chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
+    return Ground(ground.domain, chosen.astype(np.float32))
+
+
+def _finer(ground: Ground) -> NDArray[np.float32]:
+    if ground.logits is not None:
+        return upsample_logits(ground.logits, FINER)
+    return (upsample if ground.grid.ndim == 2 else upsample_probabilities)(ground.grid, FINER)
+
+
+def _image(ground: Ground, dark: bool) -> QImage:
+    grid = ground.grid[::-1]
+    if grid.ndim == 2:
+        above = grid - np.float32(ground.shading.middle)
+        return heat.image(above, dark, ground.shading.reach / GROUND_STRENGTH)
+    pixels = np.ascontiguousarray(class_pixels(grid, dark))
+    rows, columns = grid.shape[:2]
+    held = QImage(pixels.tobytes(), columns, rows, 3 * columns, QImage.Format.Format_RGB888)
+    return held.copy()
+
+
+def _said(
+    ground: Ground, x: float, y: float, points: PlanePoints, theme: Theme
+) -> list[tuple[str, QColor]]:
+    """Return the model's output at a point, or the probability of each class, with colours."""
+    left, bottom, right, top = ground.domain
+    rows, columns = ground.grid.shape[:2]
+    row = min(rows - 1, max(0, int((y - bottom) / (top - bottom) * rows)))
+    column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
+    output = ground.grid[row, column]
+    if ground.grid.ndim == 2 and ground.logits is None:
+        above = float(output) - ground.shading.middle
+        side = _called(int(output > 0), points.names)
+        # For a loss without probabilities the sign of the output decides.
+        words = f"output {formatting.number(float(output), 3)}"
+        words += f": {side}" if points.kinds is not None else ""
+        return [(words, heat.color(above, ground.shading.reach, theme.dark))]
+    chances = [(1 - output) / 2, (1 + output) / 2] if ground.grid.ndim == 2 else list(output)
+    return [
+        (
+            f"{_called(k, points.names)}  {formatting.number(float(p), 3)}",
+            class_color(k, theme.dark),
+        )
+        for k, p in enumerate(chances)
+    ]
+
+
+def _called(kind: int, names: Sequence[str]) -> str:
+    return names[kind] if kind < len(names) else f"{CLASS_PREFIX}{kind}"

@@ -1,0 +1,217 @@
+"""A regression on one feature: data, the model's curve, and residuals."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.theme import faded
+from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
+from gradscribe.widgets.plots.drawing.marks import Mark, MarkStamps
+from gradscribe.widgets.plots.drawing.polylines import (
+    PixelPoints,
+    draw_polyline,
+    finite_points,
+    to_points,
+)
+from gradscribe.widgets.plots.plot import (
+    Plot,
+    draw_bottom_axis,
+    draw_dot,
+    draw_left_axis,
+    draw_placeholder,
+    plot_frame,
+)
+from gradscribe.widgets.plots.views.curve_plot import draw_bubble
+
+NEAR = 9.0
+
+Floats = NDArray[np.floating]
+_NOTHING = np.empty(0)
+
+
+class FitPlot(Plot):
+    """The data with the model's curve, or the residuals."""
+
+    drawn = Signal(float, float, int)
+    """(x, y, 0) of a new point."""
+    moved = Signal(int, float, float)
+    removed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Fit", "", parent)
+        self.editable = False
+        self._x, self._y = _NOTHING, _NOTHING
+        self._said: NDArray[np.floating] = _NOTHING
+        self._validation: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._curve: tuple[Floats, Floats] = (_NOTHING, _NOTHING)
+        self._names = ("x", "y")
+        self._axes = (Axis(0, 1), Axis(0, 1))
+        self._area = QRectF()
+        self._stamps = MarkStamps()
+        self._held: int | None = None
+        self._mouse: QPointF | None = None
+        self.residuals = QPushButton("Residuals")
+        self.residuals.setProperty("crumb", True)
+        self.residuals.setCheckable(True)
+        self.residuals.setToolTip("Show what is left when the fit is taken away from the data")
+        self.residuals.toggled.connect(lambda _on: self.refresh())
+        self.tools.addWidget(self.residuals)
+
+    def show_points(
+        self,
+        x: Floats,
+        y: Floats,
+        validation: NDArray[np.bool_] | None = None,
+        names: tuple[str, str] = ("x", "y"),
+    ) -> None:
+        """Show the data: x, target, and which points are for validation."""
+        self._x, self._y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        self._validation = np.zeros(len(x), np.bool_) if validation is None else validation
+        self._names = names
+        self.refresh()
+
+    def show_curve(self, x: Floats, y: Floats) -> None:
+        """Show the model's output along ascending x."""
+        self._curve = (np.asarray(x, np.float64), np.asarray(y, np.float64))
+        self.refresh()
+
+    def residual_values(self) -> Floats:
+        """Return target minus fit at each point; NaN beyond the ends of the curve."""
+        if not self._curve[0].size:
+            return np.full_like(self._y, np.nan)
+        fit = np.interp(self._x, *self._curve, left=np.nan, right=np.nan)
+        return np.asarray(self._y - fit)
+
+    # Drawing
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw axes, residuals, points and the curve."""
+        if not self._x.size:
+            draw_placeholder(painter, area, self.theme, "No data yet")
+            return
+        over = self.residuals.isChecked()
+        y = self.residual_values() if over else self._y
+        known = np.concatenate([self._x, self._curve[0]])
+        x_axis = axis_around(float(np.nanmin(known)), float(np.nanmax(known)))
+        y_axis = self._y_axis(y, over)
+        ticks = y_axis.ticks(max(2, round(area.height() / 44)))
+        frame = plot_frame(area, 6, ticks, self.theme)
+        self._axes, self._area = (x_axis, y_axis), frame
+        draw_left_axis(painter, frame, y_axis, self.theme, ticks)
+        draw_bottom_axis(painter, frame, x_axis, self.theme)
+        painter.setClipRect(frame.adjusted(0, -6, 0, 1))
+        self._draw_misses(painter, y, over)
+        self._draw_points(painter, y)
+        self._draw_curve(painter, over)
+        painter.setClipping(False)
+        self._draw_hover(painter, frame, y)
+
+    def _y_axis(self, y: Floats, over: bool) -> Axis:
+        finite = y[np.isfinite(y)]
+        if over and finite.size:
+            reach = float(np.abs(finite).max())
+            return axis_around(-reach, reach)
+        if not finite.size:
+            return axis_around(0.0, 1.0)
+        low, high = float(finite.min()), float(finite.max())
+        if self._curve[1].size and self._axes[1].high > self._axes[1].low:
+            curve = self._curve[1][np.isfinite(self._curve[1])]
+            if curve.size:
+                # An untrained model that is far off must not squeeze the data into a line.
+                room = 0.5 * (high - low)
+                low = max(low - room, min(low, float(curve.min())))
+                high = min(high + room, max(high, float(curve.max())))
+        return axis_around(low, high)
+
+    def _at(self, x: Floats, y: Floats) -> PixelPoints:
+        frame, (across, up) = self._area, self._axes
+        down = frame.bottom() - up.share(y) * frame.height()
+        return to_points(frame.left() + across.share(x) * frame.width(), down)
+
+    def _draw_misses(self, painter: QPainter, y: Floats, over: bool) -> None:
+        """Draw the residuals as thin lines from each point to the curve."""
+        if not self._curve[0].size or self._x.size > 600:
+            return
+        fit = np.zeros_like(y) if over else y - self.residual_values()
+        ends = np.hstack([self._at(self._x, y), self._at(self._x, fit)])
+        painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
+        known = ends[~np.isnan(ends).any(axis=1)]
+        painter.drawLines([QLineF(*line) for line in known.tolist()])
+
+    def _draw_points(self, painter: QPainter, y: Floats) -> None:
+        theme, ratio = self.theme, self.devicePixelRatioF()
+        known = Mark("circle", theme.data, theme.panel, 3.6)
+        held_back = Mark("circle", theme.panel, theme.data, 3.6)
+        looks, which = (known, held_back), self._validation.astype(np.intp)
+        size = self.canvas.size().toSizeF()
+        painter.drawPixmap(
+            0, 0, self._stamps.layer(size, ratio, self._at(self._x, y), looks, which)
+        )
+
+    def _draw_curve(self, painter: QPainter, over: bool) -> None:
+        x, y = self._curve
+        if not x.size:
+            return
+        painter.setPen(QPen(self.theme.forward, 2.4))
+        draw_polyline(painter, self._at(x, np.zeros_like(y) if over else y))
+
+    def _draw_hover(self, painter: QPainter, frame: QRectF, y: Floats) -> None:
+        if self._mouse is None or not frame.contains(self._mouse) or self._held is not None:
+            return
+        across = self._axes[0]
+        x = across.number((self._mouse.x() - frame.left()) / frame.width())
+        words, colors = [f"{self._names[0]}  {formatting.number(x, 3)}"], [self.theme.ink]
+        if self._curve[0].size:
+            output = float(np.interp(x, *self._curve))
+            words.append(f"fit  {formatting.number(output, 3)}")
+            colors.append(self.theme.forward)
+        near = self._near(self._mouse, y)
+        if near is not None:
+            words.append(f"{self._names[1]}  {formatting.number(float(self._y[near]), 3)}")
+            words.append(f"residual  {formatting.number(float(self.residual_values()[near]), 3)}")
+            colors += [self.theme.data, self.theme.backward]
+            for point in finite_points(self._at(self._x[near : near + 1], y[near : near + 1])):
+                draw_dot(painter, point, self.theme.data, self.theme.ink, 5)
+        draw_bubble(painter, frame, self._mouse, words, colors, self.theme)
+
+    # Mouse
+
+    def _near(self, at: QPointF, y: Floats) -> int | None:
+        away = np.hypot(*(self._at(self._x, y) - (at.x(), at.y())).T)
+        if np.isnan(away).all():
+            return None
+        best = int(np.nanargmin(away))
+        return best if away[best] <= NEAR else None
+
+    def handle(self, happened: QEvent) -> bool:
+        """Show the numbers under the mouse; draw, drag and remove points if ``editable``."""
+        if happened.type() == QEvent.Type.Leave:
+            self._mouse = None
+            self.refresh()
+        elif isinstance(happened, QMouseEvent):
+            self._mouse = happened.position()
+            if self.editable and not self.residuals.isChecked():
+                self._edit(happened)
+            self.refresh()
+        return False
+
+    def _edit(self, happened: QMouseEvent) -> None:
+        at, kind, frame = happened.position(), happened.type(), self._area
+        across, up = self._axes
+        x = across.number((at.x() - frame.left()) / max(1.0, frame.width()))
+        y = up.number((frame.bottom() - at.y()) / max(1.0, frame.height()))
+        if kind == QEvent.Type.MouseButtonPress and frame.contains(at):
+            near = self._near(at, self._y)
+            if near is None:
+                self.drawn.emit(x, y, 0)
+            elif happened.button() == Qt.MouseButton.RightButton:
+                self.removed.emit(near)
+            else:
+                self._held = near
+        elif kind == QEvent.Type.MouseMove and self._held is not None:
+            self.moved.emit(self._held, x, y)
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._held = None

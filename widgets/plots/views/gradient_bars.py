@@ -1,0 +1,116 @@
+"""Gradient sizes: a bar per parameter, on a log scale, with its norm."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.labels import tip
+from gradscribe.widgets.base.theme import mono_font
+from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
+from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+
+DECADES = 5
+"""Powers of ten below the largest norm for which a bar is visible."""
+ROW = 23.0
+
+
+class GradientBars(Plot):
+    """Norms of the gradients at the last backward pass, parameter by parameter."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Gradient sizes", "norm of ∂L/∂p at the last backward pass, log scale", parent
+        )
+        self._names: tuple[str, ...] = ()
+        self._norms: tuple[float | None, ...] = ()
+        self._top = 0.0
+        self.scroller = CanvasScrollBar(self, ROW)
+
+    def show_norms(self, names: Sequence[str], norms: Sequence[float | None]) -> None:
+        """Show a bar per parameter; NaN and infinities are written as text.
+
+        None: there is no gradient, as it was cleared, or the parameter is frozen or unused.
+        """
+        pairs = list(zip(names, norms, strict=False))
+        self._names, self._norms = tuple(n for n, _ in pairs), tuple(x for _, x in pairs)
+        self.setAccessibleDescription(", ".join(f"{n} {_words(x)}" for n, x in pairs))
+        self.refresh()
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw the rows that fit; wheel and scroll bar reach the others."""
+        if not self._norms:
+            draw_placeholder(painter, area, self.theme, "No gradient yet")
+            return
+        row = ROW * min(1.5, self.theme.scale)
+        inner = area.adjusted(EDGE, 2, -EDGE, -8)
+        self._top = self.scroller.top(len(self._names) * row, inner)
+        name_font = mono_font(12 * self.theme.scale)
+        names = QFontMetricsF(name_font)
+        widest = max(names.horizontalAdvance(name) for name in self._names)
+        left = min(max(80.0, widest + 12), inner.width() * 0.42)
+        painter.setFont(self.theme.font(12, 600))
+        numbers = QFontMetricsF(painter.font())
+        right = max(numbers.horizontalAdvance(_words(x)) for x in self._norms) + 10
+        most = max((x for x in self._norms if x is not None and math.isfinite(x)), default=0.0)
+        painter.setClipRect(area.adjusted(0, 0, 0, -4))
+        for index, (name, norm) in enumerate(zip(self._names, self._norms, strict=True)):
+            y = inner.top() + index * row - self._top
+            if y > area.bottom() or y + row < area.top():
+                continue
+            line = QRectF(inner.left(), y, inner.width(), row)
+            painter.setFont(name_font)
+            painter.setPen(self.theme.ink2)
+            short = names.elidedText(name, Qt.TextElideMode.ElideMiddle, left - 10)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, short)
+            groove = QRectF(line.left() + left, y + row / 2 - 4.5, line.width() - left - right, 9)
+            self._draw_bar(painter, groove, 0.0 if norm is None else bar_length(norm, most))
+            painter.setFont(self.theme.font(12, 600))
+            # A parameter without a gradient is not an error.
+            wrong = norm is not None and not math.isfinite(norm)
+            painter.setPen(self.theme.error if wrong else self.theme.ink)
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(line, flags, _words(norm))
+
+    def _draw_bar(self, painter: QPainter, groove: QRectF, share: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.panel2)
+        painter.drawRoundedRect(groove, 4.5, 4.5)
+        if share > 0:
+            painter.setBrush(self.theme.backward)
+            filled = QRectF(groove)
+            filled.setWidth(max(9.0, groove.width() * share))
+            painter.drawRoundedRect(filled, 4.5, 4.5)
+
+    def handle(self, happened: QEvent) -> bool:
+        """Scroll with the wheel; show the full name in a tool tip."""
+        if isinstance(happened, QWheelEvent):
+            return self.scroller.turn(happened)
+        if isinstance(happened, QMouseEvent):
+            self.canvas.setToolTip(tip(self._name_at(happened.position())))
+        return False
+
+    def _name_at(self, at: QPointF) -> str:
+        index = int((at.y() - 2 + self._top) / (ROW * min(1.5, self.theme.scale)))
+        if not 0 <= index < len(self._names):
+            return ""
+        return f"{self._names[index]}  {_words(self._norms[index])}"
+
+
+def _words(norm: float | None) -> str:
+    return "None" if norm is None else formatting.number(norm)
+
+
+def bar_length(norm: float, most: float) -> float:
+    """Return a bar's length from 0 to 1: 0.85 for the largest, a fifth less per power of ten.
+
+    A gradient of exactly 0 has no bar; an infinite one fills it.
+    """
+    if math.isnan(norm) or norm == 0 or most <= 0:
+        return 0.0 if not math.isinf(norm) else 1.0
+    if math.isinf(norm):
+        return 1.0
+    return max(0.03, 0.85 * (1 + math.log10(norm / most) / DECADES))

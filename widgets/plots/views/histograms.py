@@ -1,0 +1,121 @@
+"""Histograms of weights, gradients and activations, one per tensor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.theme import mono_font
+from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
+from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+
+Kind = Literal["weight", "gradient", "activation"]
+CELL = 76.0
+LEAST = 150.0
+LONE = 7.0
+"""Width in pixels of the bar of a tensor whose numbers are all equal."""
+
+
+@dataclass(frozen=True)
+class TensorHistogram:
+    """Histogram of a tensor: counts of equal bins from ``low`` to ``high``."""
+
+    name: str
+    kind: Kind
+    counts: NDArray[np.intp]
+    low: float
+    high: float
+
+
+NOTHING = "Nothing to count yet"
+
+
+class HistogramGrid(Plot):
+    """A grid of histograms; colour and name show their kind."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
+        self.nothing = NOTHING
+        """The text shown without any histogram."""
+        self._spreads: tuple[TensorHistogram, ...] = ()
+        self.scroller = CanvasScrollBar(self, CELL / 2)
+
+    def show_histograms(self, spreads: Sequence[TensorHistogram]) -> None:
+        """Show a histogram per tensor."""
+        self._spreads = tuple(spreads)
+        self.refresh()
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw in as many columns as fit."""
+        if not self._spreads:
+            draw_placeholder(painter, area, self.theme, self.nothing)
+            return
+        inner = area.adjusted(EDGE, 4, -EDGE, -6)
+        columns = max(1, int(inner.width() // (LEAST * self.theme.scale)))
+        rows = -(-len(self._spreads) // columns)
+        high = max(CELL * self.theme.scale, min(120.0, inner.height() / rows))
+        top = self.scroller.top(rows * high, inner)
+        painter.setClipRect(area.adjusted(0, 0, 0, -2))
+        wide = inner.width() / columns
+        for index, spread in enumerate(self._spreads):
+            x = inner.left() + (index % columns) * wide
+            y = inner.top() + (index // columns) * high - top
+            if y < area.bottom() and y + high > area.top():
+                self._draw_one(painter, QRectF(x, y, wide - 14, high - 10), spread)
+
+    def _draw_one(self, painter: QPainter, box: QRectF, spread: TensorHistogram) -> None:
+        theme = self.theme
+        colors = {
+            "weight": theme.parameter,
+            "gradient": theme.backward,
+            "activation": theme.forward,
+        }
+        painter.setFont(mono_font(11 * theme.scale))
+        metrics = QFontMetricsF(painter.font())
+        painter.setPen(theme.ink2)
+        name = f"∂L/∂{spread.name}" if spread.kind == "gradient" else spread.name
+        short = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, box.width())
+        painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), short)
+        bars = box.adjusted(0, metrics.height() + 2, 0, -metrics.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.line)
+        painter.drawRect(QRectF(bars.left(), bars.bottom(), bars.width(), 1))
+        painter.setBrush(colors[spread.kind])
+        if spread.low == spread.high:
+            self._draw_lone(painter, bars, spread)
+            return
+        most = max(1, int(spread.counts.max())) if spread.counts.size else 1
+        step = bars.width() / max(1, spread.counts.size)
+        for place, count in enumerate(spread.counts.tolist()):
+            if count:
+                tall = max(1.5, bars.height() * count / most)
+                painter.drawRect(
+                    QRectF(bars.left() + place * step, bars.bottom() - tall, max(1, step - 1), tall)
+                )
+        painter.setPen(theme.ink3)
+        painter.setFont(theme.font(11))
+        below = QRectF(bars.left(), bars.bottom() + 1, bars.width(), metrics.height() + 2)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, formatting.number(spread.low, 2))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, formatting.number(spread.high, 2))
+        if spread.low < 0 < spread.high:
+            zero = bars.left() - spread.low / (spread.high - spread.low) * bars.width()
+            painter.fillRect(QRectF(zero, bars.top(), 1, bars.height() + 3), theme.line_strong)
+
+    def _draw_lone(self, painter: QPainter, bars: QRectF, spread: TensorHistogram) -> None:
+        """Draw the centred bar of numbers that are all equal, labelled with the number."""
+        painter.drawRect(QRectF(bars.center().x() - LONE / 2, bars.top(), LONE, bars.height()))
+        painter.setPen(self.theme.ink3)
+        painter.setFont(self.theme.font(11))
+        below = QRectF(bars.left(), bars.bottom() + 1, bars.width(), 40)
+        middle = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
+        painter.drawText(below, middle, formatting.number(spread.low, 2))
+
+    def handle(self, happened: QEvent) -> bool:
+        """Scroll with the wheel."""
+        return isinstance(happened, QWheelEvent) and self.scroller.turn(happened)

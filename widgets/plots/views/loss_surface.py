@@ -1,0 +1,172 @@
+"""Loss surface: the loss over two directions in weight space, and the path of training on it."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.plots.drawing.axes import Axis
+from gradscribe.widgets.plots.drawing.colors import rgb_of
+from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points, to_points
+from gradscribe.widgets.plots.drawing.upsampling import upsample
+from gradscribe.widgets.plots.plot import (
+    Plot,
+    draw_bottom_axis,
+    draw_dot,
+    draw_left_axis,
+    draw_placeholder,
+    plot_frame,
+)
+from gradscribe.widgets.plots.views.curve_plot import draw_bubble
+
+BANDS = 14
+"""Colour bands, which make valleys visible like contour lines."""
+FINER = 11
+"""Factor by which the grid of losses is refined for painting."""
+CELL = 1.5
+"""Resolution of the path in pixels: a thick line with many turns within one is expensive."""
+
+LONGEST_THICK = 4000.0
+"""Longest path in pixels that is drawn thick: longer ones cross themselves, which is expensive."""
+
+Grid = NDArray[np.float64]
+
+
+class LossSurface(Plot):
+    """Loss as colour, strong where it is low, and the path from its start (hollow) to its end."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Loss surface", "", parent)
+        self._grid: Grid = np.zeros((0, 0))
+        self._path: Grid = np.zeros((0, 2))
+        self._domain = (0.0, 0.0, 1.0, 1.0)
+        self._names = ("", "")
+        self._image: QImage | None = None
+        """Image of the losses, created when painted."""
+        self._area = QRectF()
+        self._mouse: QPointF | None = None
+
+    def show_grid(
+        self, domain: tuple[float, float, float, float], grid: Grid, names: tuple[str, str]
+    ) -> None:
+        """Show the loss on a grid over ``domain`` (left, bottom, right, top); row 0 is lowest."""
+        self._domain, self._names = domain, names
+        self._grid = np.asarray(grid, np.float64)
+        self._image = None
+        self.set_caption(f"across {names[0]}, up {names[1]} · stronger colour is a lower loss")
+        self.refresh()
+
+    def show_path(self, path: Grid) -> None:
+        """Show the path of training: (n, 2), ending at the current weights."""
+        self._path = np.asarray(path, np.float64).reshape(-1, 2)
+        self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme``."""
+        self._image = None
+        super().set_theme(theme)
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw losses, axes and path."""
+        if not self._grid.size:
+            draw_placeholder(painter, area, self.theme, "Not computed yet")
+            return
+        if not np.isfinite(self._domain).all():
+            draw_placeholder(painter, area, self.theme, "The weights are not finite here")
+            return
+        left, bottom, right, top = self._domain
+        across, up = Axis(left, right), Axis(bottom, top)
+        ticks = up.ticks(max(2, round(area.height() / 50)))
+        frame = plot_frame(area, 6, ticks, self.theme)
+        self._area = frame
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if self._image is None:
+            self._image = contour_image(self._grid, self.theme)
+        painter.drawImage(frame, self._image)
+        draw_left_axis(painter, frame, up, self.theme, ticks)
+        draw_bottom_axis(painter, frame, across, self.theme)
+        painter.setClipRect(frame)
+        self._draw_path(painter, frame, across, up)
+        painter.setClipping(False)
+        if self._mouse is not None and frame.contains(self._mouse):
+            self._draw_hover(painter, frame, across, up)
+
+    def _draw_path(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
+        path = self._path[np.isfinite(self._path).all(axis=1)]
+        if not len(path):
+            return
+        stride = max(1, len(path) // 800)
+        kept = np.concatenate([path[::stride], path[-1:]])
+        x = frame.left() + across.share(kept[:, 0]) * frame.width()
+        y = frame.bottom() - up.share(kept[:, 1]) * frame.height()
+        cells = np.floor(np.stack([x, y]) / CELL)
+        moved = np.append(True, (np.diff(cells) != 0).any(axis=0))
+        moved[-1] = True
+        points = to_points(x[moved], y[moved])
+        length = np.hypot(*np.diff(points, axis=0).T).sum()
+        if length <= LONGEST_THICK:
+            painter.setPen(QPen(self.theme.panel, 4))
+            draw_polyline(painter, points)
+        painter.setPen(QPen(self.theme.backward, 2 if length <= LONGEST_THICK else 1))
+        draw_polyline(painter, points)
+        first, *_, last = [*finite_points(points[:1]), *finite_points(points[-1:])]
+        draw_dot(painter, first, self.theme.panel, self.theme.backward)
+        draw_dot(painter, last, self.theme.backward, self.theme.panel, 5)
+
+    def _draw_hover(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
+        assert self._mouse is not None
+        a = (self._mouse.x() - frame.left()) / frame.width()
+        b = (frame.bottom() - self._mouse.y()) / frame.height()
+        rows, columns = self._grid.shape
+        row = min(rows - 1, max(0, int(b * rows)))
+        loss = float(self._grid[row, min(columns - 1, max(0, int(a * columns)))])
+        words = [
+            f"{self._names[0]}  {formatting.number(across.number(a), 3)}",
+            f"{self._names[1]}  {formatting.number(up.number(b), 3)}",
+            f"loss  {formatting.number(loss)}",
+        ]
+        colors = [self.theme.ink, self.theme.parameter, self.theme.forward]
+        draw_bubble(painter, frame, self._mouse, words, colors, self.theme)
+
+    def handle(self, happened: QEvent) -> bool:
+        """Follow the mouse."""
+        if isinstance(happened, QMouseEvent) or happened.type() == QEvent.Type.Leave:
+            at = happened.position() if isinstance(happened, QMouseEvent) else None
+            self._mouse = at
+            self.refresh()
+        return False
+
+
+def contour_image(grid: Grid, theme: Theme) -> QImage:
+    """Return the losses as bands of a colour, by the log of their height above the minimum.
+
+    The image is transparent where the loss is not finite.
+    """
+    finite = np.isfinite(grid)
+    if not finite.any():
+        return QImage()
+    low = float(grid[finite].min())
+    reach = max(heat.quantile(grid[finite], 0.98) - low, 1e-12)
+    with np.errstate(invalid="ignore", over="ignore"):
+        height = np.log1p(np.clip((grid - low) / reach, 0, 4) * 50) / math.log1p(50)
+    # Refined before it is quantized: the edges of the bands would be as coarse as the cells.
+    height = upsample(np.where(finite, height, np.nan), FINER)
+    finite = np.isfinite(height)
+    share = np.where(finite, np.clip(height, 0, 1), 0)
+    share = np.floor(share * BANDS) / BANDS
+    deep = np.array(rgb_of(theme.forward), np.float64)
+    pale = np.array(rgb_of(theme.panel2), np.float64)
+    weight = (0.08 + 0.87 * (1 - share))[..., None]
+    pixels = np.empty((*share.shape, 4), np.uint8)
+    pixels[..., :3] = (deep * weight + pale * (1 - weight)).astype(np.uint8)
+    pixels[..., 3] = np.where(finite, 255, 0)
+    rows, columns = share.shape
+    flipped = np.ascontiguousarray(pixels[::-1])
+    held = QImage(flipped.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
+    return held.copy()

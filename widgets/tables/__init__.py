@@ -1,0 +1,1 @@
+"""Tables and lists: ledger, values, console, findings."""

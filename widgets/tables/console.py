@@ -1,0 +1,258 @@
+"""The script's output, its figures and warnings, and the error that ended it."""
+
+import re
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from gradscribe.engine.protocol.figures import Figure
+from gradscribe.engine.protocol.tape import Problem
+from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.figures import FigureStrip
+
+LIMIT = 200_000
+"""Maximum number of characters stored; the oldest are dropped first."""
+LINES = 4_000
+"""Maximum number of lines stored, likewise."""
+LEAST_HEIGHT = 32
+HINT_FROM = 190
+"""Panel height in pixels from which the hint is shown, at the default text size."""
+WARNINGS_LIMIT = 20_000
+"""Maximum number of characters of warnings; the oldest are dropped first."""
+LINE_LIMIT = 4_000
+"""Characters shown of a single line: laying out a longer line would block the window."""
+
+
+class Console(QWidget):
+    """The script's output as plain text, bounded to `LIMIT` characters, and the problem line."""
+
+    line_requested = Signal(int)
+    """The user asked to see this source line (of the problem)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines = 0
+        self._line_length = 0
+        self._cut = False
+        self._last_text = ""
+        self._warnings = ""
+        self._warned_at: int | None = None
+        self._inserted_warnings = ""
+        self._problem: Problem | None = None
+        self.heading = Heading("Output", "", self)
+        self.view = QPlainTextEdit(self)
+        self.view.setReadOnly(True)
+        self.view.setUndoRedoEnabled(False)
+        self.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.view.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.view.setAccessibleName("Output of the script")
+        self.view.setPlaceholderText("Nothing printed")
+        # In a low panel the problem gets the space first.
+        self.view.setMinimumHeight(LEAST_HEIGHT)
+        self._build_problem_bar()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 10, 10)
+        column.setSpacing(8)
+        self.figures = FigureStrip(self)
+        column.addWidget(self.heading)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.figures, 3)
+        column.addWidget(self._bar)
+        self.set_theme(Theme.load("light"))
+        self._update_heading()
+
+    def _build_problem_bar(self) -> None:
+        self._bar = QFrame(self)
+        self._bar.setProperty("row", "error")
+        self._message = Label("error", "", self._bar)
+        self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._hint = Label("words", "", self._bar)
+        self._go = QPushButton("", self._bar)
+        self._go.setObjectName("problem-link")
+        self._go.setProperty("link", True)
+        self._go.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._go.setToolTip("Go to the line of the problem")
+        self._go.clicked.connect(self._on_link_clicked)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._message)
+        texts.addWidget(self._hint)
+        row = QHBoxLayout(self._bar)
+        row.setContentsMargins(10, 8, 10, 8)
+        row.addLayout(texts, 1)
+        row.addWidget(self._go, 0, Qt.AlignmentFlag.AlignTop)
+        self._bar.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self._theme = theme
+        self.setStyleSheet(sheet(theme))
+        self.figures.set_theme(theme)
+        self._remove_warnings()
+        self._insert_warnings()
+
+    def set_text(self, text: str) -> None:
+        """Show exactly this output; text that is already shown is not written again."""
+        if self._last_text and text.startswith(self._last_text):
+            more = text[len(self._last_text) :]
+        else:
+            self.clear()
+            more = text
+        self.append(more)
+        self._last_text = text
+
+    def set_figures(self, figures: tuple[Figure, ...]) -> None:
+        """Show these figures below the output; empty output is hidden when there are figures."""
+        self.figures.set_figures(figures)
+        self.view.setVisible(bool(self._last_text or self._lines) or not figures)
+
+    def set_warnings(self, text: str) -> None:
+        """Show these warnings below the output; each line begins with its place."""
+        text = _plain(text).strip()[-WARNINGS_LIMIT:]
+        if text != self._warnings:
+            self._remove_warnings()
+            self._warnings = text
+            self._insert_warnings()
+
+    def warnings(self) -> str:
+        """Return the warnings shown."""
+        return self._warnings
+
+    def _remove_warnings(self) -> None:
+        """Remove the warnings, so that output can be appended above them."""
+        if self._warned_at is not None:
+            cursor = QTextCursor(self.view.document())
+            cursor.setPosition(self._warned_at)
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+            self._warned_at = None
+
+    def _insert_warnings(self) -> None:
+        """Insert the warnings below the output."""
+        if self._warnings and self._warned_at is None:
+            cursor = QTextCursor(self.view.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            self._warned_at = cursor.position()
+            form = QTextCharFormat()
+            form.setForeground(self._theme.data)
+            gap = "\n" if cursor.positionInBlock() else ""
+            self._inserted_warnings = gap + self._warnings
+            cursor.insertText(self._inserted_warnings, form)
+
+    def clear(self) -> None:
+        """Remove all output; problem and warnings stay."""
+        self.view.clear()
+        self._warned_at = None
+        self._insert_warnings()
+        self._last_text = ""
+        self._lines, self._line_length, self._cut = 0, 0, False
+        self._update_heading()
+
+    def append(self, text: str) -> None:
+        """Append output; the view scrolls with it unless the user has scrolled up."""
+        if not text:
+            return
+        self._last_text = ""
+        text = _plain(text)
+        open_line = self._line_length > 0
+        self._lines += text.count("\n") + (not text.endswith("\n")) - open_line
+        last = "\n".join(text[-LIMIT:].rsplit("\n", LINES)[-LINES:])
+        self._cut = self._cut or len(text) > len(last)
+        text = self._clipped(last)
+        bar = self.view.verticalScrollBar()
+        at_end = bar.value() >= bar.maximum() - 4
+        self._remove_warnings()
+        cursor = QTextCursor(self.view.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(text, QTextCharFormat())
+        self._trim()
+        self._insert_warnings()
+        if at_end:
+            bar.setValue(bar.maximum())
+        self._update_heading()
+
+    def _clipped(self, text: str) -> str:
+        """Return ``text`` with lines cut to `LINE_LIMIT`; an unfinished first line is continued."""
+        pieces = []
+        for number, line in enumerate(text.split("\n")):
+            shown = self._line_length if number == 0 else 0
+            left = max(0, LINE_LIMIT - shown)
+            cut = len(line) > left and shown <= LINE_LIMIT
+            pieces.append(line[:left] + (" …" if cut else ""))
+            self._line_length = shown + len(line)
+        return "\n".join(pieces)
+
+    def text(self) -> str:
+        """Return the stored output."""
+        text = self.view.toPlainText()
+        return text if self._warned_at is None else text.removesuffix(self._inserted_warnings)
+
+    def _trim(self) -> None:
+        document = self.view.document()
+        length, lines = document.characterCount() - 1, document.blockCount()
+        # Trim a quarter more than needed, so that steady output does not trim at every print.
+        surplus = min(length - LIMIT * 3 // 4, LIMIT) if length > LIMIT else 0
+        if lines > LINES + 1:
+            first = document.findBlockByNumber(lines - LINES * 3 // 4)
+            surplus = max(surplus, first.position() - 1)
+        if surplus <= 0:
+            return
+        cursor = QTextCursor(document)
+        cursor.setPosition(surplus, QTextCursor.MoveMode.KeepAnchor)
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self._cut = True
+
+    def _update_heading(self) -> None:
+        note = words.count(self._lines, "line") if self._lines else "what the script prints"
+        if self._cut:
+            note += ", the earliest left out"
+        self.heading.set_text("Output", note)
+
+    def set_problem(self, problem: Problem | None) -> None:
+        """Show the error message, the hint, and a link to the line; None hides them."""
+        self._problem = problem
+        self._bar.setVisible(problem is not None)
+        if problem is None:
+            return
+        message = problem.message.strip() or "no message"
+        self._message.say(f"{problem.type}: {_shorten(message)}")
+        self._message.setToolTip(tip(_shorten(message, 4000)))
+        self._hint.say(problem.hint)
+        self._show_hint()
+        self._go.setText(f"line {problem.place.line}")
+        self._go.setVisible(problem.place.line > 0)
+        self._bar.setAccessibleName(f"Problem: {message}")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide the hint in a low panel: the editor shows it below the line as well."""
+        super().resizeEvent(event)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        hint = self._problem is not None and bool(self._problem.hint)
+        self._hint.setVisible(hint and self.height() >= HINT_FROM * self._theme.scale)
+
+    def problem_text(self) -> str:
+        """Return the text of the problem line; empty without a problem."""
+        return "" if self._problem is None else f"{self._problem.type}: {self._problem.message}"
+
+    def _on_link_clicked(self) -> None:
+        if self._problem is not None:
+            self.line_requested.emit(self._problem.place.line)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{SYMBOL FOR NULL}")
+
+
+def count_warnings(text: str) -> int:
+    """Return the number of warnings in standard error output; any other output counts as 1."""
+    return len(re.findall(r"^.*?\b\w*Warning: ", text, re.MULTILINE)) or int(bool(text.strip()))
+
+
+def _shorten(text: str, limit: int = 400) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,0 +1,218 @@
+"""The findings pane: a card for each finding with its line, its reason and its fix."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from gradscribe.engine.protocol.tape import Finding
+from gradscribe.playback.code.fix_diff import FixRow, changed_lines
+from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.theme import Theme
+
+MAX_LINES = 12
+"""Maximum number of diff lines shown."""
+MAX_CARDS = 12
+"""Maximum number of cards: each takes time to create, and every keystroke starts a run."""
+
+
+class FindingCard(QFrame):
+    """Card of a finding: title, lines, measurement, explanation, suggested change."""
+
+    line_requested = Signal(int)
+    fix_requested = Signal(object)
+    demo_requested = Signal(object)
+
+    def __init__(
+        self, finding: Finding, source: str, beside: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.finding = finding
+        self.setProperty("row", "soft")
+        self.setAccessibleName(f"{finding.title}, {finding.message}")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, 10, 12, 10)
+        self._column.setSpacing(6)
+        self._add_head(finding)
+        self._column.addWidget(
+            self._selectable(Label("words", _with_full_stop(finding.message), self))
+        )
+        self._column.addWidget(self._selectable(Label("caption", finding.why, self)))
+        self.apply: QPushButton | None = None
+        self.show_me: QPushButton | None = None
+        rows = changed_lines(source, finding.fix)
+        if rows:
+            self._add_diff(rows)
+            self._add_buttons()
+        elif finding.unmended:
+            words = finding.unmended if beside else f"No automatic fix. {finding.unmended}"
+            self._column.addWidget(Label("caption", f"{words}.", self))
+            if beside:
+                self._add_demo_button()
+        self._table: QWidget | None = None
+
+    def _selectable(self, label: Label) -> Label:
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _add_head(self, finding: Finding) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        title = finding.title if finding.severity == "sure" else f"{finding.title}?"
+        head.addWidget(Label("section", title, self), 1)
+        lines = [finding.place.line, *(place.line for place in finding.related)]
+        for line in list(dict.fromkeys(n for n in lines if n > 0))[:3]:
+            head.addWidget(self._link(line, first=line == finding.place.line))
+        self._column.addLayout(head)
+
+    def _link(self, line: int, first: bool) -> QPushButton:
+        button = QPushButton(f"Line {line}" if first else str(line), self)
+        button.setProperty("link", True)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.setToolTip(f"Go to line {line}")
+        button.setAccessibleName(f"Go to line {line}")
+        button.clicked.connect(lambda: self.line_requested.emit(line))
+        return button
+
+    def _add_diff(self, rows: list[str]) -> None:
+        box = QVBoxLayout()
+        box.setSpacing(1)
+        blank = (
+            min(len(row[2:]) - len(row[2:].lstrip()) for row in rows if row[2:].strip())
+            if any(row[2:].strip() for row in rows)
+            else 0
+        )
+        for row in rows[:MAX_LINES]:
+            strip = QFrame(self)
+            strip.setProperty("row", "error" if row.startswith("-") else "good")
+            inside = QHBoxLayout(strip)
+            inside.setContentsMargins(8, 2, 8, 2)
+            sign = "−" if row.startswith("-") else "+"
+            code = Label("code", f"{sign} {row[2 + blank :]}", strip)
+            inside.addWidget(self._selectable(code))
+            box.addWidget(strip)
+        if len(rows) > MAX_LINES:
+            box.addWidget(Label("caption", f"and {len(rows) - MAX_LINES} more lines", self))
+        self._column.addLayout(box)
+
+    def _add_buttons(self) -> None:
+        apply, show = QPushButton("Apply fix", self), QPushButton("Show me", self)
+        apply.setToolTip("Change these lines; can be undone")
+        show.setToolTip("Run the fixed program too, and see both side by side")
+        apply.clicked.connect(lambda: self.fix_requested.emit(self.finding))
+        show.clicked.connect(lambda: self.demo_requested.emit(self.finding))
+        self.apply, self.show_me = apply, show
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(apply)
+        line.addWidget(show)
+        line.addStretch(1)
+        self._column.addLayout(line)
+
+    def _add_demo_button(self) -> None:
+        self.show_me = show = QPushButton("Show me", self)
+        show.setToolTip("Train the fixed run too, and see both side by side")
+        show.clicked.connect(lambda: self.demo_requested.emit(self.finding))
+        self._column.addWidget(show, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def set_current(self, current: bool) -> None:
+        """Enable the buttons only while the source is the one that was analysed."""
+        for button in (self.apply, self.show_me):
+            if button is not None:
+                button.setEnabled(current)
+
+    def set_running(self, running: bool) -> None:
+        """Show that the fixed program is running."""
+        if self.show_me is not None:
+            self.show_me.setText("Running…" if running else "Show me")
+            self.show_me.setEnabled(not running)
+
+    def show_rows(self, rows: Sequence[FixRow]) -> None:
+        """Show the results of the program and of its fixed version side by side."""
+        if self._table is not None:
+            self._table.deleteLater()
+        self._table = table = QWidget(self)
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, 4, 0, 0)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(3)
+        for column, head in enumerate(("", "as it is", "fixed")):
+            grid.addWidget(Label("caption", head, table), 0, column)
+            grid.setColumnStretch(column, 2 if column else 3)
+        for number, row in enumerate(rows, 1):
+            grid.addWidget(Label("words", row.name, table), number, 0)
+            grid.addWidget(Label("code", row.before, table), number, 1)
+            grid.addWidget(Label("code", row.after, table), number, 2)
+        self._column.addWidget(table)
+        spoken = "; ".join(f"{r.name}: {r.before}, fixed {r.after}" for r in rows)
+        table.setAccessibleName(spoken)
+
+
+class FindingsPane(QWidget):
+    """All findings of a run as a column of cards."""
+
+    line_requested = Signal(int)
+    fix_requested = Signal(object)
+    demo_requested = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(16, 14, 12, 12)
+        self._column.setSpacing(10)
+        self._none = Label("absent", "Nothing found in the last run", self)
+        self._column.addWidget(self._none)
+        self._more = Label("caption", "", self)
+        self._more.hide()
+        self._column.addWidget(self._more)
+        self._column.addStretch(1)
+        self._cards: list[FindingCard] = []
+        self._shown: tuple[tuple[Finding, ...], str, frozenset[str]] = ((), "", frozenset())
+        self.setAccessibleName("Findings")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        # No sheet is set earlier: it would still colour cards created before the first show.
+        self.setStyleSheet(sheet(theme))
+
+    def cards(self) -> list[FindingCard]:
+        """Return the cards from top to bottom."""
+        return list(self._cards)
+
+    def set_findings(
+        self, findings: tuple[Finding, ...], source: str, beside: frozenset[str] = frozenset()
+    ) -> None:
+        """Show the findings of the program ``source``; does nothing if they are shown already.
+
+        ``beside`` are the ids of findings that can be demonstrated without a fixed program.
+        """
+        if (findings, source, beside) == self._shown:
+            return
+        self._shown = (findings, source, beside)
+        for card in self._cards:
+            self._column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        shown, rest = findings[:MAX_CARDS], len(findings) - MAX_CARDS
+        self._cards = [FindingCard(f, source, f.id in beside, self) for f in shown]
+        self._more.say(f"and {rest} more, once some of these are fixed")
+        self._more.setVisible(rest > 0)
+        for place, card in enumerate(self._cards):
+            card.line_requested.connect(self.line_requested)
+            card.fix_requested.connect(self.fix_requested)
+            card.demo_requested.connect(self.demo_requested)
+            self._column.insertWidget(place + 1, card)
+        self._none.setVisible(not findings)
+
+    def set_current(self, current: bool) -> None:
+        """Set whether the source is still the one that was run."""
+        for card in self._cards:
+            card.set_current(current)
+
+    def card(self, finding: Finding) -> FindingCard | None:
+        """Return the card of a finding, or None if it is not shown."""
+        return next((card for card in self._cards if card.finding == finding), None)
+
+
+def _with_full_stop(text: str) -> str:
+    return text if text.endswith((".", "…", "?", "!")) else f"{text}."

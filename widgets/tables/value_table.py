@@ -1,0 +1,302 @@
+"""Every named value with its gradient, as a table."""
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gradscribe.playback.tape.track import VariableRow
+from gradscribe.widgets.base.labels import Heading, sheet, tip
+from gradscribe.widgets.base.theme import Theme
+
+Index = QModelIndex | QPersistentModelIndex
+COLUMNS = ("name", "value", "gradient")
+NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
+PAD = 11
+"""Horizontal padding of a cell's text, in pixels."""
+MIN_NAME_WIDTH = 72
+"""Minimum width of the name column in pixels: ``…0.weight`` fits."""
+TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
+"""Texts that the columns fit at least, so that widths are stable while the tape plays."""
+MAX_MEASURED = 200
+"""Maximum number of rows measured for the column widths."""
+_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def display_name(name: str) -> str:
+    """Return ``x₁`` for ``x1``; only a single letter followed by digits is changed."""
+    if re.fullmatch(r"[^\W\d_]\d+", name):
+        return name[0] + name[1:].translate(_DIGITS)
+    return name
+
+
+def gradient_text(row: VariableRow) -> str:
+    """Return the gradient, ``…`` while it is pending, or a dash without one."""
+    if row.pending:
+        return PENDING
+    return row.gradient or NONE
+
+
+def cell_texts(row: VariableRow) -> tuple[str, str, str]:
+    """Return the texts of the three cells of a row."""
+    return display_name(row.name), row.value, gradient_text(row)
+
+
+def column_widths(wanted: Sequence[int], room: int) -> list[int]:
+    """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
+
+    Spare pixels are divided among all; if there are too few, the name shrinks first, down to
+    `MIN_NAME_WIDTH`, then the longer of the other two.
+    """
+    name, value, gradient = wanted
+    spare = room - name - value - gradient
+    if spare >= 0:
+        return [name + spare // 3, value + spare // 3, gradient + spare - 2 * (spare // 3)]
+    name = max(min(name, MIN_NAME_WIDTH), name + spare)
+    left = max(2, room - name)
+    if value + gradient > left:
+        half = left // 2
+        value = min(value, max(half, left - gradient))
+        gradient = left - value
+    return [name, value, gradient]
+
+
+class ValueModel(QAbstractTableModel):
+    """The table model: name, value, gradient; rows are updated in place if possible."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[VariableRow] = []
+
+    def set_rows(self, rows: Sequence[VariableRow]) -> None:
+        """Replace the rows, with change signals only for differences."""
+        new, old = list(rows), self.rows
+        head = 0
+        while head < min(len(new), len(old)) and new[head].name == old[head].name:
+            head += 1
+        tail = 0
+        while tail < min(len(new), len(old)) - head and new[-1 - tail].name == old[-1 - tail].name:
+            tail += 1
+        self._splice(head, len(old) - tail, new[head : len(new) - tail])
+        pairs = enumerate(zip(new, self.rows, strict=True))
+        changed = [at for at, (row, known) in pairs if row is not known and row != known]
+        self.rows[:] = new
+        # A signal for each of thousands of rows would block the window.
+        if changed:
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], 2))
+
+    def _splice(self, start: int, stop: int, rows: list[VariableRow]) -> None:
+        if stop > start:
+            self.beginRemoveRows(QModelIndex(), start, stop - 1)
+            del self.rows[start:stop]
+            self.endRemoveRows()
+        if rows:
+            self.beginInsertRows(QModelIndex(), start, start + len(rows) - 1)
+            self.rows[start:start] = rows
+            self.endInsertRows()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of values."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return three: name, value, gradient."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the text of a cell, or its meaning as tooltip."""
+        row = self.rows[index.row()]
+        text = cell_texts(row)[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            if index.column() < 2:
+                return tip((row.name, row.value)[index.column()])
+            return {PENDING: "Backward has not reached this yet", NONE: "No gradient"}.get(
+                text, text
+            )
+        return None
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        """Return the names of the columns, left-aligned."""
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return COLUMNS[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+
+class _Cells(QStyledItemDelegate):
+    """Paints a cell: name bold, gradient in the backward colour, selection highlighted."""
+
+    theme: Theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one cell."""
+        theme, column = self.theme, index.column()
+        rect = QRectF(option.rect)
+        state = option.state
+        painter.save()
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, theme.selection_soft)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.panel2)
+        text = str(index.data())
+        font, color = theme.font(13), theme.ink
+        if column == 0 or (column == 2 and text != NONE):
+            font.setWeight(font.Weight.DemiBold)
+        if column == 2:
+            color = theme.ink3 if text == NONE else theme.backward
+        elif column == 1 and text in (NONE, PENDING):
+            color = theme.ink3
+        painter.setFont(font)
+        painter.setPen(color)
+        area = rect.adjusted(6, 0, -4, 0)
+        # Names such as "net.0.weight" and "net.0.bias" differ at the end.
+        mode = Qt.TextElideMode.ElideLeft if column == 0 else Qt.TextElideMode.ElideRight
+        text = QFontMetrics(font).elidedText(text, mode, int(area.width()))
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        painter.restore()
+
+
+class ValueTable(QWidget):
+    """Table of values and gradients; a click on a row emits `picked`."""
+
+    picked = Signal(int)
+    """A value id."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Values and gradients", "click a row to find its node", self)
+        self._model = ValueModel(self)
+        self._cells = _Cells(self)
+        self._bold = QFontMetrics(self.font())
+        self._advances: dict[str, int] = {}
+        """Cached widths in pixels of texts in the bold font."""
+        self.view = QTableView(self)
+        self._configure_view()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 14, 6, 10)
+        column.setSpacing(8)
+        column.addWidget(self.heading)
+        column.addWidget(self.view, 1)
+        self.view.clicked.connect(self._on_clicked)
+        self.view.activated.connect(self._on_clicked)
+        self.set_theme(Theme.load("light"))
+
+    def _configure_view(self) -> None:
+        view = self.view
+        view.setModel(self._model)
+        view.setItemDelegate(self._cells)
+        view.setAccessibleName("Values and gradients")
+        view.setShowGrid(False)
+        view.setFrameShape(QTableView.Shape.NoFrame)
+        view.setWordWrap(False)
+        view.setMouseTracking(True)
+        view.setTabKeyNavigation(False)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.verticalHeader().hide()
+        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = view.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setMinimumSectionSize(40)
+        view.viewport().installEventFilter(self)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self._cells.theme = theme
+        self._bold = QFontMetrics(theme.font(13, 600))
+        self._advances.clear()
+        self.setStyleSheet(sheet(theme))
+        rows = self.view.verticalHeader()
+        rows.setMinimumSectionSize(10)
+        rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)
+        self.view.viewport().update()
+        self._fit_columns()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Adapt the columns whenever the view's width changes."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit_columns()
+        return False
+
+    def _fit_columns(self) -> None:
+        """Set the column widths from the texts; if they do not fit, names shrink first."""
+        cells = zip(
+            *(TYPICAL_TEXTS, *map(cell_texts, self._model.rows[:MAX_MEASURED])), strict=True
+        )
+        wanted = [max(map(self._advance, set(texts))) for texts in cells]
+        padded = [width + PAD for width in wanted]
+        for column, width in enumerate(column_widths(padded, self.view.viewport().width())):
+            self.view.setColumnWidth(column, width)
+
+    def _advance(self, text: str) -> int:
+        """Return the width of a text, cached since most texts were shown before."""
+        found = self._advances.get(text)
+        if found is None:
+            if len(self._advances) >= 20 * MAX_MEASURED:
+                self._advances.clear()
+            found = self._advances[text] = self._bold.horizontalAdvance(text)
+        return found
+
+    def set_rows(self, rows: Sequence[VariableRow]) -> None:
+        """Show these rows; scroll position and selected value stay."""
+        selected = self.selected()
+        self._model.set_rows(rows)
+        self._fit_columns()
+        if selected is not None and self.selected() is None:
+            self.select(selected)
+
+    def set_position(self, position: int) -> None:
+        """Store the position as a property; the rows were already set for it."""
+        self.setProperty("position", position)
+
+    def selected(self) -> int | None:
+        """Return the id of the value whose row is selected."""
+        chosen = self.view.selectionModel().selectedRows()
+        return self._model.rows[chosen[0].row()].value_id if chosen else None
+
+    def select(self, value_id: int | None) -> None:
+        """Select the row of a value, or none, and scroll to it; emits nothing."""
+        for row, entry in enumerate(self._model.rows):
+            if entry.value_id == value_id:
+                index = self._model.index(row, 0)
+                flags = QItemSelectionModel.SelectionFlag
+                self.view.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+                self.view.scrollTo(index)
+                return
+        self.view.clearSelection()
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self.picked.emit(self._model.rows[index.row()].value_id)

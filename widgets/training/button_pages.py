@@ -1,0 +1,36 @@
+"""Stacked pages below a row of small buttons."""
+
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+
+class ButtonPages(QWidget):
+    """A stack of widgets, each shown by the button with its title."""
+
+    def __init__(self, *pages: tuple[str, QWidget], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.stack, self.buttons = QStackedWidget(), QButtonGroup(self)
+        row = QHBoxLayout()
+        row.setContentsMargins(16, 10, 12, 0)
+        row.setSpacing(6)
+        for number, (title, page) in enumerate(pages):
+            button = QPushButton(title)
+            button.setProperty("crumb", True)
+            button.setCheckable(True)
+            button.setChecked(number == 0)
+            self.buttons.addButton(button, number)
+            self.stack.addWidget(page)
+            row.addWidget(button)
+        row.addStretch(1)
+        self.buttons.idClicked.connect(self.stack.setCurrentIndex)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.stack, 1)

@@ -1,0 +1,1 @@
+"""Playback controls and the scrubber."""

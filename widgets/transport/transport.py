@@ -1,0 +1,78 @@
+"""The transport: the scrubber at the bottom and the buttons of the top bar."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from gradscribe.playback.tape.track import Segment
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.transport.buttons import TransportButtons
+from gradscribe.widgets.transport.scrubber import Scrubber
+
+
+class Transport(QWidget):
+    """The scrubber, with its `buttons` as a separate widget.
+
+    The window puts the buttons into its top bar; until then they have no parent. Their signals are
+    forwarded by the transport.
+    """
+
+    moved = Signal(int)
+    """The user moved to a position by mouse, wheel or keys."""
+    play_pressed = Signal()
+    step_pressed = Signal()
+    back_pressed = Signal()
+    reset_pressed = Signal()
+    speed_changed = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons = TransportButtons()
+        self.scrubber = Scrubber(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(6, 8, 6, 6)
+        column.addWidget(self.scrubber)
+        self.scrubber.valueChanged.connect(self.moved)
+        self.buttons.play_pressed.connect(self.play_pressed)
+        self.buttons.step_pressed.connect(self.step_pressed)
+        self.buttons.back_pressed.connect(self.back_pressed)
+        self.buttons.reset_pressed.connect(self.reset_pressed)
+        self.buttons.speed_changed.connect(self.speed_changed)
+        self.scrubber.valueChanged.connect(self._refresh)
+        self._refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme`` for scrubber and buttons."""
+        self.scrubber.set_theme(theme)
+        self.buttons.set_theme(theme)
+
+    def set_track(
+        self, segments: Sequence[Segment], length: int, starts: Sequence[int] = ()
+    ) -> None:
+        """Show the segments of a tape of ``length`` events; emits nothing.
+
+        ``starts`` are the positions at which the tape's scenes begin, if they are known.
+        """
+        self.scrubber.set_track(segments, length, starts)
+        self._refresh()
+
+    def set_position(self, position: int) -> None:
+        """Go to ``position``, clamped to the tape; emits nothing."""
+        self.scrubber.set_position(position)
+        self._refresh()
+
+    def position(self) -> int:
+        """Return how many events have happened."""
+        return self.scrubber.value()
+
+    def set_playing(self, playing: bool) -> None:
+        """Show Pause while the tape plays, else Play."""
+        self.buttons.set_playing(playing)
+
+    def set_speed(self, speed: float) -> None:
+        """Show ``speed`` (0.25 to 8) on the slider; emits nothing."""
+        self.buttons.set_speed(speed)
+
+    def _refresh(self) -> None:
+        self.buttons.update_enabled(self.position(), self.scrubber.maximum())
