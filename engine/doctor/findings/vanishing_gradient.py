@@ -27,8 +27,8 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
             message = (
                 f"Over {len(found)} layers the gradient shrinks "
-                f"from {format_number(last.gradient)} at the last to {format_number(first.gradient)} at the first: "
-                f"to {factor:.0%} per layer"
+                f"from {format_number(last.gradient)} at the last "
+                f"to {format_number(first.gradient)} at the first: to {factor:.0%} per layer"
             )
             related = (last.op.place, evidence.pass_place(number))
             yield FoundCase(first.op.place, message, related, _fix(evidence, found))
