@@ -82,7 +82,7 @@ class Bench:
     def _settle(self) -> None:
         self.rest(SETTLED_MS)
         for _ in range(PATIENCE_MS // SETTLED_MS):
-            if not (self.window.session.arrivals.busy or self.window.presenter.scenery.busy):
+            if not (self.window.session.arrivals.busy or self.window.presenter.scene_builder.busy):
                 return
             self.rest(SETTLED_MS)
 

@@ -112,7 +112,7 @@ class Learner:
         picture, view = self.window.presenter.picture, self.window.session.view
         if step.select:
             named = next(one for one in picture.cards if one.key == view.selection)
-            assert step.select in (named.name, index.values[index.home(named.value)].name)
+            assert step.select in (named.name, index.values[index.first_version(named.value)].name)
         if step.open:
             tabs, page = self.window.lesson_dock._tables[step.open]
             assert tabs.currentWidget() is page

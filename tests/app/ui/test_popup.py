@@ -128,7 +128,7 @@ def test_it_is_seen_until_the_window_shows_the_change(over, qtbot):
 
     def change():
         over.text = "after"
-        held.hold()
+        held.suspend()
         assert over.focusWidget() is over.line
 
     shown.leave_after(change)

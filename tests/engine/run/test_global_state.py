@@ -157,10 +157,10 @@ def test_what_nobody_changed_stays_as_it_is():
     logging.getLogger("kept").addHandler(handler)
     try:
         later = GlobalState()
-        later.mend()
+        later.restore()
         assert logging.getLogger("kept").handlers == [handler]
-        assert not later.spent()
-        state.mend()
+        assert not later.is_contaminated()
+        state.restore()
         assert logging.getLogger("kept").handlers == []
     finally:
         logging.getLogger("kept").handlers.clear()

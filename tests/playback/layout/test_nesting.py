@@ -63,10 +63,10 @@ def nested():
 def test_a_value_passes_a_border_once_however_often_it_is_used_inside():
     nest = LevelTree(nested(), "down")
     for frame in ("outer", "inner"):
-        pins = nest.rooms[frame].pins
+        pins = nest.contents[frame].pins
         assert (pins.count(ENTRY), pins.count(EXIT)) == (1, 2)
-    assert nest.rooms["outer"].items == ["inner"]
-    assert nest.rooms[""].items == ["x", "outer", "end"]
+    assert nest.contents["outer"].items == ["inner"]
+    assert nest.contents[""].items == ["x", "outer", "end"]
 
 
 def test_wires_of_one_value_share_their_way_up_to_the_border():

@@ -58,14 +58,14 @@ def test_resetting_takes_the_gradient_away(by_hand):
 def test_a_leaf_shows_the_numbers_its_updates_gave_it(optimizer):
     index = Index(optimizer)
     weight = named(optimizer, "net.weight")
-    shown = {index.numbers(weight, p) for p in range(len(optimizer.events) + 1)}
+    shown = {index.snapshot_at(weight, p) for p in range(len(optimizer.events) + 1)}
     assert len(shown) == 4
 
 
 def test_an_update_through_data_reaches_the_parameter(recorded):
     tape = recorded("w = param(1.0)\n(w * 2).backward()\nw.data -= 0.5 * w.grad")
     index = Index(tape)
-    assert number(tape, index.numbers(named(tape, "w"), len(tape.events))) == 0.0
+    assert number(tape, index.snapshot_at(named(tape, "w"), len(tape.events))) == 0.0
 
 
 def test_update_ops_and_what_feeds_them_are_told_from_forward_ops(by_hand):

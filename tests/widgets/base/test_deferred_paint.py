@@ -39,7 +39,7 @@ def test_nothing_of_it_is_painted_in_the_turn_that_holds_it(over, qtbot):
     painted = []
     page = Page(over, painted, "page")
     Page(page, painted, "inside").resize(20, 20)
-    DeferredPaint(page).hold()
+    DeferredPaint(page).suspend()
     page.show()
     QCoreApplication.sendPostedEvents()
     assert painted == []
@@ -56,7 +56,7 @@ def test_it_is_painted_once_all_is_ready_and_each_part_has_a_turn_of_its_own(ove
             happened.append(name)
             yield
 
-    DeferredPaint(page).hold(steps())
+    DeferredPaint(page).suspend(steps())
     page.show()
     beside.start(0)
     qtbot.waitUntil(lambda: "page" in happened)
@@ -71,8 +71,8 @@ def test_a_picture_of_it_has_all_that_is_in_it_once_it_is_let_go(over):
     inside = Page(page, [], "inside")
     page.show()
     held = DeferredPaint(page)
-    held.hold()
-    held.let_go()
+    held.suspend()
+    held.resume()
     assert page.grab().toImage().pixelColor(5, 5) == inside.palette().color(inside.backgroundRole())
     assert page.updatesEnabled()
 
@@ -111,13 +111,13 @@ def names_in(widget):
 def test_each_part_of_it_is_painted_once(nested, qtbot):
     page, painted = nested
     held = DeferredPaint(page)
-    held.hold()
+    held.suspend()
     for part in (page, *page.findChildren(Page)):
         part.update()
     painted.clear()
     QCoreApplication.sendPostedEvents()
     assert painted == []
-    held.let_go()
+    held.resume()
     qtbot.waitUntil(lambda: bool(painted))
     assert sorted(painted) == names_in(page)
     assert all(part.updatesEnabled() for part in page.findChildren(Page))
@@ -128,14 +128,14 @@ def test_what_is_held_or_hidden_in_it_stays_so(nested, qtbot):
     kept, hidden = (next(p for p in page.findChildren(Page) if p.name == n) for n in ("0", "2"))
     hidden.hide()
     held, inner = DeferredPaint(page), DeferredPaint(kept)
-    held.hold()
+    held.suspend()
     kept.setUpdatesEnabled(False)
     painted.clear()
-    held.let_go()
+    held.resume()
     qtbot.waitUntil(lambda: bool(painted))
     assert set(painted) == set(names_in(page)) - set(names_in(kept)) - set(names_in(hidden))
     painted.clear()
-    inner.let_go()
+    inner.resume()
     qtbot.waitUntil(lambda: set(names_in(kept)) <= set(painted))
     hidden.show()
     qtbot.waitUntil(lambda: set(names_in(hidden)) <= set(painted))

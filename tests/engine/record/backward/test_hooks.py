@@ -12,7 +12,7 @@ from gradscribe.engine.record.recorder import Recorder
 def watched(program):
     with Recorder("", __file__) as recorder:
         program()
-    recorder.passes.settle()
+    recorder.passes.process_notes()
     return recorder
 
 

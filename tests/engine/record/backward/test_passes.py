@@ -11,7 +11,7 @@ from tests.engine.mirror import mirror
 def recorded(program):
     with Recorder("", __file__) as recorder:
         program(recorder)
-    recorder.passes.settle()
+    recorder.passes.process_notes()
     return recorder.log
 
 

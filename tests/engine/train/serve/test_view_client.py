@@ -35,7 +35,7 @@ def studio(monkeypatch):
     thread = threading.Thread(target=view_process.serve, args=(down[0], up[1]))
     thread.start()
     yield painter, seen, up[0]
-    painter._leave()
+    painter._close()
     thread.join()
     os.close(up[1])
 
@@ -47,7 +47,7 @@ def stranger():
     seen = []
     painter = ViewClient(seen.append, down[1], up[0])
     yield painter, seen, down[0], up[1]
-    painter._leave()
+    painter._close()
     for end in (down[0], up[1]):
         os.close(end)
 
@@ -224,8 +224,8 @@ def test_without_that_process_the_trainer_makes_its_views_itself():
     os.close(down[0])
     painter = ViewClient(pytest.fail, down[1], up[0])
     held = held_at(1, (requests.ViewRequest("boundary"),), data="circle")
-    assert not painter.paint(1, held)
-    assert not NoViewClient().paint(1, held)
+    assert not painter.send_snapshot(1, held)
+    assert not NoViewClient().send_snapshot(1, held)
 
 
 def test_a_run_that_does_not_play_hands_nothing_over(studio):

@@ -51,11 +51,11 @@ def test_a_colour_is_asked_for_again_only_where_something_was_touched(stage):
         return RED if len(asked) > 9 else BLUE
 
     made = DotPainter(stage, color)
-    made.touch(["c3"], [])
+    made.invalidate(["c3"], [])
     assert asked == []
     assert near(dots(made, stage), RED) == 0
     assert len(asked) == 9
-    made.touch(["c3"], [])
+    made.invalidate(["c3"], [])
     assert near(dots(made, stage), RED) > 0
     assert asked[9:] == ["c3"]
 
