@@ -143,7 +143,7 @@ def check(
 def _examine(recorder: Recorder, report: Report, number: int, twice: bool) -> None:
     log = recorder.log
     assert not log.truncated, log.truncated
-    recorder.passes.settle()
+    recorder.passes.process_notes()
     arrived: dict[tuple[int, int, int], list[int]] = {}
     for edge in log.edges:
         if edge.gradient is not None:

@@ -11,9 +11,9 @@ def test_ids_are_drawn_from_one_counter():
 def test_the_limit_is_told_in_words_with_its_number():
     log = Log(3)
     for _ in range(2):
-        log.tell("leaf", 0, None)
+        log.add_event("leaf", 0, None)
     assert log.truncated == ""
-    log.tell("leaf", 0, None)
+    log.add_event("leaf", 0, None)
     assert "3 events" in log.truncated
     assert len(log.events) == 3
 
@@ -23,9 +23,9 @@ def test_printed_lines_count_apart_from_the_events():
     for _ in range(2):
         log.print("line", None)
     for _ in range(7):
-        log.tell("leaf", 0, None)
+        log.add_event("leaf", 0, None)
     assert log.truncated == log.describe_omissions() == ""
-    log.tell("leaf", 0, None)
+    log.add_event("leaf", 0, None)
     assert "8 events" in log.truncated
     assert [e.kind for e in log.events].count("print") == len(log.prints) == log.print_limit
 

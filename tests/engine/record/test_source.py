@@ -11,7 +11,7 @@ def placed(text: str, expression: str):
     source, seen = Source(text, "<test>"), []
 
     def here(*_args):
-        seen.append(source.here(sys._getframe(1)))
+        seen.append(source.locate(sys._getframe(1)))
         return 0
 
     exec(compile(text, "<test>", "exec"), {"here": here})
@@ -37,18 +37,18 @@ def test_a_call_inside_a_comprehension_and_a_function():
 
 def test_targets_pair_with_their_expressions():
     source, span = placed("a, b = here(1), here(2)", "here(1)")
-    assert source.words.targets[span] == ("a",)
+    assert source.syntax.targets[span] == ("a",)
     source, span = placed("self = lambda: 0\nself.w = here(1)", "here(1)")
-    assert source.words.targets[span] == ("self.w",)
+    assert source.syntax.targets[span] == ("self.w",)
 
 
 def test_text_that_does_not_parse_has_no_names_and_no_error():
-    assert Source("x = = 2", "<test>").words.targets == {}
-    assert Source("x = '\0'", "<test>").words.targets == {}
+    assert Source("x = = 2", "<test>").syntax.targets == {}
+    assert Source("x = '\0'", "<test>").syntax.targets == {}
 
 
 def test_a_frame_outside_the_text_is_nowhere():
-    assert Source("", "<nobody>").here(sys._getframe())[0] is None
+    assert Source("", "<nobody>").locate(sys._getframe())[0] is None
 
 
 def test_a_form_feed_ends_no_line():

@@ -11,7 +11,7 @@ from tests.engine.mirror import mirror
 def recorded(program):
     with Recorder("", __file__) as recorder:
         program(recorder)
-    recorder.passes.settle()
+    recorder.passes.process_notes()
     return recorder.log
 
 
@@ -20,7 +20,7 @@ def test_reading_in_the_middle_of_a_pass_changes_nothing():
         x = torch.ones(2, requires_grad=True)
         y = x * 2
         if settle:
-            y.register_hook(lambda g: recorder.passes.settle())
+            y.register_hook(lambda g: recorder.passes.process_notes())
         else:
             y.register_hook(lambda g: None)
         (y + y * y).sum().backward()
