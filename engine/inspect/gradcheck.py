@@ -57,7 +57,7 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     def compare(apply: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         found.append(_compared(request, name, _Call(apply, args, kwargs)))
 
-    recorder.stop_at_function = request.op, compare
+    recorder.ops.stop_at_function = request.op, compare
     done = run.perform(asked, recorder)
     recorder.release()
     if found:

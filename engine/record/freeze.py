@@ -58,7 +58,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             if leaf is not None:
                 found.append(leaf)
                 written.append((t, None))
-        recorder.writes.record_changes(changes, None)
+        recorder.log.add_changes(changes, None)
         recorder.writes.gradients(written, None)
     return found
 

@@ -19,7 +19,7 @@ def kept(copies: SnapshotStore, t: torch.Tensor) -> torch.Tensor | Snapshot:
 
 @pytest.fixture
 def copies():
-    made = SnapshotStore(Log(100), 8 * BIG * 4)
+    made = SnapshotStore(Log(100), 8 * BIG * 4, lambda: None)
     yield made
     made.release()
 
@@ -103,11 +103,11 @@ def test_memory_is_used_again_but_never_while_it_is_held(copies):
     t = torch.randn(96, 96)
     first = kept(copies, t)
     address, numbers = first.data_ptr(), first.clone()
-    second = SnapshotStore(Log(100), 8 * BIG * 4)
+    second = SnapshotStore(Log(100), 8 * BIG * 4, lambda: None)
     assert kept(second, torch.randn(96, 96)).data_ptr() != address
     assert torch.equal(first, numbers)
     copies.release()
-    again, t = SnapshotStore(Log(100), 8 * BIG * 4), torch.randn(96, 96)
+    again, t = SnapshotStore(Log(100), 8 * BIG * 4, lambda: None), torch.randn(96, 96)
     copy = kept(again, t)
     assert copy.data_ptr() == address
     assert torch.equal(copy, t)
