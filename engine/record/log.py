@@ -13,6 +13,7 @@ import torch
 from msgspec import Struct
 
 from gradscribe.engine.protocol.figures import Figure
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.tape import (
     Accumulation,
     Change,
@@ -25,7 +26,6 @@ from gradscribe.engine.protocol.tape import (
     Role,
     Snapshot,
 )
-from gradscribe.engine.run.errors import type_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from torch import autograd
 
 from gradscribe.engine.protocol.figures import MAX_FIGURES, Figure
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.engine.record.backward.backward_pass import Backward, EngineEntry
 from gradscribe.engine.record.backward.hooks import NodeHooks
@@ -36,7 +37,6 @@ from gradscribe.engine.record.values.snapshots import concrete_sizes, dtype_name
 from gradscribe.engine.record.values.tensors import Tensors
 from gradscribe.engine.record.warning_frames import WarningFrames
 from gradscribe.engine.record.writes import Writes
-from gradscribe.engine.run.errors import type_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradscribe.engine.protocol.tape import Change, Reset
 from gradscribe.engine.record.forward.arguments import plain_arguments
+from gradscribe.engine.record.forward.bounds_checks import BOUNDS_CHECKING_OPS, synchronize
 from gradscribe.engine.record.forward.functions import classify, known_functions
 from gradscribe.engine.record.forward.op_recorder import Function, OpRecorder, next_number
 from gradscribe.engine.record.forward.tensor_likes import (
@@ -25,7 +26,6 @@ from gradscribe.engine.record.forward.tensor_likes import (
 from gradscribe.engine.record.thread_state import ThreadState
 from gradscribe.engine.record.values.raw_reads import PLAIN_TENSOR_TYPES, is_jit_tracing
 from gradscribe.engine.record.values.tensors import is_leaf
-from gradscribe.engine.run.async_devices import BOUNDS_CHECKING_OPS, synchronize
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())

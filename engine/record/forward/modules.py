@@ -14,12 +14,12 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.record.log import CallRow, CodeLocation, EventRow, Log
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.thread_state import CalledModule, RunningCall, ThreadState
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.values.tensors import Tensors
-from gradscribe.engine.run.errors import type_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())

@@ -10,6 +10,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.tape import Change, Memory, Reset
 from gradscribe.engine.record.log import CodeLocation, Log, StepRow, ValueRow
 from gradscribe.engine.record.source import Source
@@ -17,7 +18,6 @@ from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.values.copies import SnapshotStore
 from gradscribe.engine.record.values.tensors import Tensors
 from gradscribe.engine.record.writes import Writes
-from gradscribe.engine.run.errors import type_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 if TYPE_CHECKING:
