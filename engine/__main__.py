@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from gradscribe.engine.process import system
+from gradscribe.engine import system
 from gradscribe.engine.process.server import EngineHandlers, Server, log_error
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.run.cleanup import Baseline

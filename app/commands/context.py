@@ -1,10 +1,9 @@
-"""The command context: the interfaces of the window that commands use, and its notices.
+"""The command context: the interfaces of the window that commands use.
 
 Commands get these and never a widget, so that each can be tested without a window.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -15,22 +14,11 @@ from gradscribe.app.files.documents import Draft, Drafts, Refused
 from gradscribe.app.files.file_writer import FileWriter
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.progress import LessonProgress
+from gradscribe.app.runtime.notice import NoticeActions
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.lessons.lesson import Lesson
-
-
-@dataclass(frozen=True)
-class Notice:
-    """A message in the notification bar. A later notice with the same ``key`` replaces it."""
-
-    key: str
-    text: str
-    choices: tuple[tuple[str, Callable[[], None]], ...] = ()
-    """Labels and actions, the best first. The notice is closed by any choice."""
-    more: str = ""
-    """Further details, shown as the tooltip."""
 
 
 class EditorActions(Protocol):
@@ -66,16 +54,6 @@ class GraphActions(Protocol):
 
     def zoom_by(self, factor: float) -> None:
         """Zoom by a factor."""
-
-
-class NoticeActions(Protocol):
-    """The part of the notification bar that commands use."""
-
-    def show_now(self, notice: Notice) -> None:
-        """Show a notice at once."""
-
-    def drop(self, key: str) -> None:
-        """Remove the notice with that key."""
 
 
 class FileActions(Protocol):

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, setup, submenu, train
-from gradscribe.app.commands.context import Notice, Shell
+from gradscribe.app.commands.context import Shell
 from gradscribe.app.commands.export import slug
 from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.playback.text.formatting import file_name
 from gradscribe.widgets.editor.source_text import length_problem
 

@@ -8,8 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from gradscribe.app.commands import command, train
-from gradscribe.app.commands.context import Notice, Shell
+from gradscribe.app.commands.context import Shell
 from gradscribe.app.files import documents
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.setup import files, presets, user_module
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError

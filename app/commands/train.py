@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, submenu
-from gradscribe.app.commands.context import Notice, Shell
+from gradscribe.app.commands.context import Shell
 from gradscribe.app.commands.export import slug
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.saving.session_reader import LoadedSession
 from gradscribe.app.training.setup import presets, user_module
 from gradscribe.playback.text.formatting import file_name

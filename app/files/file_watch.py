@@ -8,7 +8,6 @@ from typing import Protocol
 
 from PySide6.QtCore import QEvent, QLockFile, QObject
 
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import atomic, documents
@@ -16,8 +15,8 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import Sessions, try_lock
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
-from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.editor.source_text import length_problem
 
@@ -40,7 +39,7 @@ class WatchHost(Protocol):
         """The editor."""
 
     @property
-    def notices(self) -> NotificationBar:
+    def notices(self) -> NoticeActions:
         """The notification bar."""
 
     def say(self, text: str) -> None:

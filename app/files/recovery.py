@@ -10,13 +10,13 @@ from pathlib import Path
 from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer
 
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.files import atomic, documents
 from gradscribe.app.files.autosave import Autosave
 from gradscribe.app.files.documents import Draft, Drafts, Refused
 from gradscribe.app.files.file_watch import FileWatch, WatchHost
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, RecoveredWork, Sessions, SessionSlot
+from gradscribe.app.runtime.notice import Notice
 
 Stamp = tuple[int, int, int]
 

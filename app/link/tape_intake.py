@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from gradscribe.engine.protocol import messages
-from gradscribe.playback.tape import precompute
+from gradscribe.playback import precompute
 
 INLINE_EVENTS = 400
 """Longest tape, in events, that is preprocessed in the GUI thread (some milliseconds)."""

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.widgets.base.labels import tip
 
 MARGIN = 12

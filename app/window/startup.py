@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.settings import Settings, app_folder
 from gradscribe.app.runtime.faults import FaultHandler
 from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.fault_card import show_crash
 from gradscribe.app.window.preload import Preloader
 from gradscribe.app.window.shutdown import ShutdownSignals

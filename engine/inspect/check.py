@@ -118,16 +118,16 @@ def _root(last: run.FinishedRun, request: Check, target: _Target, nudge: complex
     asked = last.request
     recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
     recorder.tensors.nudge = (target.value.id, request.index, nudge)
-    recorder.stop_at_pass = target.accumulation.run
+    recorder.backward.stop_at_pass = target.accumulation.run
     done = run.perform(asked, recorder)
     recorder.release()
     if done.error is not None:
         raise NotComparable(done.error.message)
-    if not recorder.reached_roots:
+    if not recorder.backward.reached_roots:
         raise NotComparable("The program took another path this time")
     row = last.recorder.log.passes[target.accumulation.run]
     total = 0.0
-    for root, seed in zip(recorder.reached_roots, row.seeds, strict=True):
+    for root, seed in zip(recorder.backward.reached_roots, row.seeds, strict=True):
         kept = last.recorder.log.snapshots[seed] if seed is not None else None
         weight = kept if isinstance(kept, torch.Tensor) else torch.ones_like(root)
         total += _weighted(root.detach(), weight)

@@ -15,6 +15,7 @@ from torch.autograd.gradcheck import GradcheckError
 
 from gradscribe.engine.protocol.check_replies import MAX_COMPARED, MAX_PAIRS, MAX_WHOLE_SIDE
 from gradscribe.engine.protocol.messages import Gradcheck, Gradchecked, JacobianPair
+from gradscribe.engine.protocol.safe_text import type_name, without_surrogates
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run import errors, run
 
@@ -57,7 +58,7 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     def compare(apply: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         found.append(_compared(request, name, _Call(apply, args, kwargs)))
 
-    recorder.stop_at_function = request.op, compare
+    recorder.ops.stop_at_function = request.op, compare
     done = run.perform(asked, recorder)
     recorder.release()
     if found:
@@ -69,9 +70,7 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
 
 
 def _first_line(message: object) -> str:
-    return errors.without_surrogates(
-        str(message).strip().split("\n")[0][: errors.MAX_MESSAGE_CHARS]
-    )
+    return without_surrogates(str(message).strip().split("\n")[0][: errors.MAX_MESSAGE_CHARS])
 
 
 def _not_comparable(request: Gradcheck, name: str, why: str) -> Gradchecked:
@@ -165,7 +164,7 @@ def _result(
         pairs = tuple(islice(_pairs(function, given, limits), MAX_PAIRS))
         says = _verdict(function, given, limits)
     except Exception as error:  # noqa: BLE001 - its backward may raise anything
-        pairs, says = (), f"{errors.type_name(type(error))}: {errors.error_message(error)}"
+        pairs, says = (), f"{type_name(type(error))}: {errors.error_message(error)}"
     agrees = not says and all(not pair.differ for pair in pairs)
     if says and all(not pair.differ for pair in pairs):
         problem = _first_line(says)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradscribe.engine.process import system
+from gradscribe.engine import system
 from gradscribe.engine.process.mailbox import Mailbox
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages

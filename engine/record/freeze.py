@@ -7,6 +7,7 @@ from math import prod
 import torch
 from torch import nn
 
+from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS
 from gradscribe.engine.protocol.tape import (
     Arg,
     Call,
@@ -31,7 +32,6 @@ from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.record.source import Source, Span
 from gradscribe.engine.record.values.snapshots import concrete_sizes, dtype_name, snapshots
 from gradscribe.engine.record.values.tensors import is_leaf, version
-from gradscribe.engine.run.errors import MAX_NAME_CHARS
 
 _SWAPPED = {"mul", "add", "eq", "ne", "logical_and", "logical_or"}
 """Ops that arrive as ``tensor.op(number)`` even where the source has the number first."""
@@ -58,7 +58,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             if leaf is not None:
                 found.append(leaf)
                 written.append((t, None))
-        recorder.writes.record_changes(changes, None)
+        recorder.log.add_changes(changes, None)
         recorder.writes.gradients(written, None)
     return found
 

@@ -6,12 +6,14 @@ Rows are in no reference cycle and not tracked by Python's GC: there are many.
 import itertools
 import weakref
 from collections.abc import Sequence
+from types import CodeType
 from typing import Literal
 
 import torch
 from msgspec import Struct
 
 from gradscribe.engine.protocol.figures import Figure
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.tape import (
     Accumulation,
     Change,
@@ -24,11 +26,14 @@ from gradscribe.engine.protocol.tape import (
     Role,
     Snapshot,
 )
-from gradscribe.engine.record.source import CodeLocation
-from gradscribe.engine.run.errors import type_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
+
+CodeLocation = tuple[CodeType, int] | None
+"""A place in the user's text: a code object and the offset of the instruction that was running."""
+Target = tuple[int, int]
+"""The end of an edge: a node id and its input, or a leaf's value id and 0."""
 
 
 class ValueRow(Struct, gc=False, eq=False):
@@ -127,7 +132,7 @@ class NodeRow(Struct, gc=False, eq=False):
     number: int
     """Torch's sequence number: ascending per thread in the order of creation."""
     op: int | None = None
-    next: list[tuple[int, int] | None] | None = None
+    next: list[Target | None] | None = None
     last_pass: int = -1
     """The last pass that went through it."""
     kept: Sequence[SavedRow] = ()
@@ -168,8 +173,8 @@ class PassRow(Struct, gc=False, eq=False):
     seeds: list[int | None]
     retain_graph: bool
     create_graph: bool
-    targets: list[tuple[int, int] | None] = []
-    """The target of each root's seed: a node id and its input, or a leaf's value id and 0."""
+    targets: list[Target | None] = []
+    """The target of each root's seed."""
 
 
 class StepRow(Struct, gc=False, eq=False):
@@ -243,6 +248,12 @@ class Log:
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
             )
+
+    def add_changes(self, found: list[Change], where: CodeLocation) -> None:
+        """Append changes of values without an op on them, as one event."""
+        if found and not self.is_complete():
+            self.writes.append(tuple(found))
+            self.add_event("write", len(self.writes) - 1, where)
 
     def stop_on_error(self, error: Exception) -> None:
         """Stop recording because the recorder itself failed; the program runs on.

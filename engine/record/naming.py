@@ -3,9 +3,9 @@
 import ast
 
 from gradscribe.engine.record.forward.arguments import tape_arguments
-from gradscribe.engine.record.log import Log, OpRow, ValueRow
+from gradscribe.engine.record.log import CodeLocation, Log, OpRow, ValueRow
 from gradscribe.engine.record.recorder import Recorder
-from gradscribe.engine.record.source import CodeLocation, Source, Span
+from gradscribe.engine.record.source import Source, Span
 
 
 def name_values(recorder: Recorder) -> None:

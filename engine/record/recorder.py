@@ -6,7 +6,7 @@ did not compute, and keeps no reference that would delay the release of the prog
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Self
 
@@ -15,31 +15,35 @@ from msgspec.structs import replace
 from torch import autograd
 
 from gradscribe.engine.protocol.figures import MAX_FIGURES, Figure
-from gradscribe.engine.protocol.tape import Reset, Snapshot
+from gradscribe.engine.protocol.safe_text import type_name
+from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.engine.record.backward.backward_pass import Backward, EngineEntry
+from gradscribe.engine.record.backward.hooks import NodeHooks
 from gradscribe.engine.record.backward.nodes import Nodes
 from gradscribe.engine.record.backward.passes import PassReader
 from gradscribe.engine.record.forward.compiled import CompileStub
 from gradscribe.engine.record.forward.failure import FailurePoint
-from gradscribe.engine.record.forward.function_mode import record_opaque_call
+from gradscribe.engine.record.forward.function_mode import ForwardMode
 from gradscribe.engine.record.forward.modules import Modules
+from gradscribe.engine.record.forward.op_recorder import OpRecorder
 from gradscribe.engine.record.forward.optimizers import Optimizers
 from gradscribe.engine.record.forward.scripted import ScriptedCalls
 from gradscribe.engine.record.log import Log
-from gradscribe.engine.record.source import CodeLocation, Source
+from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.tracebacks import TracebackFilter
 from gradscribe.engine.record.values.copies import BUDGET, SnapshotStore
 from gradscribe.engine.record.values.snapshots import concrete_sizes, dtype_name
 from gradscribe.engine.record.values.tensors import Tensors
-from gradscribe.engine.record.values.writes import Writes
 from gradscribe.engine.record.warning_frames import WarningFrames
-from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.record.writes import Writes
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
 
 _has_torch_function = torch.overrides.has_torch_function
+_CALLERS = frozenset((ForwardMode._op.__code__, OpRecorder.record_opaque_call.__code__))
+"""The functions that note a call that raised."""
 
 
 class Recorder:
@@ -48,31 +52,24 @@ class Recorder:
     def __init__(
         self, text: str, filename: str, event_limit: int = 40_000, memory: int = BUDGET
     ) -> None:
-        self.log = Log(event_limit)
-        self.source = Source(text, filename)
-        self.copies = SnapshotStore(self.log, memory)
-        self.tensors = Tensors(self.log, self.copies)
-        self.nodes = Nodes(self.log, self.tensors)
-        self.tensors.nodes = self.nodes
-        self.threads = RecordedThreads(self)
-        self.backward = Backward(self)
-        self.nodes.hooks = self.backward.hooks
-        self.writes = Writes(self)
-        self.passes = PassReader(self.log)
-        self.copies.on_drop = self.passes.process_notes
-        self.modules = Modules(self)
-        self.scripted = ScriptedCalls(self)
-        self.optimizers = Optimizers(self)
-        self.failure = FailurePoint(self)
+        self.log = log = Log(event_limit)
+        self.source = source = Source(text, filename)
+        self.threads = threads = RecordedThreads(log)
+        self.passes = PassReader(log)
+        self.copies = copies = SnapshotStore(log, memory, self.passes.process_notes)
+        self.tensors = tensors = Tensors(log, copies)
+        self.hooks = hooks = NodeHooks(log, threads, copies, tensors)
+        tensors.nodes = nodes = Nodes(log, tensors, hooks)
+        self.backward = Backward(log, source, threads, copies, tensors, hooks, nodes)
+        self.writes = writes = Writes(log, source, threads, tensors, hooks)
+        self.failure = FailurePoint(tensors, self.backward, _CALLERS)
+        self.ops = OpRecorder(log, source, threads, tensors, nodes, writes, self.failure)
+        self.modules = Modules(log, source, threads, tensors)
+        self.scripted = ScriptedCalls(threads, self.ops)
+        self.optimizers = Optimizers(log, source, threads, copies, tensors, writes)
         self.compiled = CompileStub()
         self.tracebacks = TracebackFilter()
         self.warning_frames = WarningFrames()
-        self.stop_at_pass: int | None = None
-        """Stop the program, by raising `PassReached`, just before this backward pass."""
-        self.reached_roots: list[torch.Tensor] = []
-        self.stop_at_function: tuple[int, Callable[..., None]] | None = None
-        """(index of an op, callback that gets a custom Function and its arguments): the program is
-        stopped, by raising `PassReached`, in place of that op."""
         self._engine: EngineEntry = autograd.graph._engine_run_backward
         self._apply: object = None
 
@@ -86,10 +83,10 @@ class Recorder:
         self.scripted.start()
         self.writes.start()
         self.optimizers.start()
-        self.backward.hooks.start()
+        self.hooks.start()
         self.tracebacks.start()
         self.warning_frames.start()
-        self.threads.start()
+        self.threads.start(lambda: ForwardMode(self.ops).thread)
         self.log.is_recording = True
         return self
 
@@ -103,7 +100,7 @@ class Recorder:
         self.log.is_recording = self.log.open = False
         self.warning_frames.stop()
         self.tracebacks.stop()
-        self.backward.hooks.stop()
+        self.hooks.stop()
         self.optimizers.stop()
         self.writes.stop()
         self.scripted.stop()
@@ -115,7 +112,7 @@ class Recorder:
         autograd.graph._engine_run_backward = self._engine
 
     def release(self) -> None:
-        """Free all copies now: the recorder is in a reference cycle, which waits for the GC."""
+        """Free all copies now: its parts are in a reference cycle, which waits for the GC."""
         self.copies.release()
 
     def drop_lost_copies(self) -> None:
@@ -124,17 +121,6 @@ class Recorder:
         for index, copy in enumerate(kept):
             if isinstance(copy, torch.Tensor) and not is_in_host_memory(copy):
                 kept[index] = Snapshot(concrete_sizes(copy.shape), dtype_name(copy.dtype))
-
-    def reset(
-        self, reset: Reset, where: CodeLocation, zeroed: "Iterable[torch.Tensor | None]" = ()
-    ) -> None:
-        """Record that gradients were cleared; those of ``zeroed`` contain zeros from now on."""
-        with self.threads.lock:
-            for t in zeroed:
-                if t is not None:
-                    self.backward.hooks.changed_gradient(t)
-            self.log.resets.append(reset)
-            self.log.add_event("zero_grad", len(self.log.resets) - 1, where)
 
     def record_print(self, line: str) -> None:
         """Record a printed line."""
@@ -154,10 +140,10 @@ class Recorder:
             self.log.figures.append(replace(figure, line=span[0] if span is not None else 0))
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
-        lane = self.threads.current()
-        if lane is None:
+        thread = self.threads.current()
+        if thread is None:
             return self._engine(outputs, *args, **kwargs)
-        return self.backward.run(lane, self._engine, outputs, args, kwargs)
+        return self.backward.run(thread, self._engine, outputs, args, kwargs)
 
     def _patch_apply(self) -> None:
         """Wrap ``Function.apply``, which bypasses function modes."""
@@ -165,11 +151,11 @@ class Recorder:
         original = autograd.Function.__dict__["apply"].__func__
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
-            lane = self.threads.current()
-            if lane is None or lane.is_inside_torch_function():
+            thread = self.threads.current()
+            if thread is None or thread.is_inside_torch_function():
                 return original(cls, *args, **kwargs)
             bound = functools.partial(original, cls)
-            return record_opaque_call(self, lane, type_name(cls), bound, args, kwargs)
+            return self.ops.record_opaque_call(thread, type_name(cls), bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]
 

@@ -8,19 +8,16 @@ import ast
 import functools
 import sys
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
 
 import torch
 
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.engine.record.log import CodeLocation
+from gradscribe.engine.record.thread_state import ThreadState
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.threads import ThreadState
 
 use_original_builtins(globals())
 
-CodeLocation = tuple[CodeType, int] | None
 Span = tuple[int, int, int, int]
 """First line, first byte column, last line, last byte column, as in ``ast``."""
 
@@ -105,16 +102,16 @@ class Source:
         return SyntaxIndex(self._text)
 
     def locate(
-        self, frame: FrameType | None, lane: "ThreadState | None" = None
+        self, frame: FrameType | None, thread: ThreadState | None = None
     ) -> tuple[CodeLocation, str]:
         """Return the nearest place in the user's text up the stack, and torch's activity there.
 
         The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        constructor of a torch module, else empty. ``lane`` is the state of the calling thread: the
+        constructor of a torch module, else empty. ``thread`` is the calling thread's state: the
         search ends at its innermost module call, whose place is known.
         """
         doing, kinds = "", self._kinds
-        inner = lane.calls[-1] if lane is not None and lane.calls else None
+        inner = thread.calls[-1] if thread is not None and thread.calls else None
         stop = inner.frame if inner is not None else None
         while frame is not None and frame is not stop:
             try:

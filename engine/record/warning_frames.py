@@ -19,6 +19,7 @@ use_original_builtins(globals())
 
 _CALLERS = (
     "forward.function_mode",
+    "forward.op_recorder",
     "forward.scripted",
     "recorder",
     "backward.backward_pass",

@@ -6,6 +6,7 @@ from types import CodeType, FrameType, TracebackType
 
 from gradscribe.engine import hints
 from gradscribe.engine.protocol.check_tape import MAX_LINES
+from gradscribe.engine.protocol.safe_text import type_name, without_surrogates
 from gradscribe.engine.protocol.tape import Place, Problem
 from gradscribe.engine.run.watchdog import Interrupted
 from gradscribe.engine.sandbox.policy.refusal import Refusal
@@ -13,8 +14,6 @@ from gradscribe.engine.sandbox.policy.refusal import Refusal
 MAX_MESSAGE_CHARS = 4_000
 """Characters after which a message is cut."""
 
-MAX_NAME_CHARS = 400
-"""Characters after which names of a program's variables, classes and modules are cut."""
 REFUSED = "Refused"
 """Problem type of what the policy forbids."""
 
@@ -54,14 +53,6 @@ def to_problem(exc: BaseException, source: str, filename: str) -> Problem:
     return Problem(type_name(type(exc)), message, text, place)
 
 
-def type_name(kind: type) -> str:
-    """Return the real name of a class, even if its metaclass overrides ``__name__``."""
-    return without_surrogates(str.__str__(_NAME.__get__(kind)))[:MAX_NAME_CHARS]
-
-
-_NAME = type.__dict__["__name__"]
-
-
 USER_ERRORS = BaseException
 """Exceptions that a user's module may raise. SystemExit must not end the engine, and Ctrl-C never
 reaches it: a KeyboardInterrupt is raised by the module itself."""
@@ -77,11 +68,6 @@ def exit_text(exc: SystemExit) -> str:
     if exc.code is None or isinstance(exc.code, int):
         return f"The program ended itself with exit code {int(exc.code or 0)}"
     return without_surrogates(error_message(exc))
-
-
-def without_surrogates(text: str) -> str:
-    """Return ``text`` without lone surrogates, which no UTF-8 message can carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _clipped(text: str) -> str:

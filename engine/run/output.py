@@ -4,8 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from gradscribe.engine.protocol.safe_text import without_surrogates
 from gradscribe.engine.run import watchdog
-from gradscribe.engine.run.errors import without_surrogates
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())

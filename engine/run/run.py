@@ -191,7 +191,7 @@ def perform(
     request: Run, recorder: Recorder, printed: Callable[[str], None] | None = None
 ) -> RunOutcome:
     """Run a program under a recorder."""
-    output, warned = StdoutCapture(recorder, printed), StderrCapture(recorder)
+    output, warned = StdoutCapture(recorder.record_print, printed), StderrCapture(recorder.source)
     # Pickle, dataclasses and typing look up the program's classes in this module.
     module = ModuleType("__main__")
     names = module.__dict__

@@ -6,12 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gradscribe.engine.record.source import Source
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-
-    from gradscribe.engine.record.recorder import Recorder
 
 use_original_builtins(globals())
 
@@ -56,9 +55,11 @@ class _Bytes(io.BufferedIOBase):
 class StdoutCapture(_Text):
     """Standard output of a program: stored whole, and passed to the recorder line by line."""
 
-    def __init__(self, recorder: "Recorder", printed: Callable[[str], None] | None) -> None:
+    def __init__(
+        self, record_line: Callable[[str], None], printed: Callable[[str], None] | None
+    ) -> None:
         super().__init__()
-        self._recorder = recorder
+        self._record_line = record_line
         self._printed = printed
         self._parts: list[str] = []
         self._line: list[str] = []
@@ -85,7 +86,7 @@ class StdoutCapture(_Text):
     def _split(self, text: str) -> None:
         *whole, rest = text.split("\n")
         for line in whole:
-            self._recorder.record_print("".join([*self._line, line]))
+            self._record_line("".join([*self._line, line]))
             self._line.clear()
         if rest:
             self._line.append(rest)
@@ -98,9 +99,9 @@ class StdoutCapture(_Text):
 class StderrCapture(_Text):
     """Standard error of a program: its warnings, each with the line that caused it."""
 
-    def __init__(self, recorder: "Recorder") -> None:
+    def __init__(self, program: Source) -> None:
         super().__init__()
-        self._recorder = recorder
+        self._program = program
         self._through = sys.stderr
         self._parts: list[str] = []
         self._length = 0
@@ -123,7 +124,7 @@ class StderrCapture(_Text):
         line: str | None = None,  # noqa: ARG002
     ) -> None:
         """Write a warning; if torch issued it below the recorder, name the user's line."""
-        source = self._recorder.source
+        source = self._program
         span = source.span(source.locate(source.user_frame())[0])
         place = f"line {span[0]}" if span is not None else f"{filename}:{lineno}"
         self.write(f"{place}: {category.__name__}: {message}\n")

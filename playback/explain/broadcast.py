@@ -3,10 +3,10 @@
 from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.rule import Rule
-from gradscribe.playback.graph import operands
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip
 from gradscribe.playback.lab.call import ParsedCall, Tensor
 from gradscribe.playback.lab.elementwise import broadcast
+from gradscribe.playback.tape import operands
 from gradscribe.playback.tape.index import Index
 
 

@@ -125,7 +125,7 @@ def _step(index: Index, event: Event, _position: int) -> _Parts:
     """List every parameter with its values before and after."""
     step = index.tape.steps[event.ref]
 
-    rate = "" if step.lr is None else f", learning rate {snapshot_text.trim_zeros(step.lr, 6)}"
+    rate = "" if step.lr is None else f", learning rate {formatting.trim_zeros(step.lr, 6)}"
     sentence = "Each parameter takes a step against its gradient"
     if buffers := list(dict.fromkeys(name for _, name, _ in step.memory)):
         sentence += f". It stores {', '.join(buffers)} for each; the table Line shows them"

@@ -5,8 +5,7 @@ from functools import partial
 from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.rule import CallNumbers, Slope
-from gradscribe.playback.graph import operands
-from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape import operands
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
 
@@ -91,7 +90,7 @@ def _factor(edge: int, index: Index) -> str:
     assert found is not None
     op, slope, numbers = found
     number = formatting.number(value, 3)
-    number = snapshot_text.trim_zeros(value) if "e" in number else number
+    number = formatting.trim_zeros(value) if "e" in number else number
     if value == int(value) and abs(value) < 1e6:
         number = formatting.number(int(value))
     names = naming.template_names(index, op)

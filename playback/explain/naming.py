@@ -8,8 +8,7 @@ import numpy as np
 from gradscribe.engine.protocol.tape import Op, Value
 from gradscribe.playback.explain.rule import CallNumbers, Rule, rule_table
 from gradscribe.playback.explain.settings import settings
-from gradscribe.playback.graph import operands
-from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape import operands
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
 
@@ -236,4 +235,4 @@ def _averaged(index: Index, op: Op) -> int:
 
 
 def _literal(number: float | None, written: str) -> str:
-    return snapshot_text.trim_zeros(number) if number is not None else written
+    return formatting.trim_zeros(number) if number is not None else written

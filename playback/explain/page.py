@@ -12,9 +12,8 @@ from gradscribe.playback.explain.formula import formula, reduction
 from gradscribe.playback.explain.local_derivative import edges_of, local_derivative, slope_at
 from gradscribe.playback.explain.naming import TemplateNames
 from gradscribe.playback.explain.rule import Rule, Share
-from gradscribe.playback.graph import operands
 from gradscribe.playback.lab.axes import AxisTable
-from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape import event_text, operands, snapshot_text
 from gradscribe.playback.tape.index import Arrival, Index, index_of
 from gradscribe.playback.text import formatting, symbols
 
@@ -211,7 +210,7 @@ def _sum(
         return [*rows, ExplanationRow(label, why or f"= the sum of all {len(shares):,}", written)]
     numbers = [naming.scalar(index, a.snapshot) for a in shares]
     if len(shares) > 1 and not why and None not in numbers:
-        why = "= " + event_text.sum_text([snapshot_text.trim_zeros(x or 0.0) for x in numbers])
+        why = "= " + event_text.sum_text([formatting.trim_zeros(x or 0.0) for x in numbers])
     return [*rows, ExplanationRow(label, why or "= the sum of these", written)]
 
 

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from msgspec import structs
 
 from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
-from gradscribe.playback.graph import failed, folding, marks, operands, origins, sizes
+from gradscribe.playback.graph import failed, folding, marks, origins, sizes
 from gradscribe.playback.graph.folding import FoldingPlan, ModuleUnit, plan_folding
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
-from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape import operands, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
 from gradscribe.playback.text import formatting, symbols
@@ -446,7 +446,7 @@ class _Builder:
         number = snapshot.item() if snapshot is not None and snapshot.numel == 1 else None
         if number is None:
             return ""
-        return snapshot_text.trim_zeros(number) if value.op is None else formatting.number(number)
+        return formatting.trim_zeros(number) if value.op is None else formatting.number(number)
 
     def _key(self, stem: str, always: bool = False) -> str:
         """Return an unused key: the stem, numbered from the second use on (or always)."""

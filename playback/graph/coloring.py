@@ -126,7 +126,7 @@ class Coloring:
         title = MODES[self.mode]
         if self.mode == "value":
             ends = (-1.0, -0.25, 0.0, 0.25, 1.0)
-            ticks = tuple(snapshot_text.trim_zeros(float(f"{self._largest * x:.3g}")) for x in ends)
+            ticks = tuple(formatting.trim_zeros(float(f"{self._largest * x:.3g}")) for x in ends)
             return ColorLegend(title, "signed", ticks, note="of a tensor its mean")
         if self.mode == "gradient":
             low, high = DECADES

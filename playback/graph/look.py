@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from gradscribe.engine.protocol.tape import Event, Op, Tape, Value
-from gradscribe.playback.explain.edge_gradients import GradientSender, PendingGradients
+from gradscribe.playback.graph.edge_gradients import GradientSender, PendingGradients
 from gradscribe.playback.graph.picture import Card, CardLook, Look, Picture, WireLook
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.fold import CheckpointedFold

@@ -9,7 +9,6 @@ import numpy as np
 from gradscribe.playback.lessons.lesson import Question
 from gradscribe.playback.lessons.query import BadExpression, evaluate, is_equal, is_true
 from gradscribe.playback.lessons.tape_functions import Answer, NotOnTape
-from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, parse
 
@@ -67,7 +66,7 @@ def answer_text(found: Answer, is_shape: bool = False) -> str:
     if isinstance(found, list):
         return "[" + ", ".join(map(answer_text, found)) + "]"
     return (
-        snapshot_text.trim_zeros(found)
+        formatting.trim_zeros(found)
         if isinstance(found, bool | int | float | complex)
         else str(found)
     )

@@ -72,17 +72,6 @@ def norm(snapshot: Snapshot) -> float | None:
     return float((abs(array.astype("c16" if array.dtype.kind == "c" else "f8")) ** 2).sum() ** 0.5)
 
 
-def trim_zeros(x: float | int | bool | complex, digits: int = 4) -> str:
-    """Return a number without trailing zeros: ``3``, ``0.5``, ``1e+30``."""
-    if isinstance(x, complex):
-        sign = "+" if x.imag >= 0 or x.imag != x.imag else formatting.MINUS
-        return f"{trim_zeros(x.real, digits)} {sign} {trim_zeros(abs(x.imag), digits)}i"
-    written, exponent, power = formatting.number(x, digits).partition("e")
-    if "." in written:
-        written = written.rstrip("0").rstrip(".")
-    return written + exponent + power
-
-
 def literal(arg: Arg) -> str:
     """Return a number as it was typed; a computed float is cut to seven digits."""
     written, x = arg.text, arg.number
@@ -109,4 +98,4 @@ def _listed(item: object) -> str:
     if isinstance(item, list):
         return "[" + ", ".join(map(_listed, item)) + "]"
     assert isinstance(item, bool | int | float | complex)
-    return trim_zeros(item, 3)
+    return formatting.trim_zeros(item, 3)

@@ -41,6 +41,31 @@ def _real(x: float, digits: int) -> str:
     return f"{x:.{digits}f}".replace("-", MINUS)
 
 
+def trim_zeros(x: float | int | bool | complex, digits: int = 4) -> str:
+    """Return a number without trailing zeros: ``3``, ``0.5``, ``1e+30``."""
+    if isinstance(x, complex):
+        sign = "+" if x.imag >= 0 or x.imag != x.imag else MINUS
+        return f"{trim_zeros(x.real, digits)} {sign} {trim_zeros(abs(x.imag), digits)}i"
+    written, exponent, power = number(x, digits).partition("e")
+    if "." in written:
+        written = written.rstrip("0").rstrip(".")
+    return written + exponent + power
+
+
+def short_number(x: float) -> str:
+    """Return a number in the few characters of a cell: ``.81``, ``1.2``, ``34``, ``NaN``."""
+    if not math.isfinite(x):
+        return number(x)
+    magnitude = abs(x)
+    if magnitude >= 1e4 or 0 < magnitude < 5e-3:
+        return f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("-", MINUS)
+    digits = 0 if magnitude >= 99.5 or x == int(x) else 1 if magnitude >= 9.95 else 2
+    text = f"{x:.{digits}f}"
+    if digits == 2 and magnitude < 0.995:
+        text = text.replace("0.", ".", 1)
+    return text.replace("-", MINUS)
+
+
 def shape(dims: tuple[int, ...]) -> str:
     """Return a shape as ``16 × 8``; a scalar's is ``scalar``."""
     return " × ".join(map(str, dims)) if dims else "scalar"

@@ -3,7 +3,7 @@
 import re
 
 from gradscribe.engine.protocol.tape import Arg, Call, Op
-from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.text import formatting
 
 _ALIASES = {
     "iadd": "add", "radd": "add", "isub": "sub", "subtract": "sub", "imul": "mul", "rmul": "mul",
@@ -80,9 +80,7 @@ def symbol(op: Op) -> str:
     if name == "rpow":
         base = next((a for a in op.args if a.value is None), None)
         return (
-            f"{snapshot_text.trim_zeros(base.number)}ˣ"
-            if base and base.number is not None
-            else "aˣ"
+            f"{formatting.trim_zeros(base.number)}ˣ" if base and base.number is not None else "aˣ"
         )
     if is_loss(op.op):
         return "ℒ"

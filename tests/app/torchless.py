@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 
-from gradscribe.engine.process import system
+from gradscribe.engine import system
 from gradscribe.engine.process.server import EngineHandlers, Server
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Tape

@@ -26,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-from gradscribe.engine.process.system import raise_stack_limit  # noqa: E402
 from gradscribe.engine.record.freeze import freeze, leaves  # noqa: E402
 from gradscribe.engine.record.recorder import Recorder  # noqa: E402
+from gradscribe.engine.system import raise_stack_limit  # noqa: E402
 
 Work = Callable[[], object]
 

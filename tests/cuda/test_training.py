@@ -5,7 +5,8 @@ import torch
 
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.setup import SetupError
-from gradscribe.engine.train.runs import checkpoints, export, saved
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.runs import export, saved
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.changes import WeightEdit

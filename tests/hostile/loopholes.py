@@ -47,7 +47,7 @@ LOOPHOLES: tuple[str, ...] = (
     "from abc import ABC\nclass T(ABC): pass\ngetattr(T, 'reg' + 'ister')(int)\nprint('got in')",
     # What the recorder notes in torch's own objects.
     "y = param(1.0) * 2\nn = y.grad_fn\nprint(*n.metadata.values())\nif n.metadata: print('got in')",
-    "y = param(1.0) * 2\nfor one in getattr(y.grad_fn, 'meta' + 'data').values(): print(one.hooks.recorder.source.user_frame(), 'got in')",
+    "y = param(1.0) * 2\nfor one in getattr(y.grad_fn, 'meta' + 'data').values(): print(one.hooks.log.events, 'got in')",
     "y = param(1.0) * 2\nmatch y.grad_fn:\n    case torch.autograd.graph.Node(metadata=m) if m: print(m, 'got in')",
     "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x): return x * 2\n    @staticmethod\n    def backward(ctx, g):\n        if ctx.metadata: print(ctx.metadata, 'got in')\n        return g\nF.apply(param(1.0)).backward()",
     "from dataclasses import dataclass\n@dataclass\nclass T:\n    metadata: object\nfor n in (param(1.0) * 2).grad_fn.next_functions: print(n[0].metadata or '', 'got in' if n[0].metadata else '')",

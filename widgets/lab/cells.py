@@ -14,9 +14,9 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
 from gradscribe.playback.lab.cells import Cell
 from gradscribe.playback.text import formatting
+from gradscribe.playback.text.formatting import short_number
 from gradscribe.widgets.base.theme import Theme, contrast, faded, ui_font
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.inspector.panes.heatmap import short_number
 from gradscribe.widgets.lab.card_layout import TensorCard
 
 CELLS_PER_PAINT = 2_000

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.engine.protocol.messages import Jacobian, Probed
 from gradscribe.playback.lab import cells
 from gradscribe.playback.lab.cells import Cell
+from gradscribe.playback.text.formatting import short_number
 from gradscribe.widgets.base.theme import Theme, contrast, mono_font, ui_font
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.inspector.panes.heatmap import scale_of, short_number
 from gradscribe.widgets.lab.cells import PLAIN_UP_TO, fill_cells
 
 LARGEST, LEAST, NUMBERS_FROM = 30.0, 5.0, 23.0
@@ -116,7 +116,7 @@ class JacobianView(QWidget):
         painter.setFont(mono_font(12))
         painter.setPen(theme.backward)
         painter.drawText(place.adjusted(0, 0, GAP, 0), self.title(jacobian))
-        scale = scale_of(matrix)
+        scale = heat.matrix_scale(matrix)
         painter.setFont(ui_font(9, 600))
         corner = place.topLeft() + QPointF(0, TITLE)
         if side <= PLAIN_UP_TO:

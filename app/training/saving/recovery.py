@@ -14,10 +14,10 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.files import atomic
 from gradscribe.app.files.autosave import GAP_MS, VIEW_DELAY_MS, Autosave
 from gradscribe.app.files.sessions import RecoveredWork, Sessions, SessionSlot
+from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.app.training.saving.session_file import (
     RECOVERY_FORM,
@@ -39,7 +39,6 @@ from gradscribe.app.training.saving.session_store import (
 from gradscribe.app.training.session.engine_restart import BYTES_PER_MS, RunRestorer
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import DEFAULT_SETUP, RunState, fork_origin
-from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.playback.text import formatting
 
 MOST_NUMBERS = 1 << 16
@@ -55,7 +54,7 @@ class RecoveryContext:
     """The folder for recovery, the notification bar, and callbacks that show or save the page."""
 
     where: Path | None
-    notices: NotificationBar
+    notices: NoticeActions
     enter: Callable[[], None]
     save: Callable[[], None]
 

@@ -9,8 +9,8 @@ import torch
 
 from gradscribe.engine.protocol.check_replies import MAX_SHOWN, MAX_TENSORS
 from gradscribe.engine.protocol.messages import Cells
+from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS, without_surrogates
 from gradscribe.engine.record.values import snapshots
-from gradscribe.engine.run import errors
 
 TIME_LIMIT_S = 2.0
 """Time limit of all evaluations; links not found by then are left out."""
@@ -119,7 +119,7 @@ class ExpressionEvaluator:
         for index, part in enumerate(parts[:MAX_TENSORS]):
             tensor = as_tensor(part)
             if isinstance(value, torch.Size) or tensor is None:
-                return [], errors.without_surrogates(repr(value))[:2000]
+                return [], without_surrogates(repr(value))[:2000]
             name = f"result[{index}]" if isinstance(value, list | tuple) else "result"
             if index < len(fields):
                 name = str(fields[index])
@@ -157,7 +157,7 @@ def to_cells(named: NamedTensor) -> Cells:
     storage = tensor.untyped_storage()
     size = max(1, tensor.element_size())
     return Cells(
-        name=errors.without_surrogates(named.name[: errors.MAX_NAME_CHARS]),
+        name=without_surrogates(named.name[:MAX_NAME_CHARS]),
         kind=named.kind,
         snapshot=snapshots.snapshot(tensor, MAX_SHOWN),
         device=str(tensor.device),

@@ -17,7 +17,8 @@ from gradscribe.engine.inspect.lab.evaluator import (
 )
 from gradscribe.engine.protocol.check_replies import MAX_LINKED, MAX_REACHED
 from gradscribe.engine.protocol.messages import Links
-from gradscribe.engine.run import errors, watchdog
+from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS
+from gradscribe.engine.run import watchdog
 
 
 def find_links(
@@ -35,7 +36,7 @@ def find_links(
         except watchdog.Interrupted:
             raise
         except Exception:  # noqa: BLE001 - the op refuses other numbers than the user's
-            lost.append(named.name[: errors.MAX_NAME_CHARS])
+            lost.append(named.name[:MAX_NAME_CHARS])
             continue
         links += [Links(k, index, *_packed(pair)) for k, pair in enumerate(pairs)]
     note = f"Links of {', '.join(lost)} could not be determined." if lost else ""

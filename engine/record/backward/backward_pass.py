@@ -8,20 +8,21 @@ afterwards, from the nodes that ran and those that did not.
 import sys
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import _get_current_function_mode
 
-from gradscribe.engine.record.backward.hooks import NodeHooks, RunningPass
-from gradscribe.engine.record.log import NodeRow, PassRow
-from gradscribe.engine.record.values.tensors import version
+from gradscribe.engine.record.backward.hooks import NodeHooks
+from gradscribe.engine.record.backward.nodes import Nodes
+from gradscribe.engine.record.log import Log, NodeRow, PassRow
+from gradscribe.engine.record.source import Source
+from gradscribe.engine.record.thread_state import RunningPass, ThreadState
+from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.copies import SnapshotStore
+from gradscribe.engine.record.values.tensors import Tensors, version
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.recorder import Recorder
-    from gradscribe.engine.record.threads import ThreadState
 
 use_original_builtins(globals())
 
@@ -29,50 +30,56 @@ EngineEntry = Callable[..., tuple[torch.Tensor, ...]]
 
 
 class PassReached(BaseException):
-    """Raised to stop a program at a given pass; see `Recorder.until_pass`."""
+    """Raised to stop a program at a given pass or function: `Backward.stop_at_pass`."""
 
 
+@dataclass(eq=False)
 class Backward:
     """Recorder of the backward passes of a run."""
 
-    def __init__(self, recorder: "Recorder") -> None:
-        self.recorder = recorder
-        self.log = recorder.log
-        self.hooks = NodeHooks(recorder)
-        self.failed: NodeRow | None = None
-        """The node that the last failed pass stopped in."""
-        self.failed_by: BaseException | None = None
-        """The exception that this pass raised."""
+    log: Log
+    source: Source
+    threads: RecordedThreads
+    copies: SnapshotStore
+    tensors: Tensors
+    hooks: NodeHooks
+    nodes: Nodes
+    failed: NodeRow | None = None
+    """The node that the last failed pass stopped in."""
+    failed_by: BaseException | None = None
+    """The exception that this pass raised."""
+    stop_at_pass: int | None = None
+    """Stop the program, by raising `PassReached`, just before this backward pass."""
+    reached_roots: list[torch.Tensor] = field(default_factory=list)
 
     def run(
         self,
-        lane: "ThreadState",
+        thread: ThreadState,
         original: EngineEntry,
         outputs: object,
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> tuple[torch.Tensor, ...]:
         """Run and record a pass; the arguments are those of the engine's entry."""
-        recorder = self.recorder
         roots = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
         seeds = list(args[0]) if args and isinstance(args[0], tuple | list) else [None] * len(roots)
-        with torch._C.DisableTorchFunction(), recorder.threads.lock:
-            lane.quiet += 1
+        with torch._C.DisableTorchFunction(), self.threads.lock:
+            thread.quiet += 1
             run: RunningPass | None = None
             edges: list[GradientEdge] = []
             try:
-                run, edges = self._begin(lane, roots, seeds, args, kwargs)
+                run, edges = self._begin(thread, roots, seeds, args, kwargs)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.stop_on_error(error)
             finally:
-                lane.quiet -= 1
+                thread.quiet -= 1
         if run is None:
             return original(outputs, *args, **kwargs)
         try:
-            if _get_current_function_mode() is lane.mode:  # type: ignore[no-untyped-call]
+            if _get_current_function_mode() is thread.mode:  # type: ignore[no-untyped-call]
                 result = original(outputs, *args, **kwargs)
             else:
-                with lane.mode:
+                with thread.mode:
                     result = original(outputs, *args, **kwargs)
         except BaseException as error:
             self.failed = self.hooks.find_failed_node(run)
@@ -80,9 +87,9 @@ class Backward:
             raise
         finally:
             del edges
-            lane.runs.remove(run)
+            thread.runs.remove(run)
             self.hooks.running.remove(run)
-        with torch._C.DisableTorchFunction(), recorder.threads.lock:
+        with torch._C.DisableTorchFunction(), self.threads.lock:
             try:
                 self._end(run, result)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
@@ -95,46 +102,45 @@ class Backward:
         if row.kind == "grad":
             for t in result:
                 if isinstance(t, torch.Tensor):
-                    self.recorder.tensors.value(t, row.where, maker="grad")
+                    self.tensors.value(t, row.where, maker="grad")
 
     def _begin(
         self,
-        lane: "ThreadState",
+        thread: ThreadState,
         roots: list[object],
         seeds: list[object],
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> tuple[RunningPass, list[GradientEdge]]:
         """Record the pass, hook its nodes, and return edges that keep leaf roots alive."""
-        recorder, log = self.recorder, self.log
-        where, _ = recorder.source.locate(sys._getframe(1))
+        log, tensors = self.log, self.tensors
+        where, _ = self.source.locate(sys._getframe(1))
         number = len(log.passes)
         flags = [*args[1:3], False, False]
         row = PassRow(
             kind="backward" if kwargs.get("accumulate_grad") else "grad",
             where=where,
             roots=[
-                recorder.tensors.value(r, where).id if isinstance(r, torch.Tensor) else None
-                for r in roots
+                tensors.value(r, where).id if isinstance(r, torch.Tensor) else None for r in roots
             ],
-            seeds=[recorder.copies.keep(s) if isinstance(s, torch.Tensor) else None for s in seeds],
+            seeds=[self.copies.keep(s) if isinstance(s, torch.Tensor) else None for s in seeds],
             retain_graph=bool(flags[0]),
             create_graph=bool(flags[1]),
         )
         edges = [_edge(r) for r in roots]
-        row.targets = [None if e is None else recorder.nodes.target(*e[:2]) for e in edges]
+        row.targets = [None if e is None else self.nodes.target(*e[:2]) for e in edges]
         log.passes.append(row)
         log.add_event("backward", number, where)
-        if recorder.stop_at_pass is not None and number == recorder.stop_at_pass:
-            recorder.reached_roots = [r for r in roots if isinstance(r, torch.Tensor)]
+        if number == self.stop_at_pass:
+            self.reached_roots = [r for r in roots if isinstance(r, torch.Tensor)]
             raise PassReached
-        run = RunningPass(number, lane, row.targets)
+        run = RunningPass(number, row.targets)
         for seed, tensor in zip(row.seeds, seeds, strict=True):
             if isinstance(tensor, torch.Tensor):
                 run.sent_gradients[id(tensor)] = weakref.ref(tensor), version(tensor), seed
         present = [e for e in edges if e is not None]
-        recorder.nodes.hook_reachable(number, [e.node for e in present])
-        lane.runs.append(run)
+        self.nodes.hook_reachable(number, [e.node for e in present])
+        thread.runs.append(run)
         self.hooks.running.append(run)
         return run, present
 

@@ -4,30 +4,26 @@ A node gets its hook when it is first seen, mostly just after the op that create
 calls the hook when the node has run: with the gradients that the node received and one gradient per
 edge, already reduced and cast as the engine passes them on. Hooks only note which snapshots these
 are; `passes` reads the notes later. They never raise (a failure ends the recording, see
-`Log.give_up`), never return anything and never reference a node, which would keep its saved tensors
-alive.
+`Log.stop_on_error`), never return anything and never reference a node, which would keep its saved
+tensors alive.
 """
 
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from msgspec import Struct
 from torch.autograd.graph import Node
 
 from gradscribe.engine.protocol.tape import Accumulation
-from gradscribe.engine.record.log import NO_GRADIENT, EventRow, NodeRanNote, NodeRow
-from gradscribe.engine.record.values.copies import SHARED_ELEMENTS
+from gradscribe.engine.record.log import NO_GRADIENT, EventRow, Log, NodeRanNote, NodeRow
+from gradscribe.engine.record.thread_state import NotedGradient, RunningPass
+from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.copies import SHARED_ELEMENTS, SnapshotStore
 from gradscribe.engine.record.values.raw_reads import is_plain_strided
-from gradscribe.engine.record.values.tensors import same_elements, version
+from gradscribe.engine.record.values.tensors import Tensors, same_elements, version
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.backward.passes import Target
-    from gradscribe.engine.record.recorder import Recorder
-    from gradscribe.engine.record.threads import ThreadState
 
 use_original_builtins(globals())
 
@@ -35,33 +31,23 @@ Grads = Sequence[torch.Tensor | None]
 _ref = weakref.ref
 _WithoutModes = torch._C.DisableTorchFunction
 """A context in which the program's function modes do not see the recorder's own reads."""
-_Noted = tuple[weakref.ref[torch.Tensor], int, int | None]
-"""A gradient, its version and its snapshot."""
-
-
-class RunningPass:
-    """A backward pass while it runs."""
-
-    def __init__(self, number: int, lane: "ThreadState", targets: "list[Target | None]") -> None:
-        self.number = number
-        self.lane = lane
-        self.targets = targets
-        """The nodes and leaves that it starts from."""
-        self.sent_gradients: dict[int, _Noted] = {}
-        """Gradients that were sent, by ``id()``: if one arrives unchanged, it has a snapshot."""
 
 
 class NodeHooks:
     """Notes of what backward nodes received and sent, and of what leaves accumulated."""
 
-    def __init__(self, recorder: "Recorder") -> None:
-        self.recorder = recorder
-        self.log = recorder.log
+    def __init__(
+        self, log: Log, threads: RecordedThreads, copies: SnapshotStore, tensors: Tensors
+    ) -> None:
+        self.log = log
+        self.threads = threads
+        self.copies = copies
+        self.tensors = tensors
         self.running: list[RunningPass] = []
         """The passes that are running in all threads, in the order in which they began."""
-        self.lock = recorder.threads.lock
-        self.keep = recorder.copies.keep
-        self._grads: dict[int, _Noted] = {}
+        self.lock = threads.lock
+        self.keep = copies.keep
+        self._grads: dict[int, NotedGradient] = {}
         """Each leaf's ``.grad`` by tensor number."""
         self._register: Callable[..., object] = _Mixin.__dict__["_register_hook"].__func__
 
@@ -103,11 +89,11 @@ class NodeHooks:
 
         None if it is unchanged. ``kept``: its snapshot, if there is already one.
         """
-        row, grad = self.recorder.tensors.value(t, None), t.grad
+        row, grad = self.tensors.value(t, None), t.grad
         known = self._grads.get(row.tensor)
         if grad is None or (known is not None and self._holds(grad, known)):
             return None
-        kept = self.recorder.copies.keep(grad) if kept is None else kept
+        kept = self.keep(grad) if kept is None else kept
         if kept is None:
             return None
         self._grads[row.tensor] = (weakref.ref(grad), version(grad), kept)
@@ -186,7 +172,7 @@ class NodeHooks:
     def after_accumulation(self, t: torch.Tensor, grad: torch.Tensor | None) -> None:
         """Record that a gradient was added to a leaf's ``.grad``."""
         run = self.running[0] if len(self.running) == 1 else self._innermost()
-        log, row = self.log, self.recorder.tensors.value(t, None)
+        log, row = self.log, self.tensors.value(t, None)
         noted = self._grads.get(row.tensor)
         before = noted[2] if noted is not None else None
         now, after, arrived = t.grad, None, None
@@ -209,26 +195,26 @@ class NodeHooks:
 
         A node runs in the thread that began the pass, or in a worker thread of torch's engine.
         """
-        lane = self.recorder.threads.current()
-        return lane.runs[-1] if lane is not None and lane.runs else self.running[-1]
+        thread = self.threads.current()
+        return thread.runs[-1] if thread is not None and thread.runs else self.running[-1]
 
     def _shared(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
         """Return a snapshot that shares memory if a gradient is a view of a received one."""
         for whole, number in zip(received, kept):  # noqa: B905
             if whole is not None and number is not None:
-                shared = self.recorder.copies.share(grad, whole, number)
+                shared = self.copies.share(grad, whole, number)
                 if shared is not None:
                     return shared
         return None
 
-    def _holds(self, grad: torch.Tensor, known: _Noted) -> bool:
+    def _holds(self, grad: torch.Tensor, known: NotedGradient) -> bool:
         """Return whether a ``.grad``, even if a new tensor, has the data last noted for it."""
         copy = self.log.snapshots[known[2]] if known[2] is not None else None
         if isinstance(copy, torch.Tensor) and copy.layout is torch.strided is grad.layout:
             return same_elements(copy, grad)
         return known[0]() is grad and version(grad) == known[1]
 
-    def _overwritten(self, grad: torch.Tensor, known: _Noted) -> bool:
+    def _overwritten(self, grad: torch.Tensor, known: NotedGradient) -> bool:
         """Return whether a ``.grad`` changed since its copy, even with the same version."""
         copy = self.log.snapshots[known[2]] if known[2] is not None else None
         if version(grad) != known[1]:

@@ -5,13 +5,11 @@ the C++ node itself owns (``node.metadata``). A reference to a node would keep i
 alive, so nothing here stores any.
 """
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch.autograd.graph import Node
 
-from gradscribe.engine.record.backward.hooks import AfterNode
-from gradscribe.engine.record.log import Log, NodeKind, NodeRow, SavedRow
+from gradscribe.engine.record.backward.hooks import AfterNode, NodeHooks
+from gradscribe.engine.record.log import Log, NodeKind, NodeRow, SavedRow, Target
 from gradscribe.engine.record.values.raw_reads import (
     dispatch_mode_count,
     overrides_dispatch,
@@ -19,9 +17,6 @@ from gradscribe.engine.record.values.raw_reads import (
 )
 from gradscribe.engine.record.values.tensors import Tensors
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.backward.hooks import NodeHooks
 
 use_original_builtins(globals())
 
@@ -43,10 +38,10 @@ LAST_NUMBER = 2**64 - 1
 class Nodes:
     """The backward nodes seen in a run."""
 
-    def __init__(self, log: Log, tensors: Tensors) -> None:
+    def __init__(self, log: Log, tensors: Tensors, hooks: NodeHooks) -> None:
         self.log = log
         self.tensors = tensors
-        self.hooks: NodeHooks
+        self.hooks = hooks
         self.since = LAST_NUMBER
         """The lowest sequence number that a node of the op being recorded can have."""
         self.has_unrecorded = False
@@ -138,7 +133,7 @@ class Nodes:
         Called when the op is recorded, so that the leaf's value is the one that the op used.
         Returns the next nodes that the same op created, in reverse order.
         """
-        leads: list[tuple[int, int] | None] = []
+        leads: list[Target | None] = []
         own: list[NodeAndRow] = []
         after: Edges = node.next_functions
         since, key = self.since, self._key
@@ -159,8 +154,8 @@ class Nodes:
             own.reverse()
         return own
 
-    def target(self, node: Node, nr: int) -> tuple[int, int]:
-        """Return the target of an edge: a node's id and its input, or a leaf's value and 0."""
+    def target(self, node: Node, nr: int) -> Target:
+        """Return the target of an edge."""
         if type(node) is AccumulateGrad:
             return self.leaf(node), 0
         return self.row(node).id, nr

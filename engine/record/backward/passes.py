@@ -12,13 +12,14 @@ import torch
 from gradscribe.engine.protocol.tape import Edge
 from gradscribe.engine.record.log import (
     NO_GRADIENT,
+    CodeLocation,
     EventRow,
     ExecutionRow,
     Log,
     NodeRanNote,
     NodeRow,
+    Target,
 )
-from gradscribe.engine.record.source import CodeLocation
 from gradscribe.engine.record.values.raw_reads import dispatch_mode_count, without_dispatch_modes
 from gradscribe.engine.record.values.tensors import same_elements
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 use_original_builtins(globals())
-
-Target = tuple[int, int]
-"""A node id and its input, or a leaf's value id and 0."""
 
 
 class PassReader:

@@ -8,9 +8,9 @@ from msgspec import Struct
 from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 
+from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS, type_name
 from gradscribe.engine.protocol.tape import Arg
 from gradscribe.engine.record.log import ValueRow
-from gradscribe.engine.run.errors import MAX_NAME_CHARS, type_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())

@@ -5,23 +5,22 @@ import itertools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
-from msgspec import Struct
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from gradscribe.engine.record.log import CallRow, EventRow
-from gradscribe.engine.record.source import CodeLocation
-from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.protocol.safe_text import type_name
+from gradscribe.engine.record.log import CallRow, CodeLocation, EventRow, Log
+from gradscribe.engine.record.source import Source
+from gradscribe.engine.record.thread_state import CalledModule, RunningCall, ThreadState
+from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.tensors import Tensors
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.recorder import Recorder
-    from gradscribe.engine.record.threads import ThreadState
 
 use_original_builtins(globals())
 
@@ -33,43 +32,17 @@ _MOST_SEARCHED = 64
 """Elements of a list that are searched for the module that is called."""
 
 
-class _CalledModule(Struct, gc=False, eq=False):
-    """A module that was called, described as it was at its first call."""
-
-    module: "weakref.ref[nn.Module]"
-    """Weak: a program may create many modules, whose parameters have to be freed with them."""
-    number: int
-    parameters: int
-    about: str
-    inside: dict[int, str | None]
-    """The path from it to each submodule, by ``id()``; None for a module that is elsewhere."""
-    variables: dict[tuple[int, int], str]
-    """The variable that referred to it, by the code object and instruction of the call."""
-    is_named: bool = False
-    """True once its parameters have their full names."""
-
-
-class RunningCall(Struct, gc=False, eq=False):
-    """A module call that is running."""
-
-    index: int
-    """The index of its row in `Log.calls`."""
-    known: _CalledModule
-    name: str
-    frame: FrameType | None
-    """The frame of the call, until it ends."""
-    where: CodeLocation
-    activity: str
-    """The place of the call in the user's text and torch's activity there; see `Source.here`."""
-
-
+@dataclass(eq=False)
 class Modules:
     """The module calls of one run."""
 
-    def __init__(self, recorder: "Recorder") -> None:
-        self.recorder = recorder
-        self.lock = recorder.threads.lock
-        self._known: dict[int, _CalledModule] = {}
+    log: Log
+    source: Source
+    threads: RecordedThreads
+    tensors: Tensors
+
+    def __post_init__(self) -> None:
+        self._known: dict[int, CalledModule] = {}
         """By ``id()``, which may have belonged to another module before."""
         self._numbers = itertools.count()
         self._call = _call_of(nn.Module)
@@ -77,17 +50,17 @@ class Modules:
     def start(self) -> None:
         """Begin to watch every module of the process."""
         self._call = original = _call_of(nn.Module)
-        enter, leave, here = self._enter, self._leave, self.recorder.threads.current
-        log = self.recorder.log
+        enter, leave, here = self._enter, self._leave, self.threads.current
+        log = self.log
 
         @functools.wraps(original)
         def call(module: nn.Module, *args: object, **kwargs: object) -> object:
-            lane = here()
-            if lane is None:
+            thread = here()
+            if thread is None:
                 return original(module, *args, **kwargs)
             out = entered = None
             try:
-                entered = enter(lane, module)
+                entered = enter(thread, module)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 log.stop_on_error(error)
             if entered is None:
@@ -95,7 +68,7 @@ class Modules:
             try:
                 out = original(module, *args, **kwargs)
             finally:
-                leave(lane, entered, out)
+                leave(thread, entered, out)
             return out
 
         nn.Module._call_impl = call  # type: ignore[method-assign,assignment]
@@ -104,15 +77,15 @@ class Modules:
         """Stop watching modules."""
         nn.Module._call_impl = self._call  # type: ignore[method-assign]
 
-    def _enter(self, lane: "ThreadState", module: nn.Module) -> RunningCall:
-        recorder, log, calls = self.recorder, self.recorder.log, lane.calls
+    def _enter(self, thread: ThreadState, module: nn.Module) -> RunningCall:
+        log, calls = self.log, thread.calls
         frame = sys._getframe(1)
-        where, doing = recorder.source.locate(frame.f_back, lane)
+        where, doing = self.source.locate(frame.f_back, thread)
         known = self._known.get(id(module))
         if known is None or known.module() is not module:
             with torch._C.DisableTorchFunction():
                 known = self._describe(module)
-        name = self._path(lane, known, module, where)
+        name = self._path(thread, known, module, where)
         if not known.is_named:
             known.is_named = True
             self._name_parameters(module, name)
@@ -120,7 +93,7 @@ class Modules:
             training = bool(module.training)
         except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
             training = False
-        with self.lock:
+        with self.threads.lock:
             entered = RunningCall(len(log.calls), known, name, frame, where, doing)
             log.calls.append(
                 CallRow(
@@ -138,20 +111,20 @@ class Modules:
         calls.append(entered)
         return entered
 
-    def _leave(self, lane: "ThreadState", entered: RunningCall, out: object) -> None:
-        recorder, log = self.recorder, self.recorder.log
-        lane.calls.pop()
+    def _leave(self, thread: ThreadState, entered: RunningCall, out: object) -> None:
+        log = self.log
+        thread.calls.pop()
         # The frame refers to this in turn: the cycle would keep the call's result alive.
         entered.frame = None
         if log.is_recording:
-            with self.lock:
+            with self.threads.lock:
                 if isinstance(out, torch.Tensor):
-                    known = recorder.tensors.known(out)
+                    known = self.tensors.known(out)
                     if known is not None:
                         log.calls[entered.index].result = known.id
                 log.write(EventRow("leave", entered.index, entered.where))
 
-    def _describe(self, module: nn.Module) -> _CalledModule:
+    def _describe(self, module: nn.Module) -> CalledModule:
         """Describe a module that is called for the first time."""
         # Outside the lock: these may be the program's own code.
         paths: dict[int, str | None] = {}
@@ -165,7 +138,7 @@ class Modules:
             about = str(module.extra_repr())
         except Exception:  # noqa: BLE001 - a user's module may fail, or not be ready yet
             about = _ask(lambda: str(module.extra_repr()), "")
-        with self.lock:
+        with self.threads.lock:
             known = self._known.get(id(module))
             if known is not None and known.module() is not module:
                 for other in self._known.values():
@@ -173,31 +146,31 @@ class Modules:
                 known = None
             if known is None:
                 me, number = weakref.ref(module), next(self._numbers)
-                known = self._known[id(module)] = _CalledModule(me, number, count, about, paths, {})
+                known = self._known[id(module)] = CalledModule(me, number, count, about, paths, {})
         return known
 
     def _path(
-        self, lane: "ThreadState", known: _CalledModule, module: nn.Module, where: CodeLocation
+        self, thread: ThreadState, known: CalledModule, module: nn.Module, where: CodeLocation
     ) -> str:
         """Return a name as ``net.0``: the outermost module's variable and the path from it."""
-        for entered in reversed(lane.calls):
+        for entered in reversed(thread.calls):
             name = _path_from(entered.known, module)
             if name is not None:
                 return f"{entered.name}.{name}" if name else entered.name
         key = (id(where[0]), where[1]) if where is not None else (0, 0)
         name = known.variables.get(key)
         if name is None:
-            name = known.variables[key] = self._variable(lane, module)
+            name = known.variables[key] = self._variable(thread, module)
         return name
 
-    def _variable(self, lane: "ThreadState", module: nn.Module) -> str:
+    def _variable(self, thread: ThreadState, module: nn.Module) -> str:
         """Return the program's name for a module, or its class if it has none."""
-        running = [id(entered.known.module()) for entered in lane.calls]
-        return _name_in_frames(module, list(_frames(self.recorder.source.user_frame())), running)
+        running = [id(entered.known.module()) for entered in thread.calls]
+        return _name_in_frames(module, list(_frames(self.source.user_frame())), running)
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""
-        tensors = self.recorder.tensors
+        tensors = self.tensors
         try:
             own = [*module._parameters.items(), *module._buffers.items()]
         except Exception:  # noqa: BLE001 - it is not initialized yet
@@ -315,7 +288,7 @@ def _call_of(kind: type[nn.Module]) -> _CallImpl:
     return cast("_CallImpl", kind._call_impl)
 
 
-def _path_from(outer: _CalledModule, module: nn.Module) -> str | None:
+def _path_from(outer: CalledModule, module: nn.Module) -> str | None:
     """Return the path from a module to a submodule; None if it does not contain it."""
     key = id(module)
     if key not in outer.inside:

@@ -1,6 +1,7 @@
 """Optimizer steps and gradient resets, recorded as single events instead of many small ops."""
 
 import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
@@ -9,16 +10,18 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.tape import Change, Memory, Reset
-from gradscribe.engine.record.log import StepRow, ValueRow
-from gradscribe.engine.record.source import CodeLocation
-from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.record.log import CodeLocation, Log, StepRow, ValueRow
+from gradscribe.engine.record.source import Source
+from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.copies import SnapshotStore
+from gradscribe.engine.record.values.tensors import Tensors
+from gradscribe.engine.record.writes import Writes
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from gradscribe.engine.record.recorder import Recorder
 
 use_original_builtins(globals())
 
@@ -29,12 +32,17 @@ MOST_STATE_ELEMENTS = 2048
 """Maximum number of elements of an optimizer's state that are copied at each step."""
 
 
+@dataclass(eq=False)
 class Optimizers:
     """The optimizer steps of one run."""
 
-    def __init__(self, recorder: "Recorder") -> None:
-        self.recorder = recorder
-        self._restore: list[tuple[type, Callable[..., None]]] = []
+    log: Log
+    source: Source
+    threads: RecordedThreads
+    copies: SnapshotStore
+    tensors: Tensors
+    writes: Writes
+    _restore: "list[tuple[type, Callable[..., None]]]" = field(default_factory=list)
 
     def start(self) -> None:
         """Begin to watch every optimizer of the process.
@@ -53,30 +61,29 @@ class Optimizers:
             kind.zero_grad = original  # type: ignore[attr-defined]
 
     def _pre(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
-        lane = self.recorder.threads.current()
-        if lane is None:
+        thread = self.threads.current()
+        if thread is None:
             return
-        with torch._C.DisableTorchFunction(), self.recorder.threads.lock:
+        with torch._C.DisableTorchFunction(), self.threads.lock:
             try:
-                tensors, owned = self.recorder.tensors, _parameters(optimizer)
-                lane.steps.append([(p, tensors.value(p, None)) for p in owned])
-                if self.recorder.log.is_recording:
-                    where, _ = self.recorder.source.locate(sys._getframe(1))
-                    self.recorder.writes.gradients([(p, None) for p in owned], where)
+                tensors, owned = self.tensors, _parameters(optimizer)
+                thread.steps.append([(p, tensors.value(p, None)) for p in owned])
+                if self.log.is_recording:
+                    where, _ = self.source.locate(sys._getframe(1))
+                    self.writes.gradients([(p, None) for p in owned], where)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
-                self.recorder.log.stop_on_error(error)
+                self.log.stop_on_error(error)
 
     def _post(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
-        recorder = self.recorder
-        lane = recorder.threads.current()
-        if lane is None or not lane.steps:
+        thread = self.threads.current()
+        if thread is None or not thread.steps:
             return
-        with torch._C.DisableTorchFunction(), recorder.threads.lock:
-            where, _ = recorder.source.locate(sys._getframe(1))
+        with torch._C.DisableTorchFunction(), self.threads.lock:
+            where, _ = self.source.locate(sys._getframe(1))
             try:
-                self._stepped(optimizer, lane.steps.pop(), where)
+                self._stepped(optimizer, thread.steps.pop(), where)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
-                recorder.log.stop_on_error(error)
+                self.log.stop_on_error(error)
 
     def _stepped(
         self,
@@ -85,62 +92,59 @@ class Optimizers:
         where: CodeLocation,
     ) -> None:
         """Record a step; ``owned`` has the parameters and their values before it."""
-        recorder = self.recorder
         changes: list[Change] = []
         for p, before in owned:
-            row = recorder.tensors.known(p)
-            if row is not None and recorder.tensors.differs(p, row):
-                row = recorder.tensors.add(p, row.where, maker=row.maker)
+            row = self.tensors.known(p)
+            if row is not None and self.tensors.differs(p, row):
+                row = self.tensors.add(p, row.where, maker=row.maker)
             # The step's closure may have recorded the new value already.
             if row is not None and row.id != before.id:
                 changes.append(Change(before.id, row.id))
         rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
         lr = rates.pop() if len(rates) == 1 else None
         parameters = tuple(row.tensor for _, row in owned)
-        number = recorder.log.optimized_tensors.setdefault(
-            parameters, len(recorder.log.optimized_tensors)
-        )
+        number = self.log.optimized_tensors.setdefault(parameters, len(self.log.optimized_tensors))
         memory = self._memory(optimizer, [p for p, _ in owned])
         step = StepRow(type_name(type(optimizer)), where, changes, lr, number, memory)
-        recorder.log.steps.append(step)
-        recorder.log.add_event("step", len(recorder.log.steps) - 1, where)
+        self.log.steps.append(step)
+        self.log.add_event("step", len(self.log.steps) - 1, where)
 
     def _memory(self, optimizer: Optimizer, owned: "list[torch.Tensor]") -> list[Memory]:
         """Copy the optimizer's state of its parameters, up to `MOST_STATE_ELEMENTS` elements."""
         found: list[Memory] = []
         left = MOST_STATE_ELEMENTS
         for p in owned:
-            row = self.recorder.tensors.known(p)
+            row = self.tensors.known(p)
             kept = optimizer.state.get(p) if row is not None else None
             if row is None or not isinstance(kept, dict):
                 continue
             for name, t in kept.items():
                 if isinstance(name, str) and isinstance(t, torch.Tensor) and t.numel() <= left:
                     left -= t.numel()
-                    found.append((row.id, name, self.recorder.copies.keep(t)))
+                    found.append((row.id, name, self.copies.keep(t)))
         return found
 
     def _wrapped(self, original: "Callable[..., None]") -> "Callable[..., None]":
-        recorder = self.recorder
-
         def zero_grad(owner: Optimizer | nn.Module, set_to_none: bool = True) -> None:
-            lane = recorder.threads.current()
-            if lane is None:
+            thread = self.threads.current()
+            if thread is None:
                 return original(owner, set_to_none=set_to_none)
-            with torch._C.DisableTorchFunction(), recorder.threads.lock:
+            with torch._C.DisableTorchFunction(), self.threads.lock:
                 owned = _parameters(owner)
                 with_grad = [p for p in owned if p.grad is not None]
-                leaves = tuple(recorder.tensors.value(p, None).id for p in with_grad)
-            lane.quiet += 1
+                leaves = tuple(self.tensors.value(p, None).id for p in with_grad)
+            thread.quiet += 1
             try:
                 original(owner, set_to_none=set_to_none)
             finally:
-                lane.quiet -= 1
-            where, _ = recorder.source.locate(sys._getframe(1))
+                thread.quiet -= 1
+            where, _ = self.source.locate(sys._getframe(1))
             # Regardless of the argument: without gradients torch does not use it.
             to_none = bool(with_grad) and bool(set_to_none)
             with torch._C.DisableTorchFunction():
-                recorder.reset(Reset(leaves, to_none), where, () if to_none else with_grad)
+                self.writes.record_reset(
+                    Reset(leaves, to_none), where, () if to_none else with_grad
+                )
             return None
 
         return zero_grad

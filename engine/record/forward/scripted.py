@@ -5,27 +5,26 @@ Function modes see neither them nor the ops inside them.
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import torch
 
-from gradscribe.engine.record.forward.function_mode import record_opaque_call
+from gradscribe.engine.record.forward.op_recorder import OpRecorder
+from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.recorder import Recorder
 
 use_original_builtins(globals())
 
 _KINDS = (torch._C.ScriptFunction, torch._C.ScriptMethod)
 
 
+@dataclass(eq=False)
 class ScriptedCalls:
     """Recorder of scripted calls."""
 
-    def __init__(self, recorder: "Recorder") -> None:
-        self.recorder = recorder
-        self._plain: dict[type, Callable[..., object]] = {}
+    threads: RecordedThreads
+    ops: OpRecorder
+    _plain: dict[type, Callable[..., object]] = field(default_factory=dict)
 
     def start(self) -> None:
         """Begin to watch every scripted function of the process."""
@@ -39,14 +38,14 @@ class ScriptedCalls:
             _replace(kind, plain)
 
     def _watched(self, plain: Callable[..., object]) -> Callable[..., object]:
-        recorder = self.recorder
+        current, record = self.threads.current, self.ops.record_opaque_call
 
         def call(scripted: object, /, *args: object, **kwargs: object) -> object:
-            lane = recorder.threads.current()
-            if lane is None or lane.is_inside_torch_function():
+            thread = current()
+            if thread is None or thread.is_inside_torch_function():
                 return plain(scripted, *args, **kwargs)
             bound = functools.partial(plain, scripted)
-            return record_opaque_call(recorder, lane, _name(scripted), bound, args, kwargs)
+            return record(thread, _name(scripted), bound, args, kwargs)
 
         return call
 

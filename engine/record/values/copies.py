@@ -46,11 +46,11 @@ _cached: dict[Layout, list[Any]] = {}
 class SnapshotStore:
     """The snapshots of one run, numbered as in `Log.snapshots`."""
 
-    def __init__(self, log: Log, budget: int) -> None:
+    def __init__(self, log: Log, budget: int, before_drop: Callable[[], None]) -> None:
+        """``before_drop`` is called before copies become summaries; it may still compare them."""
         self.log = log
         self.budget = budget
-        self.on_drop: Callable[[], None] = lambda: None
-        """Called before copies become summaries, for code that has yet to compare copies."""
+        self._before_drop = before_drop
         self._bytes = 0
         self._reused_from = min(REUSE_FROM_BYTES, budget)
         self._counted: deque[tuple[int, int, Layout | None]] = deque()
@@ -179,7 +179,7 @@ class SnapshotStore:
 
         It goes a little below the budget, so that many small copies are processed together.
         """
-        self.on_drop()
+        self._before_drop()
         kept, log = self.log.snapshots, self.log
         dropped: list[tuple[int, Layout | None]] = []
         indices: list[int] = []

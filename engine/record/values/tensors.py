@@ -2,7 +2,6 @@
 
 import itertools
 import weakref
-from collections.abc import Callable
 from operator import attrgetter
 from typing import Protocol
 
@@ -11,8 +10,7 @@ from msgspec import Struct
 from torch.autograd.graph import Node
 
 from gradscribe.engine.protocol.tape import Change, Snapshot
-from gradscribe.engine.record.log import Log, NodeRow, ValueRow
-from gradscribe.engine.record.source import CodeLocation
+from gradscribe.engine.record.log import CodeLocation, Log, NodeRow, ValueRow
 from gradscribe.engine.record.values.copies import SnapshotStore
 from gradscribe.engine.record.values.raw_reads import (
     PLAIN_TENSOR_TYPES,
@@ -47,6 +45,7 @@ class Tensors:
         self.log = log
         self.copies = copies
         self.nodes: NodeIds
+        """Set once: values and nodes refer to each other."""
         self.values_by_id: dict[int, ValueRow] = {}
         """The last value of each tensor by ``id()``, which may have been another's before."""
         self._memories: dict[int, _Memory] = {}
@@ -54,8 +53,6 @@ class Tensors:
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._numbers = itertools.count()
-        self.on_changed: Callable[[list[Change], CodeLocation], None]
-        """Called with values that changed without an op on them."""
         self.handles_ops = False
         """True once there was a tensor whose class `overrides_dispatch`."""
         self.exposed: set[int] = set()
@@ -85,7 +82,7 @@ class Tensors:
             before = row
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
             if row.maker != ".grad":
-                self.on_changed([Change(before.id, row.id)], where)
+                self.log.add_changes([Change(before.id, row.id)], where)
         return row
 
     def add(

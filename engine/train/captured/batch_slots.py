@@ -5,7 +5,7 @@ Gathering each batch separately costs as much as a small model's forward pass.
 
 import torch
 
-from gradscribe.engine.train.runs.batches import ALIGNED, Batches, aligned_rows, row_bytes
+from gradscribe.engine.train.batches import ALIGNED, Batches, aligned_rows, row_bytes
 
 MOST_BYTES = 16 << 20
 

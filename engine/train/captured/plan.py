@@ -12,11 +12,11 @@ from typing import cast
 
 import torch
 
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.captured.batch_slots import BatchSlots
 from gradscribe.engine.train.captured.capture import CaptureError, Emitter, Step, trace
 from gradscribe.engine.train.captured.rules import Memory, flat_rule
-from gradscribe.engine.train.runs import checkpoints
-from gradscribe.engine.train.runs.batches import Batches
 from gradscribe.engine.train.source import steps
 from gradscribe.engine.train.source.program import TrainingProgram
 from gradscribe.engine.train.user_module import attributes

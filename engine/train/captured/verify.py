@@ -6,11 +6,12 @@ import math
 import torch
 from torch.nn.parameter import is_lazy
 
-from gradscribe.engine.run.errors import USER_ERRORS, error_message, type_name
+from gradscribe.engine.protocol.safe_text import type_name
+from gradscribe.engine.run.errors import USER_ERRORS, error_message
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.captured.capture import CaptureError
 from gradscribe.engine.train.captured.plan import CapturePlan, StepResults
-from gradscribe.engine.train.runs import checkpoints
-from gradscribe.engine.train.runs.batches import Batches
 from gradscribe.engine.train.source.program import (
     SourceSections,
     TrainingProgram,

@@ -10,14 +10,14 @@ import torch
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.run.errors import USER_ERRORS
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.captured import plan as plans
 from gradscribe.engine.train.captured import verify
 from gradscribe.engine.train.captured.capture import CaptureError
 from gradscribe.engine.train.captured.plan import CapturePlan, StepResults
 from gradscribe.engine.train.captured.unprofiled import unprofiled
-from gradscribe.engine.train.runs import checkpoints
-from gradscribe.engine.train.runs.batches import Batches
-from gradscribe.engine.train.runs.checkpoints import Checkpoint, Checkpoints
+from gradscribe.engine.train.checkpoints import Checkpoint, Checkpoints
 from gradscribe.engine.train.runs.events import StepEvents
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.stop_conditions import StopConditions

@@ -14,7 +14,7 @@ import torch
 from msgspec import Struct
 
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
-from gradscribe.engine.train.runs.checkpoints import Checkpoint, Checkpoints, restore
+from gradscribe.engine.train.checkpoints import Checkpoint, Checkpoints, restore
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source.changes import Change, WeightEdit

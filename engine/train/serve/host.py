@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable
 
 from gradscribe.engine.protocol.check_replies import shorten
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import MISTAKES, Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training import TrainReply, TrainRequest, requests
 from gradscribe.engine.protocol.training import replies as training_replies
 from gradscribe.engine.run import async_devices
-from gradscribe.engine.run.errors import USER_ERRORS, error_message, type_name
+from gradscribe.engine.run.errors import USER_ERRORS, error_message
 from gradscribe.engine.train import memory
 from gradscribe.engine.train.runs import measure, record_step, saved
 from gradscribe.engine.train.runs.run import TrainingRun

@@ -5,10 +5,54 @@ from dataclasses import dataclass, field
 
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training import requests
-from gradscribe.engine.train.memory import MemoryGuard
+from gradscribe.engine.train.memory import allocated_bytes, data_limit, resident_bytes
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.runs.stop_conditions import StopConditions
 from gradscribe.engine.train.views.scheduler import ViewScheduler
+
+MEMORY_EVERY_S = 0.25
+MEMORY_GROWTH = 1 << 29
+"""Maximum growth in bytes by graphs that the mistake ``keep_graphs`` retains, per play."""
+MEMORY_SHARE = 0.8
+"""Maximum share of the process's memory limit."""
+
+
+class MemoryGuard:
+    """Monitor of memory use by one run while it plays."""
+
+    def __init__(self) -> None:
+        self._began = 0
+        self._next = 0.0
+
+    def begin(self) -> None:
+        """Measure growth from now on."""
+        self._began = resident_bytes()
+
+    def problem(self, run: TrainingRun, now: float) -> Problem | None:
+        """Return why a run must pause, or None; ``now`` in seconds of any clock."""
+        if now < self._next:
+            return None
+        self._next = now + MEMORY_EVERY_S
+        cap = data_limit()
+        grown = resident_bytes() - self._began
+        full = cap and allocated_bytes() > MEMORY_SHARE * cap
+        losses = run.program.names["kept"]
+        if "keep_graphs" in run.setup.mistakes and isinstance(losses, list):
+            if grown > min(MEMORY_GROWTH, cap // 4 or MEMORY_GROWTH) or full:
+                return Problem(
+                    "Memory",
+                    f"Paused at step {run.step:,}: {len(losses):,} losses and their graphs hold "
+                    f"{(len(losses) and grown) / 1e9:.1f} GB more memory",
+                    "Keep loss.item() in place of the loss. Going back lets go of them.",
+                )
+        elif full:
+            return Problem(
+                "Memory",
+                f"Paused at step {run.step:,}: {allocated_bytes() / 1e9:.1f} GB of memory are in "
+                f"use, of {cap / 1e9:.1f} GB that there may be",
+                "Something keeps what each step makes. Make a size smaller, or reset.",
+            )
+        return None
 
 
 @dataclass

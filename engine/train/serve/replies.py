@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import torch
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training.replies import (
@@ -23,7 +24,7 @@ from gradscribe.engine.protocol.training.replies import (
     UnitLayer,
     ViewReply,
 )
-from gradscribe.engine.run.errors import USER_ERRORS, type_name
+from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train import views
 from gradscribe.engine.train.arrays import to_array
 from gradscribe.engine.train.runs import export

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 import torch
 
-from gradscribe.engine.process.system import reap
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import requests
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS, RawArray, ViewReply
+from gradscribe.engine.system import reap
 from gradscribe.engine.train.arrays import dtype_of, pack_flat, to_array
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import view_process

@@ -18,7 +18,7 @@ import msgspec
 import torch
 from msgspec import Struct
 
-from gradscribe.engine.process import system
+from gradscribe.engine import system
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import requests
 from gradscribe.engine.protocol.training.replies import RawArray, ViewReply
@@ -153,7 +153,7 @@ def _tensor(array: RawArray) -> torch.Tensor:
 def fork_process(
     confine: Callable[[], None], close: tuple[int, ...]
 ) -> tuple[int, int, int] | None:
-    """Fork the process, which confines itself first; see `engine.process.system.fork_worker`."""
+    """Fork the process, which confines itself first; see `engine.system.fork_worker`."""
 
     def work(orders: int, results: int) -> None:
         confine()

@@ -4,9 +4,10 @@ import re
 
 from msgspec.structs import replace
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem
-from gradscribe.engine.run.errors import error_message, type_name
+from gradscribe.engine.run.errors import error_message
 
 _ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ propagation)? prim)?")
 """Error of oneDNN, torch's CPU backend, for a dtype that the processor does not support."""

@@ -12,10 +12,11 @@ import msgspec
 import torch
 from torch import nn
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup, SetupError
 from gradscribe.engine.protocol.tape import Place, Problem
 from gradscribe.engine.protocol.training.catalogue import Task
-from gradscribe.engine.run.errors import USER_ERRORS, to_problem, type_name
+from gradscribe.engine.run.errors import USER_ERRORS, to_problem
 from gradscribe.engine.sandbox.policy import program as policy
 from gradscribe.engine.train.memory import trim_heap
 from gradscribe.engine.train.source import catalogue, changes, codegen, steps

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gradscribe.engine.run.errors import type_name
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.train.source.program import TrainingProgram
 from gradscribe.engine.train.user_module import attributes
 from gradscribe.engine.train.user_module.attributes import (

@@ -4,9 +4,10 @@ import torch
 from msgspec.structs import replace
 from torch.nn.parameter import is_lazy
 
+from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import Part, SetupError
 from gradscribe.engine.protocol.tape import Problem
-from gradscribe.engine.run.errors import USER_ERRORS, type_name
+from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.program import ProgramError, TrainingProgram, suppress_warnings
 from gradscribe.engine.train.user_module import attributes, external_state

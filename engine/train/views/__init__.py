@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import torch
 
 from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.train import checkpoints
 from gradscribe.engine.train.arrays import ViewData
-from gradscribe.engine.train.runs import checkpoints
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source.program import suppress_warnings
 from gradscribe.engine.train.user_module import attributes

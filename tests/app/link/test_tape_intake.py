@@ -9,7 +9,7 @@ from gradscribe.app.link import tape_intake
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Edge, Tape
-from gradscribe.playback.tape import precompute
+from gradscribe.playback import precompute
 from tests.app.fakes import leaves
 
 SHORT, LONG = leaves(3), leaves(tape_intake.INLINE_EVENTS + 1)

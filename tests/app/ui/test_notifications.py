@@ -5,8 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.notifications import NotificationBar
 
 

@@ -37,13 +37,13 @@ PARTS = [
     (Nodes, "row"),
     (Nodes, "claim"),
     (Nodes, "leaf"),
-    (Nodes, "reach"),
+    (Nodes, "hook_reachable"),
     (Nodes, "target"),
-    (NodeHooks, "ran"),
-    (NodeHooks, "adding"),
-    (NodeHooks, "added"),
+    (NodeHooks, "on_node_ran"),
+    (NodeHooks, "before_accumulation"),
+    (NodeHooks, "after_accumulation"),
     (Modules, "_enter"),
-    (Modules, "_meet"),
+    (Modules, "_describe"),
     (Optimizers, "_memory"),
 ]
 

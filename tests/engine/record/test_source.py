@@ -37,9 +37,9 @@ def test_a_call_inside_a_comprehension_and_a_function():
 
 def test_targets_pair_with_their_expressions():
     source, span = placed("a, b = here(1), here(2)", "here(1)")
-    assert source.words.targets[span] == ("a",)
+    assert source.syntax.targets[span] == ("a",)
     source, span = placed("self = lambda: 0\nself.w = here(1)", "here(1)")
-    assert source.words.targets[span] == ("self.w",)
+    assert source.syntax.targets[span] == ("self.w",)
 
 
 def test_text_that_does_not_parse_has_no_names_and_no_error():

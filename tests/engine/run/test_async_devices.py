@@ -9,7 +9,7 @@ import torch
 from gradscribe.app.link import launch
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.training import requests
-from gradscribe.engine.record.forward import function_mode
+from gradscribe.engine.record.forward import bounds_checks, function_mode
 from gradscribe.engine.run import async_devices, run
 from tests.engine.driver import Engine
 
@@ -39,7 +39,7 @@ def test_without_a_device_nothing_is_lost_and_nothing_is_asked_of_it(monkeypatch
     assert async_devices.device_failure() == ""
     async_devices.release_cached_memory()
     async_devices.reset_devices()
-    async_devices.synchronize(torch.ones(2))
+    bounds_checks.synchronize(torch.ones(2))
 
 
 @pytest.mark.usefixtures("broken")
@@ -108,7 +108,7 @@ class Net(nn.Module):
         self.calls += 1
         if self.calls > 20:
             from gradscribe.engine.run import async_devices as asynchronous
-            from gradscribe.engine.train.runs import checkpoints
+            from gradscribe.engine.train import checkpoints
             def fail(*args):
                 raise RuntimeError({ASSERT!r})
             asynchronous.lost = lambda: {ASSERT!r}

@@ -7,23 +7,20 @@ from gradscribe.engine.run.run import record
 from gradscribe.engine.run.streams import StdoutCapture
 
 
-class Recorder:
-    """Hears the printed lines."""
-
-    def __init__(self):
-        self.lines = []
-        self.printed = self.lines.append
+@pytest.fixture
+def lines():
+    return []
 
 
 @pytest.fixture
-def output():
-    return StdoutCapture(Recorder(), None)
+def output(lines):
+    return StdoutCapture(lines.append, None)
 
 
-def test_lines_are_told_as_they_are_finished(output):
+def test_lines_are_told_as_they_are_finished(output, lines):
     for piece in ("a", "b\nc", "\n\n", "d"):
         assert output.write(piece) == len(piece)
-    assert output._recorder.lines == ["ab", "c", ""]
+    assert lines == ["ab", "c", ""]
     assert output.text() == "ab\nc\n\nd"
 
 

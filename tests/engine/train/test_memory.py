@@ -8,6 +8,7 @@ from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.training import replies, requests
 from gradscribe.engine.train import memory
 from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.serve import hosted_run
 from gradscribe.engine.train.serve.host import TrainingHost
 from gradscribe.engine.train.source.program import TrainingProgram
 
@@ -49,8 +50,8 @@ def test_a_process_knows_what_it_holds():
 
 @linux
 def test_kept_graphs_pause_the_run_with_one_message(monkeypatch):
-    monkeypatch.setattr(memory, "GROWTH", 8 << 20)
-    monkeypatch.setattr(memory, "EVERY_S", 0.0)
+    monkeypatch.setattr(hosted_run, "MEMORY_GROWTH", 8 << 20)
+    monkeypatch.setattr(hosted_run, "MEMORY_EVERY_S", 0.0)
     host, held, said = played(KEEPS)
     told = state(said)
     kept = held.run.program.names["kept"]
@@ -71,8 +72,8 @@ def test_kept_graphs_pause_the_run_with_one_message(monkeypatch):
 
 @linux
 def test_a_run_that_fills_what_there_may_be_is_paused(monkeypatch):
-    monkeypatch.setattr(memory, "EVERY_S", 0.0)
-    monkeypatch.setattr(memory, "data_limit", lambda: memory.allocated_bytes())
+    monkeypatch.setattr(hosted_run, "MEMORY_EVERY_S", 0.0)
+    monkeypatch.setattr(hosted_run, "data_limit", memory.allocated_bytes)
     _, held, said = played({"data": "moons"})
     assert state(said).reached == "memory"
     assert held.run.step > 0

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from gradscribe.engine.protocol import setup
-from gradscribe.engine.train.runs import checkpoints, saved
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.runs import saved
 from gradscribe.engine.train.runs.export import script
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.runs.saved import from_lists, to_lists

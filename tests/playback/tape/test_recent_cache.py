@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from gradscribe.playback import precompute
 from gradscribe.playback.graph.build import build_picture
 from gradscribe.playback.graph.look import look_at
-from gradscribe.playback.tape import precompute
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.recent_cache import MAX_EVENTS, RecentCache
 from gradscribe.playback.tape.scenes import scenes

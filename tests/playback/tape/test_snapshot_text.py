@@ -4,6 +4,7 @@ import pytest
 from gradscribe.engine.protocol.tape import Arg, Snapshot, Tape
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.text import formatting
 
 
 def snapshot(numbers, store="<f4"):
@@ -53,7 +54,7 @@ def test_the_norm_of_complex_numbers_is_real():
 
 
 def test_trimming_keeps_what_counts():
-    assert [snapshot_text.trim_zeros(x) for x in (3.0, 0.5, -1.25, 1e-9)] == [
+    assert [formatting.trim_zeros(x) for x in (3.0, 0.5, -1.25, 1e-9)] == [
         "3",
         "0.5",
         "−1.25",
@@ -62,8 +63,8 @@ def test_trimming_keeps_what_counts():
 
 
 def test_complex_numbers_lose_their_zeros_on_both_sides():
-    assert snapshot_text.trim_zeros(1 + 2j) == "1 + 2i"
-    assert snapshot_text.trim_zeros(-0.5 - 0.25j) == "−0.5 − 0.25i"
+    assert formatting.trim_zeros(1 + 2j) == "1 + 2i"
+    assert formatting.trim_zeros(-0.5 - 0.25j) == "−0.5 − 0.25i"
 
 
 def test_a_snapshot_of_a_tape_is_written_once():

@@ -9,8 +9,8 @@ from gradscribe.engine.protocol.tape import Snapshot, Tape, Value
 from gradscribe.playback.graph.coloring import Tint
 from gradscribe.playback.graph.picture import Card, CardLook, WireLook
 from gradscribe.playback.tape import snapshot_text
-from gradscribe.playback.tape.snapshot_text import trim_zeros
 from gradscribe.playback.text import formatting
+from gradscribe.playback.text.formatting import trim_zeros
 from gradscribe.widgets.graph.paint import heat
 
 WAITING = "not reached yet"

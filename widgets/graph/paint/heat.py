@@ -100,6 +100,14 @@ def scale_of(grid: NDArray[np.floating]) -> float:
     return quantile(sizes, 0.995) if sizes.size else 0.0
 
 
+def matrix_scale(numbers: NDArray[np.floating]) -> float:
+    """Return the symmetric scale: the largest magnitude, or a high quantile of many numbers."""
+    sizes = np.abs(numbers[np.isfinite(numbers)])
+    if sizes.size > 200:
+        return scale_of(numbers)
+    return float(sizes.max()) if sizes.size else 0.0
+
+
 def quantile(numbers: NDArray[np.floating], share: float) -> float:
     """Return a quantile of some numbers, bit for bit as NumPy computes it.
 

@@ -185,7 +185,7 @@ class HeatView(QWidget):
             for brush in (fill,) if math.isfinite(x) else (fill, self.hatch(x)):
                 painter.setBrush(brush)
                 painter.drawRoundedRect(box, radius, radius)
-            text = short_number(x) if is_readable and self.shows_number(x) else ""
+            text = words.short_number(x) if is_readable and self.shows_number(x) else ""
             if text and metrics.horizontalAdvance(text) < wide - 3:
                 painter.setPen(_ink(fill.rgb(), self.theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
@@ -220,28 +220,6 @@ def _ink(fill: int, theme: Theme) -> QColor:
     ink = theme.ink if theme.dark else theme.surface
     other = theme.surface if theme.dark else theme.ink
     return max(ink, other, key=lambda c: contrast(c, QColor(fill)))
-
-
-def scale_of(numbers: NDArray[np.float64]) -> float:
-    """Return the symmetric scale: the largest magnitude, or a high quantile of many numbers."""
-    sizes = np.abs(numbers[np.isfinite(numbers)])
-    if sizes.size > 200:
-        return heat.scale_of(numbers)
-    return float(sizes.max()) if sizes.size else 0.0
-
-
-def short_number(x: float) -> str:
-    """Return a number in the few characters of a cell: ``.81``, ``1.2``, ``34``, ``NaN``."""
-    if not math.isfinite(x):
-        return words.number(x)
-    size = abs(x)
-    if size >= 1e4 or 0 < size < 5e-3:
-        return f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("-", words.MINUS)
-    digits = 0 if size >= 99.5 or x == int(x) else 1 if size >= 9.95 else 2
-    text = f"{x:.{digits}f}"
-    if digits == 2 and size < 0.995:
-        text = text.replace("0.", ".", 1)
-    return text.replace("-", words.MINUS)
 
 
 def scale_text(limit: float) -> str:
@@ -281,7 +259,7 @@ class HeatmapPane(Pane):
             grid = np.frombuffer(snapshot.thumb, "<f4").reshape(snapshot.thumb_shape)
             numbers = to_float64(grid)
             self._say(f"A sample of {words.shape(snapshot.shape)}, {rows_text(grid.shape)}")
-            self.view.show_numbers(numbers, None, scale_of(numbers), None)
+            self.view.show_numbers(numbers, None, heat.matrix_scale(numbers), None)
             return True
         slices = page.slice_at(array.shape)
         exact = as_matrix(array, slices)
@@ -291,7 +269,7 @@ class HeatmapPane(Pane):
         inside = 0 <= place[0] < exact.shape[0]
         marked = inside and page.element > 0
         self._say(self._slice_note(array, slices))
-        scale = scale_of(to_float64(array))
+        scale = heat.matrix_scale(to_float64(array))
         self.view.show_numbers(numbers, exact, scale, place if marked else None)
         return True
 

@@ -1,7 +1,7 @@
 """Texts of the inspector: titles, subtitles, and reasons for missing numbers."""
 
 from gradscribe.engine.protocol.tape import Snapshot, Value
-from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.phases import phases
 from gradscribe.playback.text import formatting as texts
@@ -119,4 +119,4 @@ def gradient_sum_text(page: InspectorPage) -> str:
 
 def _scalar(snapshot: Snapshot | None) -> str:
     number = None if snapshot is None else snapshot.item()
-    return "" if number is None else snapshot_text.trim_zeros(number)
+    return "" if number is None else texts.trim_zeros(number)

@@ -10,9 +10,9 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.commands import train
-from gradscribe.app.commands.context import Notice
 from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.gallery import Gallery
 from gradscribe.app.window import window_context
 from gradscribe.engine.protocol import training as messages

@@ -60,7 +60,7 @@ def test_what_happens_after_the_run_is_not_written_down():
     recorder = watched(program)
     before = len(recorder.log.executions)
     made[0].backward()
-    recorder.passes.settle()
+    recorder.passes.process_notes()
     assert len(recorder.log.executions) == before
 
 

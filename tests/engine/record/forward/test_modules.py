@@ -126,13 +126,13 @@ def test_a_module_made_while_another_runs_is_found_in_it():
 
 def test_a_module_from_elsewhere_is_looked_for_once_in_the_one_that_calls_it(monkeypatch):
     walks = []
-    walk = modules._inside
+    walk = modules._submodules
 
     def counted(module):
         walks.append(module)
         return walk(module)
 
-    monkeypatch.setattr(modules, "_inside", counted)
+    monkeypatch.setattr(modules, "_submodules", counted)
     tape = record(
         "act = nn.Tanh()\nclass Net(nn.Module):\n    def forward(self, x):\n"
         "        for _ in range(50):\n            x = act(x)\n        return x\n"
@@ -147,9 +147,9 @@ def test_modules_are_found_where_torch_itself_finds_them():
     inner = nn.Sequential(nn.ReLU(), shared, nn.ModuleDict({"a": nn.Tanh(), "b": shared}))
     net = nn.ModuleList([shared, inner, nn.TransformerDecoderLayer(8, 2, 8), inner])
     net.register_module("none", None)
-    found = modules._inside(net)
+    found = modules._submodules(net)
     assert found == list(net.named_modules())
-    assert modules._count(found) == sum(p.numel() for p in net.parameters())
+    assert modules._parameter_count(found) == sum(p.numel() for p in net.parameters())
 
 
 def test_forward_called_directly_names_what_is_inside_after_the_variable():

@@ -19,7 +19,7 @@ def kept(copies: SnapshotStore, t: torch.Tensor) -> torch.Tensor | Snapshot:
 
 @pytest.fixture
 def copies():
-    made = SnapshotStore(Log(100), 8 * BIG * 4)
+    made = SnapshotStore(Log(100), 8 * BIG * 4, lambda: None)
     yield made
     made.release()
 
@@ -103,11 +103,11 @@ def test_memory_is_used_again_but_never_while_it_is_held(copies):
     t = torch.randn(96, 96)
     first = kept(copies, t)
     address, numbers = first.data_ptr(), first.clone()
-    second = SnapshotStore(Log(100), 8 * BIG * 4)
+    second = SnapshotStore(Log(100), 8 * BIG * 4, lambda: None)
     assert kept(second, torch.randn(96, 96)).data_ptr() != address
     assert torch.equal(first, numbers)
     copies.release()
-    again, t = SnapshotStore(Log(100), 8 * BIG * 4), torch.randn(96, 96)
+    again, t = SnapshotStore(Log(100), 8 * BIG * 4, lambda: None), torch.randn(96, 96)
     copy = kept(again, t)
     assert copy.data_ptr() == address
     assert torch.equal(copy, t)
@@ -128,9 +128,9 @@ def test_spare_memory_is_given_up_for_copies_of_another_shape(copies):
     for _ in range(3):
         copies.keep(torch.randn(96, 96))
     copies.release()
-    assert sum(map(len, module._spare.values())) == 3
+    assert sum(map(len, module._cached.values())) == 3
     copies.keep(torch.randn(3, BIG))
-    assert sum(map(len, module._spare.values())) == 1
+    assert sum(map(len, module._cached.values())) == 1
 
 
 def test_inference_tensors_and_transforms_are_copied_too(copies):
@@ -148,7 +148,7 @@ def test_inference_tensors_and_transforms_are_copied_too(copies):
     torch.func.grad(inside)(torch.tensor(1.0))
     assert torch.equal(found[0], outside)
     copies.release()
-    assert not any(t.is_inference() for some in module._spare.values() for t in some)
+    assert not any(t.is_inference() for some in module._cached.values() for t in some)
 
 
 def test_gradients_through_views_are_right_in_two_runs_of_one_program():

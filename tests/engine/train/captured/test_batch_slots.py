@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from gradscribe.engine.protocol import setup
+from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.captured.batch_slots import ALIGNED, BatchSlots
-from gradscribe.engine.train.runs.batches import Batches
 from gradscribe.engine.train.source.program import TrainingProgram
 
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from gradscribe.engine.protocol import setup
+from gradscribe.engine.train import checkpoints
 from gradscribe.engine.train.captured import batch_slots, kernels
 from gradscribe.engine.train.captured.plan import ROUNDING_NOTE
 from gradscribe.engine.train.captured.rules import flat_rule
 from gradscribe.engine.train.captured.verify import TOLERANCE
-from gradscribe.engine.train.runs import checkpoints
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.changes import WeightEdit

@@ -10,7 +10,8 @@ from torch import nn
 
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.setup import Part, SetupError
-from gradscribe.engine.train.runs import checkpoints, export, saved
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.runs import export, saved
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source.changes import WeightEdit
 from gradscribe.engine.train.source.program import ProgramError

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from gradscribe.engine.protocol import setup
-from gradscribe.engine.train.runs import checkpoints, saved
+from gradscribe.engine.train import checkpoints
+from gradscribe.engine.train.runs import saved
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import replies
 from gradscribe.engine.train.user_module import attribute_lists, attributes

@@ -3,8 +3,10 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
+from gradscribe.playback.text.formatting import short_number
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.inspector.panes.heatmap import HeatmapPane, HeatView, scale_of, short_number
+from gradscribe.widgets.graph.paint.heat import matrix_scale
+from gradscribe.widgets.inspector.panes.heatmap import HeatmapPane, HeatView
 from tests.widgets.inspector.panes.programs import FAN, ODD, page
 
 
@@ -29,12 +31,12 @@ def test_cells_write_numbers_in_a_few_characters(number, text):
 
 
 def test_the_scale_of_a_few_numbers_is_their_largest():
-    assert scale_of(np.array([[1.0, -11.0, np.nan, np.inf]])) == 11
-    assert scale_of(np.zeros((0, 3))) == 0
-    assert scale_of(np.full((2, 2), np.nan)) == 0
+    assert matrix_scale(np.array([[1.0, -11.0, np.nan, np.inf]])) == 11
+    assert matrix_scale(np.zeros((0, 3))) == 0
+    assert matrix_scale(np.full((2, 2), np.nan)) == 0
     outlier = np.ones(1000)
     outlier[0] = 1e6
-    assert scale_of(outlier) == 1
+    assert matrix_scale(outlier) == 1
 
 
 @pytest.mark.parametrize(

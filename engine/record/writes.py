@@ -7,18 +7,17 @@ torch code that bypasses function modes. Each is an event, so that the tape show
 import functools
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import torch
 
-from gradscribe.engine.protocol.tape import Change
-from gradscribe.engine.record.log import ValueRow
-from gradscribe.engine.record.source import CodeLocation
-from gradscribe.engine.record.values.tensors import is_leaf
+from gradscribe.engine.protocol.tape import Change, Reset
+from gradscribe.engine.record.backward.hooks import NodeHooks
+from gradscribe.engine.record.log import CodeLocation, Log, ValueRow
+from gradscribe.engine.record.source import Source
+from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.tensors import Tensors, is_leaf
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from gradscribe.engine.record.recorder import Recorder
 
 use_original_builtins(globals())
 
@@ -28,16 +27,16 @@ MOST_ALIASES = 16
 """Maximum number of tensors sharing a changed tensor's memory that are checked."""
 
 
+@dataclass(eq=False)
 class Writes:
     """Detector and recorder of such changes."""
 
-    def __init__(self, recorder: "Recorder") -> None:
-        self.recorder = recorder
-        self.log = recorder.log
-        self.tensors = recorder.tensors
-        self.tensors.on_changed = self.record_changes
-        self.hooks = recorder.backward.hooks
-        self._plain: dict[str, Callable[..., object]] = {}
+    log: Log
+    source: Source
+    threads: RecordedThreads
+    tensors: Tensors
+    hooks: NodeHooks
+    _plain: dict[str, Callable[..., object]] = field(default_factory=dict)
 
     def start(self) -> None:
         """Wrap the functions that create a tensor on an array's memory."""
@@ -61,17 +60,12 @@ class Writes:
 
     def _shared(self, name: str, *args: object, **kwargs: object) -> object:
         """Create a tensor on an array's memory, and record it at once."""
-        made, recorder = self._plain[name](*args, **kwargs), self.recorder
-        lane = recorder.threads.current()
-        if (
-            lane is None
-            or lane.quiet
-            or not self.log.is_recording
-            or not isinstance(made, torch.Tensor)
-        ):
+        made = self._plain[name](*args, **kwargs)
+        thread = self.threads.current()
+        if thread is None or not isinstance(made, torch.Tensor):
             return made
-        with torch._C.DisableTorchFunction(), recorder.threads.lock:
-            where, doing = recorder.source.locate(sys._getframe(1), lane)
+        with torch._C.DisableTorchFunction(), self.threads.lock:
+            where, doing = self.source.locate(sys._getframe(1), thread)
             if not doing and where is not None:
                 self.tensors.exposed.add(self.tensors.value(made, where, maker=name).storage)
         return made
@@ -99,13 +93,7 @@ class Writes:
             if before is not None and self.tensors.differs(t, before):
                 after = self.tensors.add(t, where, op, before.maker)
                 found.append(Change(before.id, after.id))
-        self.record_changes(found, where)
-
-    def record_changes(self, found: list[Change], where: CodeLocation) -> None:
-        """Record changes of values as an event."""
-        if found and not self.log.is_complete():
-            self.log.writes.append(tuple(found))
-            self.log.add_event("write", len(self.log.writes) - 1, where)
+        self.log.add_changes(found, where)
 
     def gradients(
         self, leaves: Iterable[tuple[torch.Tensor, int | None]], where: CodeLocation
@@ -119,6 +107,17 @@ class Writes:
         if written and not self.log.is_complete():
             self.log.rewrites.append(written)
             self.log.add_event("grad", len(self.log.rewrites) - 1, where)
+
+    def record_reset(
+        self, reset: Reset, where: CodeLocation, zeroed: "Iterable[torch.Tensor | None]" = ()
+    ) -> None:
+        """Record that gradients were cleared; those of ``zeroed`` contain zeros from now on."""
+        with self.threads.lock:
+            for t in zeroed:
+                if t is not None:
+                    self.hooks.changed_gradient(t)
+            self.log.resets.append(reset)
+            self.log.add_event("zero_grad", len(self.log.resets) - 1, where)
 
     def _aliases(
         self, source_tensor: torch.Tensor, changed: list[torch.Tensor]

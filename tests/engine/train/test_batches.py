@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from gradscribe.engine.protocol.setup import Part, Setup
-from gradscribe.engine.train.runs import batches as drawing
-from gradscribe.engine.train.runs.batches import ALIGNED, Batches
+from gradscribe.engine.train import batches as drawing
+from gradscribe.engine.train.batches import ALIGNED, Batches
 from gradscribe.engine.train.source.program import TrainingProgram
 
 

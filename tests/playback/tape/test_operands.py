@@ -1,7 +1,7 @@
 import time
 
-from gradscribe.playback.graph.operands import edge_leads_to, operand_edges, operands
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.operands import edge_leads_to, operand_edges, operands
 
 
 def test_a_reflected_op_is_read_as_it_is_written(recorded):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradscribe.engine.process import system
+from gradscribe.engine import system
 
 ROOT = Path(__file__).resolve().parents[3]
 AUTOGROUP = Path("/proc/self/autogroup")
@@ -30,7 +30,7 @@ def python(source, **options):
 def test_the_wire_is_private_and_the_program_gets_other_streams():
     source = """
 import os, sys
-from gradscribe.engine.process.system import claim_pipes as take_pipes
+from gradscribe.engine.system import claim_pipes as take_pipes
 incoming, outgoing = take_pipes()
 print("printed", flush=True)
 os.write(outgoing, os.read(incoming, 9) + os.read(0, 9))
@@ -44,7 +44,7 @@ os.write(outgoing, os.read(incoming, 9) + os.read(0, 9))
 def test_a_missing_standard_error_is_no_obstacle():
     source = """
 import os
-from gradscribe.engine.process.system import claim_pipes as take_pipes
+from gradscribe.engine.system import claim_pipes as take_pipes
 os.close(2)
 take_pipes()
 os.write(1, b"nowhere")
@@ -56,7 +56,7 @@ os.write(1, b"nowhere")
 @linux
 def test_a_request_for_too_much_memory_is_a_memory_error():
     source = """
-from gradscribe.engine.process.system import cap_memory
+from gradscribe.engine.system import cap_memory
 cap_memory(0.01)
 try:
     x = bytearray(os_memory := __import__("os").sysconf("SC_PHYS_PAGES") * 4096 // 10)
@@ -70,7 +70,7 @@ except MemoryError:
 def test_a_lower_limit_of_before_is_kept():
     source = """
 import resource
-from gradscribe.engine.process.system import cap_memory
+from gradscribe.engine.system import cap_memory
 _, hard = resource.getrlimit(resource.RLIMIT_DATA)
 resource.setrlimit(resource.RLIMIT_DATA, (10**9, hard))
 cap_memory()
@@ -84,7 +84,7 @@ def test_it_dies_with_the_process_that_started_it():
     child = """
 import os, sys
 sys.path.insert(0, os.getcwd())
-from gradscribe.engine.process.system import die_with_parent
+from gradscribe.engine.system import die_with_parent
 die_with_parent()
 print(os.getpid(), flush=True)
 import signal
@@ -109,7 +109,7 @@ os._exit(0)
 
 def test_a_long_chain_of_nodes_is_taken_apart_without_breaking_the_stack():
     program = """
-from gradscribe.engine.process.system import raise_stack_limit as deepen_stack
+from gradscribe.engine.system import raise_stack_limit as deepen_stack
 deepen_stack()
 import torch
 y = torch.tensor(1.0, requires_grad=True)
@@ -129,7 +129,7 @@ print("apart")
 def test_a_copy_works_beside_us_until_its_pipe_is_closed():
     source = """
 import os, sys
-from gradscribe.engine.process.system import fork_worker as fork
+from gradscribe.engine.system import fork_worker as fork
 secret, kept = os.pipe()
 def work(orders, results):
     try:
@@ -154,7 +154,7 @@ print(told > before or told == 19, os.read(results, 9), os.waitpid(-1, 0)[1])
 def test_a_copy_that_fails_ends_quietly():
     source = """
 import os
-from gradscribe.engine.process.system import fork_worker as fork
+from gradscribe.engine.system import fork_worker as fork
 def work(orders, results):
     raise SystemExit(7)
 orders, results, _ = fork(work, ())
@@ -168,7 +168,7 @@ print(os.read(results, 9), os.waitpid(-1, 0)[1])
 def test_a_session_of_its_own_takes_a_smaller_share_and_then_a_larger_one():
     source = """
 from pathlib import Path
-from gradscribe.engine.process.system import yield_to_window as give_way, start_session as
+from gradscribe.engine.system import yield_to_window as give_way, start_session as
 stand_apart stand_apart()
 for niceness in (15, 5):
     give_way(niceness)

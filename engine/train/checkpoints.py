@@ -9,7 +9,7 @@ import msgspec
 import torch
 
 from gradscribe.engine.protocol.setup import Part, Setup
-from gradscribe.engine.train.runs.batches import Batches
+from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.source.program import TrainingProgram, suppress_warnings
 from gradscribe.engine.train.user_module import attributes
 

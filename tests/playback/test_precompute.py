@@ -1,7 +1,8 @@
 from msgspec.structs import replace
 
+from gradscribe.playback import precompute
 from gradscribe.playback.code import lines
-from gradscribe.playback.tape import precompute, saved_memory, scenes, track
+from gradscribe.playback.tape import saved_memory, scenes, track
 
 LOOP = """
 w = param(1.0)
