@@ -15,12 +15,25 @@ MOST_CASES = 3
 """Maximum number of cases of a finding that are reported."""
 
 
+def _module_names() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
+
+
+def _entry(module: str) -> FindingKind:
+    kind: FindingKind = importlib.import_module(f"{findings.__name__}.{module}").ENTRY
+    return kind
+
+
 @cache
 def finding_kinds() -> tuple[FindingKind, ...]:
     """Return all kinds of findings, by file name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
-    modules = [importlib.import_module(f"{findings.__name__}.{name}") for name in names]
-    return tuple(module.ENTRY for module in modules)
+    return tuple(map(_entry, _module_names()))
+
+
+def find_kind(finding: str) -> FindingKind | None:
+    """Return the kind of a finding by its id, without importing the others; else None."""
+    name = finding.replace("-", "_")
+    return _entry(name) if name in _module_names() else None
 
 
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:
@@ -68,7 +81,7 @@ def run_detector(entry: FindingKind, evidence: Evidence) -> list[Finding]:
             related=tuple(p for p in dict.fromkeys(case.related) if p.line and p != case.place),
             fix=fix,
             severity=entry.severity,
-            unmended="" if fix else case.why_no_fix or NO_FIX,
+            why_no_fix="" if fix else case.why_no_fix or NO_FIX,
         )
         found.setdefault(case.place, finding)
         if len(found) == MOST_CASES:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.mismatch import Operand, describe_operands, operands_on_line
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 from gradscribe.engine.doctor.scopes import enclosing_function
@@ -103,4 +103,45 @@ ENTRY = FindingKind(
     "An op runs where its tensors are, and torch moves nothing by itself. Move the model once and "
     "each batch as it comes, with .to(device).",
     detect,
+    setup_fix=SetupFix(mistake="wrong_device"),
+    sick=(
+        """model = nn.Linear(3, 1).to("meta")
+x = torch.randn(4, 3)
+pred = model(x)  # !
+""",
+        """a = torch.randn(3)
+b = torch.randn(3, device="meta")
+c = torch.cat([a, b])  # !
+""",
+        """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+    def forward(self, x):
+        return self.fc(x)
+net = Net().to("meta")
+x = torch.randn(4, 3)
+out = net(x)
+""",
+        """a = torch.ones(3, device="meta")
+b = torch.ones(3)
+c = a + b  # !
+""",
+    ),
+    healthy=(
+        """# everything on the chosen device
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(3, 1).to(device)
+x, y = torch.randn(8, 3).to(device), torch.randn(8, 1, device=device)
+loss = F.mse_loss(model(x), y)
+loss.backward()
+""",
+        """# shapes worked out on the meta device
+with torch.device("meta"):
+    big = nn.Linear(100, 100)
+out = big(torch.ones(2, 100, device="meta"))
+print(out.shape)
+""",
+    ),
 )

@@ -96,4 +96,36 @@ ENTRY = FindingKind(
     "Products and layers work in one dtype; torch does not convert their operands. numpy and whole "
     "numbers are the usual source of float64 and int64: convert where the data comes in.",
     detect,
+    sick=(
+        """x = torch.from_numpy(np.ones((4, 3)))
+model = nn.Linear(3, 1)
+pred = model(x)  # !
+""",
+        """a = torch.ones(2, 3)
+b = torch.ones(3, 2, dtype=torch.float64)
+c = a @ b  # !
+""",
+        """w = torch.tensor([1, 2, 3], requires_grad=True)  # !
+""",
+        """x = torch.tensor([[1, 2, 3]])
+m = nn.Linear(3, 1)
+y = m(x)  # !
+""",
+        """m = nn.Conv2d(1, 2, 3)
+img = torch.randn(1, 1, 8, 8).double()
+m(img)  # !
+""",
+    ),
+    healthy=(
+        """# converted where it comes in
+x = torch.from_numpy(np.linspace(0, 1, 12).reshape(4, 3)).float()
+model = nn.Linear(3, 1)
+model(x).sum().backward()
+""",
+        """# all in double precision
+x = torch.ones(4, 3, dtype=torch.float64)
+model = nn.Linear(3, 1).double()
+model(x).pow(2).sum().backward()
+""",
+    ),
 )

@@ -66,4 +66,48 @@ ENTRY = FindingKind(
     "Calling the module runs its hooks around forward; forward() alone skips them, and with them "
     "whatever a library or this window attached. Call the model like a function.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(16, 4)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+pred = model.forward(x)  # !
+print(pred.shape)
+""",
+        """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+    def forward(self, x):
+        return self.fc(x)
+n = Net()
+y = n.forward(torch.randn(2, 3))  # !
+""",
+    ),
+    healthy=(
+        """# a subclass calls its parent's forward
+torch.manual_seed(0)
+class Scaled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+model = Scaled(3, 1)
+model(torch.randn(4, 3)).sum().backward()
+""",
+        """# a custom function with its own forward
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad
+
+x = param(3.0)
+y = Square.apply(x)
+y.backward()
+""",
+    ),
 )

@@ -218,4 +218,120 @@ ENTRY = FindingKind(
     "A tensor that requires no gradient gets none, and an optimizer passes over it without a word. "
     "Freeze whole parts on purpose and give the optimizer only the rest.",
     detect,
+    sick=(
+        """x = torch.linspace(-1, 1, 20)
+y = 2 * x + 1
+w = torch.zeros(1)  # !
+b = torch.zeros(1, requires_grad=True)
+opt = optim.SGD([w, b], lr=0.1)
+for step in range(3):
+    loss = ((w * x + b - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+for p in model.parameters():
+    p.requires_grad = False  # !
+loss = F.mse_loss(model(x), y)
+loss.backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = optim.SGD(m.parameters(), lr=0.1)
+for p in m.parameters():
+    p.requires_grad_(False)  # !
+loss = m(torch.randn(8, 4)).pow(2).mean()
+loss.backward()
+opt.step()
+""",
+        """W = torch.randn(3, 1)  # !
+b = torch.zeros(1)
+opt = optim.SGD([W, b], lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+loss = ((x @ W + b - y) ** 2).mean()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+for p in net.parameters():
+    p.requires_grad = False  # !
+net[2].weight.requires_grad = True
+opt = optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(3, 1), requires_grad=False)  # !
+        self.b = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return x @ self.w + self.b
+
+x = torch.randn(16, 3)
+y = x.sum(1, keepdim=True)
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 1)
+        self.register_buffer("scale", torch.ones(1))  # !
+
+    def forward(self, x):
+        return self.fc(x) * self.scale
+
+x = torch.randn(16, 3)
+y = x.sum(1, keepdim=True)
+net = Net()
+opt = optim.SGD([*net.parameters(), *net.buffers()], lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# a backbone frozen before the optimizer is made
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+model[0].requires_grad_(False)
+opt = optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# frozen and all given to the optimizer
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+backbone, head = nn.Linear(4, 8), nn.Linear(8, 1)
+for p in backbone.parameters():
+    p.requires_grad = False
+model = nn.Sequential(backbone, nn.Tanh(), head)
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

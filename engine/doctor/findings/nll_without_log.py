@@ -60,4 +60,29 @@ ENTRY = FindingKind(
     "nll_loss only picks the target's entry and turns its sign. Without log_softmax before it the "
     "loss is negative and punishes nothing; cross_entropy does both.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Linear(4, 3)
+probs = torch.softmax(model(x), dim=1)
+loss = F.nll_loss(probs, y)  # !
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# a LogSoftmax layer
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
+loss = nn.NLLLoss()(model(x), y)
+loss.backward()
+""",
+        """# the logarithm taken by hand
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Linear(4, 3)
+loss = F.nll_loss(torch.log(model(x).softmax(1) + 1e-9), y)
+loss.backward()
+""",
+    ),
 )

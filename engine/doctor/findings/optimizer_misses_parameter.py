@@ -238,4 +238,138 @@ ENTRY = FindingKind(
     "An optimizer changes only what it was given when it was made. The rest gets gradients, pays "
     "for them, and keeps its first values.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+opt = optim.SGD(head.parameters(), lr=0.1)  # !
+for step in range(3):
+    loss = F.mse_loss(head(torch.tanh(encoder(x))), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x = torch.linspace(-1, 1, 20)
+y = 2 * x + 1
+w, b = param(0.0), param(0.0)
+opt = optim.SGD([w], lr=0.1)  # !
+for step in range(3):
+    loss = ((w * x + b - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(4, 8), nn.Linear(8, 8)]
+        self.out = nn.Linear(8, 1)
+    def forward(self, x):
+        for l in self.layers:
+            x = torch.relu(l(x))
+        return self.out(x)
+m = Net()
+opt = optim.SGD(m.parameters(), lr=0.1)  # !
+for i in range(3):
+    loss = m(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 8)
+        self.b = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+net = Net()
+opt = optim.Adam(net.b.parameters(), lr=0.01)  # !
+for i in range(3):
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [Block() for _ in range(2)]
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)  # !
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = []
+        for _ in range(2):
+            layers.append(nn.Linear(3, 3))
+        self.layers = layers
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        return self.head(x)
+
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)  # !
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# two optimizers, two learning rates
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+slow = optim.SGD(encoder.parameters(), lr=0.01)
+fast = optim.Adam([{"params": head.parameters(), "lr": 0.05}])
+for step in range(3):
+    loss = F.mse_loss(head(torch.tanh(encoder(x))), y)
+    slow.zero_grad()
+    fast.zero_grad()
+    loss.backward()
+    slow.step()
+    fast.step()
+""",
+        """# an input is optimised, the model only judges
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+image = torch.randn(1, 4, requires_grad=True)
+opt = optim.Adam([image], lr=0.1)
+for step in range(4):
+    opt.zero_grad()
+    loss = F.cross_entropy(model(image), torch.tensor([2]))
+    loss.backward()
+    opt.step()
+""",
+    ),
 )
