@@ -1,8 +1,10 @@
 """Running of all detectors on a tape."""
 
 import ast
+import contextlib
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from functools import cache
 
 from gradscribe.engine.doctor import findings
@@ -39,24 +41,21 @@ def find_kind(finding: str) -> FindingKind | None:
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Return the findings on a tape: sure ones before hints, then by line."""
     evidence = Evidence(tape, source)
-    found = [finding for entry in finding_kinds() for finding in run_detector(entry, evidence)]
-    found.sort(key=lambda f: (f.severity == "hint", f.place.line, f.id))
-    return tuple(found)
+    return _sorted(f for entry in finding_kinds() for f in run_detector(entry, evidence))
 
 
 def examine_safely(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Do the same as `examine`, but skip detectors that raise."""
-    try:
-        return examine(tape, source)
-    except Exception:  # noqa: BLE001 - a program of any kind may break a detector
-        evidence = Evidence(tape, source)
-        found: list[Finding] = []
-        for entry in finding_kinds():
-            try:
-                found += run_detector(entry, evidence)
-            except Exception:  # noqa: BLE001
-                continue
-        return tuple(found)
+    evidence, found = Evidence(tape, source), list[Finding]()
+    for entry in finding_kinds():
+        # A program of any kind may break a detector.
+        with contextlib.suppress(Exception):
+            found += run_detector(entry, evidence)
+    return _sorted(found)
+
+
+def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda f: (f.severity == "hint", f.place.line, f.id)))
 
 
 def _parses(source: str) -> bool:

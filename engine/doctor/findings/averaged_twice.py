@@ -50,10 +50,8 @@ def _averaged(evidence: Evidence, op: Op) -> int:
 def _division(evidence: Evidence, op: Op) -> ast.BinOp | None:
     """Return the division at an op's place if it divides by a number of examples."""
     program = evidence.program
-    for node in program.nodes:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
-            continue
-        if program.place(node) == op.place and _counts(evidence, node.right, node.lineno):
+    for node in program.find(ast.BinOp, op.place):
+        if isinstance(node.op, ast.Div) and _counts(evidence, node.right, node.lineno):
             return node
     return None
 

@@ -130,7 +130,7 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
     for line in sorted(statements, reverse=True):
         # Each of these lines is above the loop, so its number is still the same.
         left = ProgramTree(moved).without(line)
-        reads = [n for n in program.nodes if isinstance(n, ast.Name) and line < n.lineno < first]
+        reads = [n for n in program.find(ast.Name) if line < n.lineno < first]
         target = statements[line]
         names = {ast.unparse(t) for t in target.targets} if isinstance(target, ast.Assign) else {""}
         used = any(n.id in names and n.lineno not in statements for n in reads)

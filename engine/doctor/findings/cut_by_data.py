@@ -12,15 +12,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each ``.data`` that cuts wanted leaves off."""
     program = evidence.program
     for cut, message in cuts.cuts_of_kind(evidence, "data"):
-        fields = [
-            n
-            for n in program.nodes
-            if isinstance(n, ast.Attribute)
-            and n.attr == "data"
-            and program.place(n) == cut.op.place
-        ]
+        fields = [n for n in program.find(ast.Attribute, cut.op.place) if n.attr == "data"]
         fix = program.replaced((fields[0], program.source(fields[0].value))) if fields else ""
-        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        last = evidence.pass_place(-1)
         text = f"{message}: .data on line {cut.op.place.line} is on its only way there"
         yield FoundCase(cut.op.place, text, (cut.leaves[0].place, last), fix)
 

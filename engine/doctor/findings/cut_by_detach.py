@@ -25,7 +25,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
                 else program.replaced((call, program.source(owner)))
             )
         fix = without_requires_grad(evidence, fix)
-        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        last = evidence.pass_place(-1)
         yield FoundCase(
             cut.op.place,
             f"{message}: detach on line {cut.op.place.line} is on its only way there",

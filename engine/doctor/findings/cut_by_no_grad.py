@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor import cuts, modes
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.program_tree import ProgramTree
@@ -14,7 +14,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each op inside no_grad that cuts wanted leaves off."""
     for cut, message in cuts.cuts_of_kind(evidence, "no_grad"):
         header, fix = _header(evidence, cut.op.place.line)
-        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        last = evidence.pass_place(-1)
         where = f" (line {header.line})" if header.line else ""
         text = f"{message}: {cut.op.op} on line {cut.op.place.line} ran inside no_grad{where}"
         place = header if header.line else cut.op.place
@@ -38,17 +38,12 @@ def _header(evidence: Evidence, line: int) -> tuple[Place, str]:
             return program.place(node), program.without(node.lineno)
     # The op may be inside a module: check the lines of the module calls as well.
     for call in evidence.tape.calls:
-        outer = cuts.block_without_grad(program, _call_line(evidence, call.id))
+        outer = cuts.block_without_grad(program, modes.call_line(evidence, call))
         if outer is not None and call.parent is None:
             return Place(
                 outer.lineno, outer.col_offset, outer.lineno, len(program.lines[outer.lineno - 1])
             ), program.dedented(outer)
     return Place(), ""
-
-
-def _call_line(evidence: Evidence, call: int) -> int:
-    at = evidence.call_at.get(call)
-    return evidence.tape.events[at].line if at is not None else 0
 
 
 def _decorator(program: ProgramTree, line: int) -> ast.expr | None:

@@ -39,7 +39,7 @@ def _still_numpy(fix: str, line: int) -> bool:
     statement = program.statement(line)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     bound = {name for target in targets for name in names(target)}
-    calls = (n for n in program.nodes if isinstance(n, ast.Call) and n.lineno >= line)
+    calls = (n for n in program.find(ast.Call) if n.lineno >= line)
     return any(
         ast.unparse(call.func).startswith(("np.", "numpy."))
         and any(names(arg) & bound for arg in call.args)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradscribe.engine.doctor.errors import matching_error, modules_at
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
-from gradscribe.engine.doctor.fixes import parenthesized
+from gradscribe.engine.doctor.fixes import parenthesized, with_argument
 from gradscribe.engine.doctor.mismatch import describe_operands, operands_on_line
 
 _LOSS = re.compile(r"cross_entropy|nll_loss|bce|binary_cross|CrossEntropyLoss|NLLLoss|BCE")
@@ -82,10 +82,7 @@ def _whole_numbers(evidence: Evidence, line: int) -> FoundCase:
         if call.lineno <= line <= (call.end_lineno or line) and not any(
             k.arg == "dtype" for k in call.keywords
         ):
-            text = program.source(call)
-            fix = program.replaced(
-                (call, text[:-1].rstrip().rstrip(",") + ", dtype=torch.float32)")
-            )
+            fix = with_argument(program, call, "dtype=torch.float32")
     message = "This tensor holds whole numbers, and only real numbers have gradients"
     return FoundCase(program.line(line), message, (), fix)
 

@@ -32,7 +32,7 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
     bound = program.last_binding(text, owner.lineno)
     if isinstance(bound, ast.Call) and ast.unparse(bound.func).startswith(("nn.", "torch.nn.")):
         return True
-    classes = [node for node in program.nodes if isinstance(node, ast.ClassDef)]
+    classes = list(program.find(ast.ClassDef))
     is_class = text[:1].isupper() or any(node.name == text for node in classes)
     # Any other name, such as a parameter, is a module if no other class has a forward.
     own = any(_is_plain(program, node) for node in classes)
@@ -40,7 +40,7 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
 
 
 def _has_modules(program: ProgramTree) -> bool:
-    calls = (ast.unparse(n.func) for n in program.nodes if isinstance(n, ast.Call))
+    calls = (ast.unparse(n.func) for n in program.find(ast.Call))
     return any(text.startswith(("nn.", "torch.nn.")) for text in calls)
 
 
@@ -56,7 +56,7 @@ def _says_module(program: ProgramTree, base: ast.expr) -> bool:
     text = ast.unparse(base)
     if "Module" in text or text.startswith(("nn.", "torch.nn.")):
         return True
-    classes = (n for n in program.nodes if isinstance(n, ast.ClassDef) and n.name == text)
+    classes = (n for n in program.find(ast.ClassDef) if n.name == text)
     return any(_says_module(program, inner) for known in classes for inner in known.bases)
 
 

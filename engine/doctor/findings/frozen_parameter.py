@@ -8,7 +8,7 @@ from gradscribe.engine.doctor.cuts import NO_GRADIENT
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
-from gradscribe.engine.doctor.fixes import optimizer_calls
+from gradscribe.engine.doctor.fixes import optimizer_calls, with_argument
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, names
 from gradscribe.engine.protocol.tape import Place, Value
 
@@ -35,7 +35,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{value.name} is given to the optimizer but requires no gradient: "
             f"it gets none and keeps its first value"
         )
-        yield FoundCase(value.place, message, _optimizer_places(evidence), _fix(evidence, value))
+        yield FoundCase(
+            value.place, message, _optimizer_places(evidence), _fix(evidence.program, value)
+        )
     yield from _half_frozen(evidence, frozen, lines)
     if not lines:
         yield from _fields(evidence, frozen)
@@ -64,7 +66,7 @@ _USUAL = frozenset("w w1 w2 b b1 b2 bias weight weights theta m k a slope interc
 def _fix_all(evidence: Evidence, values: list[Value]) -> str:
     fix = evidence.program
     for value in values:
-        text = _fix_in(fix, value)
+        text = _fix(fix, value)
         fix = ProgramTree(text) if text else fix
     return fix.text if fix is not evidence.program else ""
 
@@ -92,11 +94,10 @@ def freezing_lines(program: ProgramTree) -> list[int]:
         for call in program.calls("requires_grad_")
         if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
     ]
-    for node in program.nodes:
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
-            continue
+    for node in program.find(ast.Assign):
         targets = [t for t in node.targets if isinstance(t, ast.Attribute)]
-        if node.value.value is False and any(t.attr == "requires_grad" for t in targets):
+        is_off = isinstance(node.value, ast.Constant) and node.value.value is False
+        if is_off and any(t.attr == "requires_grad" for t in targets):
             found.append(node.lineno)
     return sorted(found)
 
@@ -135,9 +136,8 @@ def _unfreeze_rest(program: ProgramTree, half: list[Value]) -> str:
     """Unfreeze the rest of a layer, after the line that unfreezes its other part."""
     freed = [
         node
-        for node in program.nodes
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
+        for node in program.find(ast.Assign)
+        if isinstance(node.value, ast.Constant)
         and node.value.value is True
         and ast.unparse(node.targets[0]).endswith(".requires_grad")
     ]
@@ -194,11 +194,7 @@ def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:
     return tuple(evidence.program.line(line) for line, _ in calls)
 
 
-def _fix(evidence: Evidence, value: Value) -> str:
-    return _fix_in(evidence.program, value)
-
-
-def _fix_in(program: ProgramTree, value: Value) -> str:
+def _fix(program: ProgramTree, value: Value) -> str:
     for line, expression in program.bindings.get(value.name, ()):
         if line != value.place.line or not isinstance(expression, ast.Call):
             continue
@@ -206,8 +202,7 @@ def _fix_in(program: ProgramTree, value: Value) -> str:
         if any(k.arg == "requires_grad" for k in expression.keywords):
             return program.replaced((expression, text.replace("=False", "=True")))
         if called_name(expression) in ("randn", "zeros", "ones", "rand", "tensor", "full", "empty"):
-            comma = ", " if expression.args or expression.keywords else ""
-            return program.replaced((expression, f"{text[:-1]}{comma}requires_grad=True)"))
+            return with_argument(program, expression, "requires_grad=True")
         return program.replaced((expression, f"{text}.requires_grad_()"))
     return ""
 

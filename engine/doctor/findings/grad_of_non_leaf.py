@@ -17,8 +17,8 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     seen = set[tuple[str, ast.AST | None]]()
     if not evidence.tape.passes:
         return
-    for node in program.nodes:
-        if not isinstance(node, ast.Attribute) or node.attr != "grad":
+    for node in program.find(ast.Attribute):
+        if node.attr != "grad":
             continue
         read = ast.unparse(node.value)
         variable = read, scope_of(program, read, node)

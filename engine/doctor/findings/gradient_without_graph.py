@@ -6,6 +6,7 @@ from gradscribe.engine.doctor.cuts import NO_GRADIENT
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import with_argument
 from gradscribe.engine.protocol.tape import Op, Value
 
 _MAKERS = frozenset(("grad", ".grad"))
@@ -73,9 +74,7 @@ def _fix(evidence: Evidence, line: int) -> str:
         flag = next((w.value for w in call.keywords if w.arg == "create_graph"), None)
         if flag is not None:
             return program.replaced((flag, "True"))
-        head = program.source(call)[:-1].rstrip().rstrip(",")
-        comma = ", " if call.args or call.keywords else ""
-        return program.replaced((call, f"{head}{comma}create_graph=True)"))
+        return with_argument(program, call, "create_graph=True")
     return ""
 
 

@@ -118,8 +118,8 @@ def _of_layer(program: ProgramTree, op: Op) -> str:
     """Set ``inplace=False`` in layers such as ``nn.ReLU(inplace=True)``."""
     flags = [
         keyword.value
-        for node in program.nodes
-        if op.call is not None and isinstance(node, ast.Call)
+        for node in program.find(ast.Call)
+        if op.call is not None
         for keyword in node.keywords
         if keyword.arg == "inplace" and ast.unparse(keyword.value) == "True"
     ]

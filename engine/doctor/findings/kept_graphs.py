@@ -60,13 +60,12 @@ def _returned(evidence: Evidence, node: _Node, stored: ast.expr) -> Iterator[Fou
     if not isinstance(stored, ast.Call):
         return
     program, name = evidence.program, called_name(stored)
-    for function in program.nodes:
-        if isinstance(function, ast.FunctionDef) and function.name == name:
-            last = function.body[-1]
-            if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
-                values = _values(evidence, last.value, last.lineno)
-                if _is_scalar(values) and _had_own_passes(evidence, values):
-                    yield from _case(evidence, node, stored, values)
+    for function in program.find(ast.FunctionDef):
+        last = function.body[-1] if function.name == name else None
+        if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
+            values = _values(evidence, last.value, last.lineno)
+            if _is_scalar(values) and _had_own_passes(evidence, values):
+                yield from _case(evidence, node, stored, values)
 
 
 def _case(
@@ -175,11 +174,8 @@ def _is_stacked(evidence: Evidence, node: ast.stmt | ast.expr) -> bool:
         return False
     owner = ast.unparse(node.func.value)
     return any(
-        isinstance(n, ast.Call)
-        and called_name(n) in ("stack", "cat", "sum")
-        and n.args
-        and ast.unparse(n.args[0]) == owner
-        for n in evidence.program.nodes
+        called_name(n) in ("stack", "cat", "sum") and n.args and ast.unparse(n.args[0]) == owner
+        for n in evidence.program.find(ast.Call)
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import arguments_without
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
 from gradscribe.engine.protocol.tape import Op, Place, Value
 
@@ -106,11 +107,7 @@ def _without_flag(program: ProgramTree, call: ast.Call) -> str:
         return program.source(owner) if owner is not None else program.source(call)
     if called_name(call) == "param":
         return f"tensor({', '.join(program.source(a) for a in call.args)})"
-    args = [program.source(a) for a in call.args]
-    args += [
-        f"{k.arg}={program.source(k.value)}" for k in call.keywords if k.arg != "requires_grad"
-    ]
-    return f"{program.source(call.func)}({', '.join(args)})"
+    return f"{program.source(call.func)}({arguments_without(program, call, 'requires_grad')})"
 
 
 ENTRY = FindingKind(

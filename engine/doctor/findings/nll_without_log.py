@@ -29,9 +29,7 @@ def _fix(evidence: Evidence, maker: Op) -> str:
     program = evidence.program
     if maker.op != "softmax":
         return _whole(program)
-    for node in program.nodes:
-        if not isinstance(node, ast.Call) or program.place(node) != maker.place:
-            continue
+    for node in program.find(ast.Call, maker.place):
         if unwrap_call(node, "softmax") is not None:
             owner = receiver(node)
             start = program.source(owner) + "." if owner is not None else ""

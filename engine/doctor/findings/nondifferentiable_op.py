@@ -19,7 +19,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{message}: {cut.op.op} on line {cut.op.place.line} gives {made}, "
             f"which has no gradient"
         )
-        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        last = evidence.pass_place(-1)
         fix = smooth_fixes.fix_gradient(evidence, cut.op)
         yield FoundCase(
             cut.op.place, text, (cut.leaves[0].place, last), fix, smooth_fixes.why_no_fix(cut.op)

@@ -7,7 +7,12 @@ from gradscribe.engine.doctor import parameters
 from gradscribe.engine.doctor.cuts import leaf_names
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
-from gradscribe.engine.doctor.fixes import functional, optimizer_calls
+from gradscribe.engine.doctor.fixes import (
+    arguments_without,
+    functional,
+    optimizer_calls,
+    with_argument,
+)
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
 from gradscribe.engine.doctor.snapshot_stats import format_number, norm
 from gradscribe.engine.protocol.tape import Place, Value
@@ -128,9 +133,8 @@ def _makes_layer(program: ProgramTree, value: ast.expr) -> bool:
         return False
     own = {
         node.name
-        for node in program.nodes
-        if isinstance(node, ast.ClassDef)
-        and any(
+        for node in program.find(ast.ClassDef)
+        if any(
             ast.unparse(base).startswith(_TORCHS) or "Module" in ast.unparse(base)
             for base in node.bases
         )
@@ -172,14 +176,7 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
         return program.replaced((hidden, f"{start}.{kind}({program.source(hidden)})"))
     plain = _plain_field(program, missed)
     if plain is not None:
-        bare = ", ".join(
-            [program.source(a) for a in plain.args]
-            + [
-                f"{k.arg}={program.source(k.value)}"
-                for k in plain.keywords
-                if k.arg != "requires_grad"
-            ]
-        )
+        bare = arguments_without(program, plain, "requires_grad")
         fresh = f"nn.Parameter({program.source(plain.func)}({bare}))"
         return program.replaced((plain, fresh))
     if len(calls) != 1 or not calls[0].args:
@@ -189,8 +186,7 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
     first, call = calls[0].args[0], calls[0]
     if isinstance(first, ast.List) and all(leaf.name.isidentifier() for leaf in missed):
         names = ", ".join(leaf.name for leaf in missed)
-        inner = program.source(first)[:-1].rstrip().rstrip(",")
-        return program.replaced((first, f"{inner}, {names}]"))
+        return with_argument(program, first, names)
     owners = list(dict.fromkeys(leaf.name.split(".")[0] for leaf in missed))
     text = program.source(first)
     if text.endswith(".parameters()") and text.split(".")[0] in owners:

@@ -41,9 +41,7 @@ def _asks(evidence: Evidence) -> bool:
 def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
     """Return the place where requires_grad is set, and the program without that."""
     program = evidence.program
-    for node in program.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in program.find(ast.Call):
         made_here = node.lineno == leaf.place.line
         for keyword in node.keywords:
             if made_here and keyword.arg == "requires_grad":

@@ -50,11 +50,10 @@ def _own(loss: str) -> str:
 
 def _fix(program: ProgramTree, maker: Op, place: Place) -> str:
     """Remove the extra function: its call, or its layer."""
-    for node in program.nodes:
-        if isinstance(node, ast.Call) and program.place(node) == place:
-            inner = unwrap_call(node, maker.op)
-            if inner is not None:
-                return program.replaced((node, program.source(inner)))
+    for node in program.find(ast.Call, place):
+        inner = unwrap_call(node, maker.op)
+        if inner is not None:
+            return program.replaced((node, program.source(inner)))
     layers = program.calls(_LAYERS[maker.op])
     return _without_layer(program, layers[0]) if len(layers) == 1 else ""
 

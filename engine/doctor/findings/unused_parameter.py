@@ -41,7 +41,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 def _fix(evidence: Evidence, path: str, place: Place) -> str:
     """Remove the layer, if nothing else in the program refers to it."""
     program, last = evidence.program, path.rpartition(".")[2]
-    fields = [n for n in program.nodes if isinstance(n, ast.Attribute) and n.attr == last]
+    fields = [n for n in program.find(ast.Attribute) if n.attr == last]
     statement = program.statement(place.line)
     alone = len(fields) == 1 and isinstance(statement, ast.Assign)
     return program.without(place.line) if alone and not last.isdigit() else ""

@@ -10,29 +10,25 @@ from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupF
 from gradscribe.engine.doctor.program_tree import ProgramTree
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
-LAYERS, RATIO, PASSES = 4, 1e-4, 3
+RATIO = 1e-4
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the first pass whose first layer's gradient is under `RATIO` of the last layer's."""
-    if any(p.create_graph for p in evidence.tape.passes):
+    number, found = training.deep_pass(evidence)
+    if not found:
         return
-    for number in range(min(len(evidence.tape.passes), PASSES)):
-        found = training.layers(evidence, number)
-        if len(found) < LAYERS:
-            continue
-        first, last = found[0], found[-1]
-        shrunk = math.isfinite(last.gradient) and first.gradient < RATIO * last.gradient
-        if shrunk and _steadily(found):
-            factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
-            message = (
-                f"Over {len(found)} layers the gradient shrinks "
-                f"from {format_number(last.gradient)} at the last "
-                f"to {format_number(first.gradient)} at the first: to {factor:.0%} per layer"
-            )
-            related = (last.op.place, evidence.pass_place(number))
-            yield FoundCase(first.op.place, message, related, _fix(evidence, found))
-        return
+    first, last = found[0], found[-1]
+    shrunk = math.isfinite(last.gradient) and first.gradient < RATIO * last.gradient
+    if shrunk and _steadily(found):
+        factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
+        message = (
+            f"Over {len(found)} layers the gradient shrinks "
+            f"from {format_number(last.gradient)} at the last "
+            f"to {format_number(first.gradient)} at the first: to {factor:.0%} per layer"
+        )
+        related = (last.op.place, evidence.pass_place(number))
+        yield FoundCase(first.op.place, message, related, _fix(evidence, found))
 
 
 def _fix(evidence: Evidence, found: list[training.LayerGradient]) -> str:

@@ -27,12 +27,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 
 def _negated(evidence: Evidence) -> Iterator[FoundCase]:
     seen = set[int]()
-    if any(
-        k.arg == "maximize"
-        for c in evidence.program.nodes
-        if isinstance(c, ast.Call)
-        for k in c.keywords
-    ):
+    if any(k.arg == "maximize" for c in evidence.program.find(ast.Call) for k in c.keywords):
         return
     for root in evidence.roots:
         op = evidence.creator(root)
@@ -100,10 +95,8 @@ _PICKS = frozenset("mean sum getitem gather squeeze view reshape flatten diagona
 
 def _with_minus(evidence: Evidence, op: Op) -> str:
     program = evidence.program
-    for node in program.nodes:
-        if isinstance(node, ast.Call) and program.place(node) == op.place:
-            return program.replaced((node, f"-{program.source(node)}"))
-    return ""
+    node = next(program.find(ast.Call, op.place), None)
+    return "" if node is None else program.replaced((node, f"-{program.source(node)}"))
 
 
 def _negates(op: Op) -> bool:
