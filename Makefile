@@ -10,13 +10,14 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export VENV TORCH SYSTEM FILE
 
-.PHONY: help run test check format torture conformance bench setup clean
+.PHONY: help run test check format docs torture conformance bench setup clean
 
 help:
 	@echo 'make run          set up what is missing and open the window (FILE=script.py opens it)'
 	@echo 'make test         set up what is missing and run the tests, without a screen'
 	@echo 'make check        format, lint, types and import contracts'
 	@echo 'make format       let ruff format the source and fix what it can'
+	@echo 'make docs         write the pages that are made from the source'
 	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
 	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch'
 	@echo 'make bench        how long starting, recording, laying out and training take'
@@ -46,6 +47,9 @@ check: setup
 format: setup
 	@"$(BIN)/ruff" format .
 	@"$(BIN)/ruff" check --fix .
+
+docs: setup
+	@"$(BIN)/python" tools/doctor_page.py
 
 torture: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 -o faulthandler_timeout=0 $(ARGS)

@@ -88,6 +88,6 @@ def _finding_text(finding: Finding, script: str, source: str) -> Iterator[str]:
     if others:
         lines = ", ".join(str(line) for line in dict.fromkeys(others))
         yield f"  See also line {lines}.\n"
-    if finding.unmended:
-        yield f"  Not fixed here. {finding.unmended}.\n"
+    if finding.why_no_fix:
+        yield f"  Not fixed here. {finding.why_no_fix}.\n"
     yield from (f"    {line}\n" for line in changed_lines(source, finding.fix))

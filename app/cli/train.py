@@ -25,6 +25,7 @@ from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.protocol.training.catalogue import hint_for_option
 
 RUN_ID = 1
 REPLY_TIMEOUT_S = 600.0
@@ -71,7 +72,7 @@ def read_setup(name: str) -> Setup:
     """
     text = sys.stdin.read() if name == "-" else documents.read(Path(name))
     try:
-        return setups.parse_text(text)
+        return setups.parse_text(text, _option_hint)
     except SetupError as error:
         raise documents.Refused(f"{name}: {error}") from error
 
@@ -85,6 +86,14 @@ def catalogue() -> replies.Catalogue:
             match _next(engine):
                 case replies.Catalogue() as listing:
                     return listing
+
+
+def _option_hint(key: str, value: object) -> str:
+    """Return a hint at the part that has an option; it takes an engine, which knows them."""
+    try:
+        return hint_for_option(catalogue().entries, key, value)
+    except EngineDied:
+        return ""
 
 
 def run(

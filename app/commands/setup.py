@@ -1,6 +1,7 @@
 """Open and export set-ups: the JSON that headless training reads, too."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,14 +15,15 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.setup import files, presets, user_module
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
-from gradscribe.engine.protocol.training import StopCondition
+from gradscribe.engine.protocol.training import Catalogue, StopCondition
+from gradscribe.engine.protocol.training.catalogue import hint_for_option
 from gradscribe.playback.text.formatting import file_name
 
 SETUP = ".json"
 SETUPS = f"Set-ups (*{SETUP})"
 
 
-class _Opened(NamedTuple):
+class OpenedSetup(NamedTuple):
     """Content of a set-up file; ``steps`` is None if it does not specify them."""
 
     path: Path
@@ -29,26 +31,23 @@ class _Opened(NamedTuple):
     steps: int | None
 
 
-def read(path: Path) -> Setup:
+def read(path: Path, catalogue: Catalogue | None = None) -> OpenedSetup:
     """Return the setup in a file, with the path of a data file in its folder made absolute.
 
     Raises:
-        Refused: it cannot be read, or is no setup.
+        Refused: it cannot be read, or is no setup; with the ``catalogue`` the reason is better.
     """
-    return _read(path).setup
-
-
-def _read(path: Path) -> _Opened:
     text = documents.read(path)
+    hint = partial(hint_for_option, catalogue.entries) if catalogue is not None else None
     try:
-        setup, steps = setups.parse_text(text), setups.requested_steps(text)
+        setup, steps = setups.parse_text(text, hint), setups.requested_steps(text)
     except SetupError as error:
         raise documents.Refused(f"{path.name} is no set-up for training: {error}") from None
     table = path.parent / files.data_path(setup)
     if files.data_path(setup) and os.path.isfile(table):
         data = Part(setup.data.name, {**setup.data.options, "path": str(table)})
         setup = replace(setup, data=data)
-    return _Opened(path, setup, steps)
+    return OpenedSetup(path, setup, steps)
 
 
 def open_setup(shell: Shell, path: Path) -> None:
@@ -59,7 +58,7 @@ def open_setup(shell: Shell, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no setup.
     """
-    opened = _read(path)
+    opened = read(path, shell.training.catalogue)
     setup = opened.setup
     source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
     if source and not shell.settings.is_trusted(str(path), source):
@@ -77,12 +76,12 @@ def open_setup(shell: Shell, path: Path) -> None:
     _begin(shell, opened)
 
 
-def _trust(shell: Shell, opened: _Opened, source: str) -> None:
+def _trust(shell: Shell, opened: OpenedSetup, source: str) -> None:
     shell.settings.trust(str(opened.path), source)
     _begin(shell, opened)
 
 
-def _begin(shell: Shell, opened: _Opened) -> None:
+def _begin(shell: Shell, opened: OpenedSetup) -> None:
     path, steps = opened.path, opened.steps
     shell.notices.drop(train.OUTSIDE)
     until = () if steps is None else (StopCondition("step", steps),)

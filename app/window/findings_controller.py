@@ -47,8 +47,8 @@ class FindingsController(QObject):
         """Show the findings of the latest run."""
         result = self._session.result
         findings = result.latest.findings
-        step, mendable, _ = self._elsewhere
-        elsewhere = mendable if step == result.latest_source else frozenset[str]()
+        step, fixable, _ = self._elsewhere
+        elsewhere = fixable if step == result.latest_source else frozenset[str]()
         self._pane.set_findings(findings, result.latest_source, elsewhere)
         place = self._tabs.indexOf(self._page)
         self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else "Findings")

@@ -247,14 +247,14 @@ class ShellWindow(QMainWindow):
         foreign = any(map(user_module.is_guarded, setups))
         title = f"Step {message.step + 1}"
         doc = Doc(source=source, saved=source, title=title, foreign=foreign, seen=foreign)
-        mendable = apply_fix.fixable_findings(self.training, message.run_id, message.tape.findings)
-        show = partial(self._show_mended, message.run_id)
-        self.findings_controller.set_fix_handler(message.source, mendable, show)
+        fixable = apply_fix.fixable_findings(self.training, message.run_id, message.tape.findings)
+        show = partial(self._show_fixed, message.run_id)
+        self.findings_controller.set_fix_handler(message.source, fixable, show)
         self.session.load(doc, tape=message.tape)
         self.show_workspace("program")
         self.say("The step as it was recorded; editing the text runs it again with new weights")
 
-    def _show_mended(self, run_id: int, finding: Finding) -> None:
+    def _show_fixed(self, run_id: int, finding: Finding) -> None:
         """Train a second run with the fix of a step's finding, in parallel to the first."""
         words = apply_fix.train_fixed(self.training, run_id, finding.id)
         if words:

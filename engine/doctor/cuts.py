@@ -89,8 +89,7 @@ def cuts_of_kind(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
     """Yield the cuts of a kind with the common part of their message."""
     for cut in find_cuts(evidence):
         if cut.kind == kind:
-            number = len(evidence.tape.passes) - 1
-            line = evidence.tape.passes[number].line
+            line = evidence.tape.passes[-1].line
             get = "gets" if len({leaf.name for leaf in cut.leaves}) == 1 else "get"
             message = f"{leaf_names(cut.leaves)} {get} no gradient from backward on line {line}"
             yield cut, message
@@ -156,9 +155,7 @@ def extractions_of_calls(
 def _extractions(
     program: ProgramTree, words: ExtractionNames
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
-    for node in program.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in program.find(ast.Call):
         owner, name = receiver(node), called_name(node)
         if owner is None:
             if name in words.functions and len(node.args) == 1:

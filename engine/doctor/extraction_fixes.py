@@ -92,8 +92,8 @@ def _unwrapped(program: ProgramTree, statement: ast.Assign, call: ast.Call, bare
     is_function = isinstance(receiver(call), ast.Name) and _is_outside(call)
     first = _in_torch(program, call, bare) if is_function else bare
     edits: list[tuple[ast.expr, str]] = [(call, first)]
-    for node in program.nodes:
-        if not isinstance(node, ast.Call) or called_name(node) not in _MAKERS or not node.args:
+    for node in program.find(ast.Call):
+        if called_name(node) not in _MAKERS or not node.args:
             continue
         inner = node.args[0]
         if ast.unparse(inner) == name:
@@ -115,7 +115,7 @@ def _is_rewrapped(program: ProgramTree, statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign):
         return False
     name = ast.unparse(statement.targets[0])
-    takers = (node for node in program.nodes if isinstance(node, ast.Call) and node.args)
+    takers = (node for node in program.find(ast.Call) if node.args)
     return any(
         ast.unparse(call.args[0]) == name
         for call in takers

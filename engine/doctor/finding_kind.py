@@ -1,6 +1,7 @@
 """Types of what a finding's file declares and what its detector yields."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from gradscribe.engine.doctor.evidence import Evidence
@@ -18,10 +19,25 @@ class FoundCase(NamedTuple):
     """The reason why there is no fix, if known; without a full stop."""
 
 
+class SetupFix(NamedTuple):
+    """Changes of a training run's setup that remove a finding: the first that applies is made."""
+
+    mistake: str = ""
+    """The deliberate mistake to switch off."""
+    rate: float = 1.0
+    """Factor of the learning rate."""
+    clip_norm: float = 0.0
+    """Largest norm of the gradients, for a setup without one."""
+    activations: Mapping[str, str] = MappingProxyType({})
+    """Replacements of activations."""
+
+
 class FindingKind(NamedTuple):
     """A kind of finding. ``id`` never changes once it has been published.
 
     ``why`` describes the consequences. A *hint* may be on purpose, a *sure* finding is not.
+    ``sick`` are programs with the mistake, at the line that ends in ``# !`` if there is one;
+    ``healthy`` are at least two programs that resemble it and have no finding at all.
     """
 
     id: str
@@ -29,3 +45,6 @@ class FindingKind(NamedTuple):
     why: str
     detect: Callable[[Evidence], Iterable[FoundCase]]
     severity: Literal["sure", "hint"] = "sure"
+    setup_fix: SetupFix = SetupFix()
+    sick: tuple[str, ...] = ()
+    healthy: tuple[str, ...] = ()

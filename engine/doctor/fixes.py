@@ -105,11 +105,19 @@ def functional(program: ProgramTree) -> str:
     return "nn.functional" if "nn" in names else "torch.nn.functional"
 
 
-def append_text(program: ProgramTree, node: ast.expr, text: str) -> str:
-    """Return the program with text appended to an expression: ``.detach()``."""
-    place = program.place(node)
-    end = Place(place.end_line, place.end_column, place.end_line, place.end_column)
-    return program.replaced((end, text))
+def with_argument(program: ProgramTree, node: ast.Call | ast.List, text: str) -> str:
+    """Return the program with an argument appended to a call, or an element to a list."""
+    source = program.source(node)
+    head = source[:-1].rstrip().rstrip(",")
+    comma = "" if head.endswith(("(", "[")) else ", "
+    return program.replaced((node, f"{head}{comma}{text}{source[-1]}"))
+
+
+def arguments_without(program: ProgramTree, call: ast.Call, keyword: str) -> str:
+    """Return the text of a call's arguments, except that of a keyword."""
+    given = [program.source(argument) for argument in call.args]
+    given += [f"{k.arg}={program.source(k.value)}" for k in call.keywords if k.arg != keyword]
+    return ", ".join(given)
 
 
 def call_at(program: ProgramTree, place: Place, *wanted: str) -> ast.Call | None:
@@ -128,11 +136,10 @@ def without_requires_grad(evidence: Evidence, fix: str) -> str:
     """Return a fixed program without an assignment to a computed tensor's requires_grad."""
     computed = {v.name for v in evidence.tape.values if v.op is not None and v.name}
     program = ProgramTree(fix)
-    for node in program.nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            target = node.targets[0]
-            if target.attr == "requires_grad" and ast.unparse(target.value) in computed:
-                return program.without(node.lineno)
+    for node in program.find(ast.Assign):
+        owner, _, attribute = ast.unparse(node.targets[0]).rpartition(".")
+        if attribute == "requires_grad" and owner in computed:
+            return program.without(node.lineno)
     return fix
 
 

@@ -21,8 +21,7 @@ _BOUNDED = frozenset("acos arccos asin arcsin atanh arctanh".split())
 def fix_nan(evidence: Evidence, op: Op) -> str:
     """Return the program with a bound on the input of ``op``; empty if unknown."""
     program = evidence.program
-    found = [n for n in program.nodes if isinstance(n, ast.expr) and program.place(n) == op.place]
-    for node in found:
+    for node in program.find(ast.expr, op.place):
         if isinstance(node, ast.Call):
             return _bounded(program, node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):

@@ -3,10 +3,11 @@
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TypeVar
 
 from gradscribe.engine.protocol.tape import Place
 
-Statement = ast.stmt
+N = TypeVar("N", bound=ast.expr | ast.stmt)
 
 
 class ProgramTree:
@@ -25,6 +26,12 @@ class ProgramTree:
         """Every node of the tree, outer before inner."""
         return list(ast.walk(self.tree))
 
+    def find(self, kind: type[N], place: Place | None = None) -> Iterator[N]:
+        """Yield the nodes of a type, outer before inner; only those at ``place`` if it is given."""
+        for node in self.nodes:
+            if isinstance(node, kind) and place in (None, self.place(node)):
+                yield node
+
     @cached_property
     def _parents(self) -> dict[ast.AST, ast.AST]:
         return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
@@ -42,10 +49,9 @@ class ProgramTree:
     @cached_property
     def _statements(self) -> dict[int, ast.stmt]:
         found: dict[int, ast.stmt] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.stmt):
-                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    found[line] = node
+        for node in self.find(ast.stmt):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found[line] = node
         return found
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
@@ -73,9 +79,8 @@ class ProgramTree:
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Call):
-                found.setdefault(called_name(node), []).append(node)
+        for node in self.find(ast.Call):
+            found.setdefault(called_name(node), []).append(node)
         for calls in found.values():
             calls.sort(key=lambda c: (c.lineno, c.col_offset))
         return found

@@ -137,8 +137,8 @@ def _fields(program: ProgramTree, name: str) -> list[tuple[int, ast.expr]]:
     inside = [(at, value) for at, value in rows if _is_in_class(program, value)]
     by_keyword: list[tuple[int, ast.expr]] = [
         (k.value.lineno, k.value)
-        for node in program.nodes
-        if isinstance(node, ast.Call) and called_name(node)[:1].isupper()
+        for node in program.find(ast.Call)
+        if called_name(node)[:1].isupper()
         for k in node.keywords
         if k.arg == name and isinstance(k.value, ast.Constant)
     ]

@@ -19,7 +19,7 @@ def fix_gradient(evidence: Evidence, op: Op) -> str:
     al. 2013), a cast is left out, and a loss that counts hits of an argmax becomes cross-entropy.
     """
     program = evidence.program
-    found = [n for n in program.nodes if isinstance(n, ast.expr) and program.place(n) == op.place]
+    found = program.find(ast.expr, op.place)
     node = next((n for n in found if isinstance(n, ast.Call | ast.Compare)), None)
     if isinstance(node, ast.Compare):
         return _compared(evidence, op, node)

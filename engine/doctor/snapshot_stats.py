@@ -32,18 +32,19 @@ def has_nan(snapshot: Snapshot) -> bool:
     """Return whether an element is NaN."""
     if snapshot.data is None:
         return snapshot.nan > 0
-    if snapshot.store[1] not in "fc":
-        return False
-    return bool(np.isnan(np.frombuffer(snapshot.data, snapshot.store)).any())
+    return bool(np.isnan(_floats(snapshot.data, snapshot.store)).any())
 
 
 def has_inf(snapshot: Snapshot) -> bool:
     """Return whether an element is infinite."""
     if snapshot.data is None:
         return snapshot.inf > 0
-    if snapshot.store[1] not in "fc":
-        return False
-    return bool(np.isinf(np.frombuffer(snapshot.data, snapshot.store)).any())
+    return bool(np.isinf(_floats(snapshot.data, snapshot.store)).any())
+
+
+def _floats(data: bytes, store: str) -> np.ndarray:
+    """Return the elements in a row; none if they are integers."""
+    return np.frombuffer(data if store[1] in "fc" else b"", store)
 
 
 def is_zero(snapshot: Snapshot) -> bool:

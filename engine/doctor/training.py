@@ -120,6 +120,22 @@ def layers(evidence: Evidence, number: int) -> list[LayerGradient]:
     return found
 
 
+_DEPTH, _PASSES = 4, 3
+
+
+def deep_pass(evidence: Evidence) -> tuple[int, list[LayerGradient]]:
+    """Return the first of the early passes through many layers, and them; else no layers.
+
+    None counts if a pass was differentiated again.
+    """
+    again = any(p.create_graph for p in evidence.tape.passes)
+    for number in range(0 if again else min(len(evidence.tape.passes), _PASSES)):
+        found = layers(evidence, number)
+        if len(found) >= _DEPTH:
+            return number, found
+    return 0, []
+
+
 def gradient_norms(evidence: Evidence, number: int) -> list[tuple[str, float]]:
     """Return the names of leaves that a pass sent gradients to, with the gradients' norms."""
     return [

@@ -299,7 +299,7 @@ def _finding(finding: Finding) -> Json:
         "message": finding.message,
         "why": finding.why,
         "fix": finding.fix,
-        "unmended": finding.unmended,
+        "unmended": finding.why_no_fix,
         "severity": finding.severity,
     }
 

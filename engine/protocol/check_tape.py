@@ -253,7 +253,7 @@ def _words(tape: Tape) -> Iterator[str]:
     """Yield the texts of a few lines; printed text and a fixed program may be long."""
     yield tape.truncated
     yield from (text for item in tape.findings for text in (item.title, item.message, item.why))
-    yield from (item.unmended for item in tape.findings)
+    yield from (item.why_no_fix for item in tape.findings)
     if tape.error is not None:
         yield from (tape.error.message, tape.error.hint, *tape.error.trace)
 

@@ -10,16 +10,17 @@ a default. A *part* names an entry of the catalogue and its options, in JSON eit
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol.option_hints import hint_for_option
-
 JsonValue = None | bool | int | float | str | list[object] | dict[str, object]
 """A JSON value, the type of an option."""
 Mode = Literal["auto", "reference", "captured"]
+OptionHint = Callable[[str, object], str]
+"""Hint at the part to which an unknown key belongs, given its value; the catalogue knows it."""
 
 MISTAKES = {
     "no_zero_grad": "Gradients are never cleared, so each step adds to all before",
@@ -99,6 +100,7 @@ class Setup(Struct, frozen=True):
 
 _KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
 _MODES = "auto, reference or captured"
+_OPTIONS = 'an option belongs to its part, as in "data": {"name": "sine", "noise": 0.2}'
 _KINDS: dict[object, str] = {
     int: "a whole number",
     int | None: "a whole number, or null",
@@ -115,19 +117,20 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)', re.DOTALL)
 """A JSON string or number."""
 
 
-def parse(given: object) -> Setup:
-    """Return the setup that a JSON value describes.
+def parse(given: object, hint: OptionHint | None = None) -> Setup:
+    """Return the setup that a JSON value describes; ``hint`` improves the message of an error.
 
     Raises:
-        BadSetup: it is no object, has an unknown key, or a value of the wrong type.
+        SetupError: it is no object, has an unknown key, or a value of the wrong type.
     """
     if not isinstance(given, dict):
         raise SetupError('a setup is an object like {"data": "sine", "model": "mlp"}')
     clean: dict[str, object] = {}
     for key, value in given.items():
         if key not in _KEYS:
-            belongs = hint_for_option(str(key), value)
+            belongs = hint(str(key), value) if hint is not None else ""
             why = f": {belongs}" if belongs else did_you_mean(str(key), _KEYS)
+            why = why or ("" if hint is not None else f": {_OPTIONS}")
             raise SetupError(f"unknown key {quoted(key)}{why}", str(key))
         if key in _PARTS:
             clean[key] = _counted(_part(key, value))
@@ -149,16 +152,16 @@ def parse(given: object) -> Setup:
     return setup
 
 
-def parse_text(text: str | bytes) -> Setup:
+def parse_text(text: str | bytes, hint: OptionHint | None = None) -> Setup:
     """Return the setup that a JSON text describes; raises `SetupError`."""
-    return parse(_decoded(text))
+    return parse(_decoded(text), hint)
 
 
 def requested_steps(text: str | bytes) -> int | None:
     """Return the number of steps in a JSON text; None if it is left out.
 
     Raises:
-        BadSetup: the text is no setup.
+        SetupError: the text is no setup.
     """
     setup, given = parse_text(text), _decoded(text)
     return setup.steps if isinstance(given, dict) and "steps" in given else None
@@ -267,13 +270,6 @@ def to_dict(setup: Setup) -> dict[str, object]:
     return result
 
 
-def hint_elsewhere(kind: str, name: str, value: JsonValue) -> str:
-    """Return a hint at the place of an option that a ``kind`` of part lacks; else empty."""
-    if name in _KEYS:
-        return "it belongs at the top level of the setup"
-    return hint_for_option(name, value, kind)
-
-
 def quoted(word: object) -> str:
     """Return a value of the setup quoted for a message: on one line, cut to `MAX_QUOTED_CHARS`."""
     text = str(word)
@@ -321,7 +317,7 @@ def validate(setup: Setup) -> None:
     """Refuse values out of range; names of entries and options are checked by the engine.
 
     Raises:
-        BadSetup: with the key in ``place``.
+        SetupError: with the key in ``place``.
     """
     for key, least in _AT_LEAST.items():
         value = getattr(setup, key)

@@ -11,7 +11,7 @@ import math
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gradscribe.engine.protocol.figures import Figure
 
@@ -333,7 +333,7 @@ class Finding(Struct, frozen=True):
     """Something the doctor noticed: ``id`` is stable and named after the mistake.
 
     ``place`` is what to look at first, ``related`` are the other places. ``message`` has the
-    measurements, ``fix`` the whole program with a fix, else ``unmended`` why there is none.
+    measurements, ``fix`` the whole program with a fix, else ``why_no_fix`` the reason.
     """
 
     id: str
@@ -344,7 +344,7 @@ class Finding(Struct, frozen=True):
     related: tuple[Place, ...] = ()
     fix: str = ""
     severity: Literal["sure", "hint"] = "sure"
-    unmended: str = ""
+    why_no_fix: str = field(default="", name="unmended")
 
 
 class Formula(Struct, frozen=True, array_like=True, gc=False):

@@ -33,8 +33,22 @@ class Shapes:
         return math.prod(self.shape)
 
 
+NUMBERS = ("1", "2", "3", "n")
+"""The ``inputs`` of data that are rows of numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The choices in a form that all entries have in common."""
+
+    options: tuple[Option, ...] = ()
+    group: str = ""
+    first: bool = False
+    """True if it is offered before the others of its group."""
+
+
 @dataclass(frozen=True)
-class Data:
+class Data(Listing):
     """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU.
 
     ``x`` is float (n, inputs), float (n, 1, side, side) or int64 (n, length) for tokens; ``y`` is
@@ -46,9 +60,7 @@ class Data:
     help: str
     task: Task
     inputs: str
-    options: tuple[Option, ...] = ()
     uses: Pasted = ()
-    group: str = ""
     names: tuple[str, ...] = ()
     """Names of the input columns, if any."""
     train: float = 0.8
@@ -60,26 +72,25 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Listing):
     """A model: ``write(options, shapes)`` returns the Python expression that creates it.
 
-    ``prepare`` returns source that must precede it. ``write`` raises ValueError if it cannot fit.
+    ``takes`` are the ``inputs`` of data that it accepts, empty for all. ``prepare`` returns source
+    that must precede it. ``write`` raises ValueError if it cannot fit.
     """
 
     write: Callable[[Options, Shapes], str]
     title: str
     help: str
-    inputs: str
-    options: tuple[Option, ...] = ()
+    takes: tuple[str, ...]
     uses: Callable[[Options], Pasted] = field(default=lambda _options: ())
     prepare: Callable[[Options], str] = field(default=lambda _options: "")
     after: Callable[[Options], str] = field(default=lambda _options: "")
-    group: str = ""
     kind: EntryKind = "model"
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Listing):
     """A loss: ``write(options)`` returns a Python expression to call with (output, target).
 
     ``targets`` is the encoding of classes: ``classes`` are class numbers, ``ones`` 0 and 1,
@@ -91,36 +102,30 @@ class Loss:
     help: str
     tasks: tuple[Task, ...]
     targets: str
-    options: tuple[Option, ...] = ()
     uses: Pasted = ()
-    group: str = ""
     kind: EntryKind = "loss"
 
 
 @dataclass(frozen=True)
-class Optimizer:
+class Optimizer(Listing):
     """A class of torch.optim, its options read from its signature."""
 
     make: type[torch.optim.Optimizer]
     title: str
     help: str
-    options: tuple[Option, ...] = ()
     closure: bool = False
     """True if its step takes a closure that computes the loss, possibly several times."""
-    group: str = ""
     kind: EntryKind = "optimizer"
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Listing):
     """A class of torch.optim.lr_scheduler, stepped after every step; ``metric``: with the loss."""
 
     make: type[object]
     title: str
     help: str
-    options: tuple[Option, ...] = ()
     metric: bool = False
-    group: str = ""
     kind: EntryKind = "schedule"
 
 

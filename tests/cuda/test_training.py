@@ -11,7 +11,7 @@ from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.changes import WeightEdit
 from tests.engine.run.test_async_devices import ASSERT, end_of_run
-from tests.engine.train.runs.test_export import FITTING, printed
+from tests.engine.train.runs.test_export import data_for, printed
 from tests.engine.train.runs.test_export import trained as trained_by
 from tests.engine.train.runs.test_run import comes_back, state
 
@@ -43,8 +43,7 @@ SHAKY = ("recurrent", "transformer")
 
 @pytest.mark.parametrize("model", list(catalogue.zoo_entries("model")))
 def test_every_model_equals_its_script(model):
-    data = FITTING.get(model, "circle")
-    given = {"data": {"name": data, "n": 40} if data != "line" else data, "model": model}
+    given = {"data": data_for(model), "model": model}
     if model in SHAKY:
         run, rows = trained({**given, "batch": 8})
         made = printed(export.script(run.program, 8))

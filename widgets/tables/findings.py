@@ -44,8 +44,8 @@ class FindingCard(QFrame):
         if rows:
             self._add_diff(rows)
             self._add_buttons()
-        elif finding.unmended:
-            words = finding.unmended if beside else f"No automatic fix. {finding.unmended}"
+        elif finding.why_no_fix:
+            words = finding.why_no_fix if beside else f"No automatic fix. {finding.why_no_fix}"
             self._column.addWidget(Label("caption", f"{words}.", self))
             if beside:
                 self._add_demo_button()

@@ -1,33 +1,16 @@
 """Fixes of the doctor's findings in a training step, applied to the set-up as a second run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import options_of
+from gradscribe.engine.doctor.examine import find_kind
+from gradscribe.engine.doctor.finding_kind import SetupFix
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.engine.protocol.training import Catalogue
-
-MISTAKES = {
-    "missing-zero-grad": "no_zero_grad",
-    "silent-broadcast": "column_target",
-    "softmax-before-cross-entropy": "softmax_first",
-    "device-mismatch": "wrong_device",
-    "kept-graphs": "keep_graphs",
-    "train-in-evaluation": "validate_in_train_mode",
-    "graph-in-evaluation": "validate_with_grad",
-}
-"""The deliberate mistake that causes a finding."""
-RATES = {"learning-rate-too-big": 0.1, "first-nan": 0.1, "learning-rate-too-small": 10.0}
-"""The factor by which the learning rate is changed."""
-ACTIVATIONS = {
-    "vanishing-gradient": {"sigmoid": "relu", "tanh": "relu"},
-    "dead-relu": {"relu": "leaky_relu"},
-}
-"""The replacements of activations."""
-CLIP = 1.0
 
 
 def fixed_setup(setup: Setup, finding: str, catalogue: Catalogue) -> tuple[Setup, str] | None:
@@ -35,25 +18,24 @@ def fixed_setup(setup: Setup, finding: str, catalogue: Catalogue) -> tuple[Setup
 
     None if nothing in the setup is the cause.
     """
-    mistake = "huge_lr" if "huge_lr" in setup.mistakes and finding in RATES else ""
-    mistake = mistake or MISTAKES.get(finding, "")
-    if mistake in setup.mistakes:
-        left = tuple(name for name in setup.mistakes if name != mistake)
+    kind = find_kind(finding)
+    fix = kind.setup_fix if kind is not None else SetupFix()
+    if fix.mistake in setup.mistakes:
+        left = tuple(name for name in setup.mistakes if name != fix.mistake)
         return replace(setup, mistakes=left), "the mistake is switched off"
-    if finding in RATES:
-        rate = _option(setup.optimizer, "optimizer", "lr", catalogue)
-        if not isinstance(rate, int | float) or rate <= 0:
-            return None
-        part = Part(setup.optimizer.name, {**setup.optimizer.options, "lr": rate * RATES[finding]})
-        words = f"learning rate {rate * RATES[finding]:g} instead of {rate:g}"
+    rate = _option(setup.optimizer, "optimizer", "lr", catalogue)
+    if fix.rate != 1.0 and isinstance(rate, int | float) and rate > 0:
+        part = Part(setup.optimizer.name, {**setup.optimizer.options, "lr": rate * fix.rate})
+        words = f"learning rate {rate * fix.rate:g} instead of {rate:g}"
         return replace(setup, optimizer=part), words
-    if finding == "exploding-gradient" and not setup.clip_norm:
-        return replace(setup, clip_norm=CLIP), f"gradients are clipped to a norm of {CLIP:g}"
-    return _activated(setup, ACTIVATIONS.get(finding, {}), catalogue)
+    if fix.clip_norm and not setup.clip_norm:
+        words = f"gradients are clipped to a norm of {fix.clip_norm:g}"
+        return replace(setup, clip_norm=fix.clip_norm), words
+    return _activated(setup, fix.activations, catalogue)
 
 
 def _activated(
-    setup: Setup, others: dict[str, str], catalogue: Catalogue
+    setup: Setup, others: Mapping[str, str], catalogue: Catalogue
 ) -> tuple[Setup, str] | None:
     named = _option(setup.model, "model", "activation", catalogue)
     names = [str(name) for name in named] if isinstance(named, list) else [str(named)]

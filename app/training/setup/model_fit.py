@@ -5,14 +5,6 @@ from msgspec.structs import replace
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.training import Catalogue
 
-_TAKES = {
-    "1": ("1", "n"),
-    "vector": ("1", "2", "3", "n"),
-    "numbers": ("1", "2", "3", "n", "image"),
-    "any": None,
-}
-"""The kinds of data that a model accepts, by its ``inputs`` in the catalogue; None: all."""
-
 
 def with_matching_model(before: Setup, after: Setup, catalogue: Catalogue) -> Setup:
     """Return ``after``; if its data are different ones, with a model that accepts them.
@@ -21,13 +13,13 @@ def with_matching_model(before: Setup, after: Setup, catalogue: Catalogue) -> Se
     """
     if after.data.name == before.data.name:
         return after
-    inputs = {(entry.kind, entry.name): entry.inputs for entry in catalogue.entries}
-    has = inputs.get(("data", after.data.name), "any")
+    entries = {(entry.kind, entry.name): entry for entry in catalogue.entries}
+    data = entries.get(("data", after.data.name))
     names = [after.model.name, Setup().model.name]
     names += [entry.name for entry in catalogue.entries if entry.kind == "model"]
     for name in names:
-        takes = inputs.get(("model", name), "any")
-        known = _TAKES.get(takes, (takes,))
-        if known is None or has == "any" or has in known:
+        model = entries.get(("model", name))
+        takes = model.takes if model is not None else ()
+        if data is None or data.inputs == "any" or not takes or data.inputs in takes:
             return after if name == after.model.name else replace(after, model=Part(name))
     return after

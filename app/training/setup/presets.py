@@ -51,7 +51,7 @@ def parse(filename: str, data: bytes) -> Preset:
 
     Raises:
         msgspec.ValidationError: it has other keys.
-        BadSetup: its setup is invalid.
+        SetupError: its setup is invalid.
     """
     file = msgspec.json.decode(data, type=_File)
     name = filename[3:].removesuffix(".json")

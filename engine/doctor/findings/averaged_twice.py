@@ -50,10 +50,8 @@ def _averaged(evidence: Evidence, op: Op) -> int:
 def _division(evidence: Evidence, op: Op) -> ast.BinOp | None:
     """Return the division at an op's place if it divides by a number of examples."""
     program = evidence.program
-    for node in program.nodes:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
-            continue
-        if program.place(node) == op.place and _counts(evidence, node.right, node.lineno):
+    for node in program.find(ast.BinOp, op.place):
+        if isinstance(node.op, ast.Div) and _counts(evidence, node.right, node.lineno):
             return node
     return None
 
@@ -82,4 +80,52 @@ ENTRY = FindingKind(
     "once more makes every gradient that much smaller, and the step depend on the batch size.",
     detect,
     severity="hint",
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(32, 3), torch.randn(32, 1)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for i in range(0, 32, 8):
+    xb, yb = x[i : i + 8], y[i : i + 8]
+    loss = F.mse_loss(net(xb), yb) / len(xb)  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+n = x.shape[0]
+w = torch.zeros(3, 1, requires_grad=True)
+loss = ((x @ w - y) ** 2).mean() / n  # !
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# accumulated over micro-batches
+torch.manual_seed(0)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+batches = [(x[i : i + 2], y[i : i + 2]) for i in range(0, 8, 2)]
+for xb, yb in batches:
+    (F.mse_loss(net(xb), yb) / len(batches)).backward()
+opt.step()
+""",
+        """# a sum is divided
+torch.manual_seed(0)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+net = nn.Linear(3, 1)
+(F.mse_loss(net(x), y, reduction="sum") / len(x)).backward()
+""",
+        """# as many batches as rows
+torch.manual_seed(0)
+net = nn.Linear(2, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(16, 2), torch.randn(16, 1)
+parts = list(zip(x.split(4), y.split(4)))
+for xb, yb in parts:
+    (F.mse_loss(net(xb), yb) / len(parts)).backward()
+opt.step()
+""",
+    ),
 )

@@ -39,4 +39,35 @@ ENTRY = FindingKind(
     "A vector has no single gradient: backward computes a vector-Jacobian product and must be told "
     "the vector. Make one number of it first, with .sum() or .mean(), or pass gradient=.",
     detect,
+    sick=(
+        """x = param([1.0, 2.0, 3.0])
+y = x**2
+y.backward()  # !
+""",
+        """x = torch.ones(2, 2, requires_grad=True)
+(x * 3 + 1).backward()  # !
+""",
+        """model = nn.Linear(3, 2)
+out = model(torch.randn(4, 3))
+out.backward()  # !
+""",
+        """loss_fn = nn.MSELoss(reduction="none")
+x = torch.randn(4, 3, requires_grad=True)
+loss = loss_fn(x, torch.zeros(4, 3))
+loss.backward()  # !
+""",
+    ),
+    healthy=(
+        """# a gradient is given
+x = param([1.0, 2.0, 3.0])
+y = x**2
+y.backward(gradient=torch.tensor([1.0, 0.0, 2.0]))
+print(x.grad)
+""",
+        """# one element of any shape
+x = param([[2.0]])
+y = x**3
+y.backward()
+""",
+    ),
 )

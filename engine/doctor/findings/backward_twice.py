@@ -130,7 +130,7 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
     for line in sorted(statements, reverse=True):
         # Each of these lines is above the loop, so its number is still the same.
         left = ProgramTree(moved).without(line)
-        reads = [n for n in program.nodes if isinstance(n, ast.Name) and line < n.lineno < first]
+        reads = [n for n in program.find(ast.Name) if line < n.lineno < first]
         target = statements[line]
         names = {ast.unparse(t) for t in target.targets} if isinstance(target, ast.Assign) else {""}
         used = any(n.id in names and n.lineno not in statements for n in reads)
@@ -144,4 +144,90 @@ ENTRY = FindingKind(
     "backward frees what the ops saved as it goes. Run the forward lines again for a second "
     "gradient, or keep the graph with retain_graph=True where one graph is really needed twice.",
     detect,
+    sick=(
+        """x = param(2.0)
+y = x**2
+z = y.exp()
+z.backward()
+z.backward()  # !
+""",
+        """w = param(1.0)
+loss = (w * 3 - 2) ** 2
+for step in range(3):
+    loss.backward()  # !
+    w.data -= 0.1 * w.grad
+    w.grad = None
+""",
+        """model = nn.Linear(3, 1)
+x, y = torch.randn(4, 3), torch.randn(4, 1)
+pred = model(x)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(3):
+    loss = ((pred - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()  # !
+    opt.step()
+""",
+        """rnn = nn.RNNCell(2, 4)
+h = torch.zeros(1, 4)
+for t in range(3):
+    h = rnn(torch.randn(1, 2), h)
+    loss = h.pow(2).sum()
+    loss.backward()  # !
+""",
+        """x = torch.tensor(2.0, requires_grad=True)
+y = x ** 3
+y.backward()
+print(x.grad)
+y.backward()  # !
+""",
+        """torch.manual_seed(0)
+enc = nn.Linear(4, 2)
+a, b = nn.Linear(2, 1), nn.Linear(2, 1)
+z = enc(torch.randn(8, 4))
+la, lb = a(z).pow(2).mean(), b(z).pow(2).mean()
+la.backward()
+lb.backward()  # !
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+total = 0
+for step in range(4):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    total += loss
+    total.backward()  # !
+    opt.step()
+""",
+        """torch.manual_seed(0)
+rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)
+opt = optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+h = None
+for step in range(3):
+    x = torch.randn(1, 5, 2); y = torch.randn(1, 5, 1)
+    opt.zero_grad()
+    out, h = rnn(x, h)
+    loss = F.mse_loss(head(out), y)
+    loss.backward()  # !
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# the graph is kept
+x = param(2.0)
+y = x**3
+y.backward(retain_graph=True)
+y.backward()
+print(x.grad)
+""",
+        """# second derivative
+x = param(2.0)
+y = x**3
+(first,) = torch.autograd.grad(y, x, create_graph=True)
+(second,) = torch.autograd.grad(first, x)
+print(first, second)
+""",
+    ),
 )

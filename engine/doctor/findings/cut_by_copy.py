@@ -74,4 +74,49 @@ ENTRY = FindingKind(
     "torch.tensor copies numbers and knows nothing of where they came from. Put computed tensors "
     "together with torch.stack or torch.cat, which autograd follows.",
     detect,
+    sick=(
+        """w = param([1.0, 2.0])
+a = w[0] * 2
+b = w[1] * 3
+both = torch.tensor([a, b])  # !
+loss = both.sum()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(3):
+    opt.zero_grad()
+    losses = []
+    for i in range(0, 8, 4):
+        one = F.mse_loss(net(x[i : i + 4]), y[i : i + 4])
+        losses.append(one)
+    loss = torch.tensor(losses, requires_grad=True).mean()  # !
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# what is logged
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+log = []
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    log.append(loss.item())
+    loss.backward()
+    opt.step()
+mean = torch.tensor(log).mean()
+""",
+        """# a target
+w = param([1.0, 2.0])
+target = torch.tensor([3.0, 4.0])
+loss = ((torch.stack([w[0] * 2, w[1]]) - target) ** 2).sum()
+loss.backward()
+""",
+    ),
 )

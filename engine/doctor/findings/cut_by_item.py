@@ -33,4 +33,71 @@ ENTRY = FindingKind(
     "A Python number has no history. Compute with the tensor, and take .item() only for printing "
     "and logging.",
     detect,
+    sick=(
+        """x = param(2.0)
+y = x**2
+z = torch.tensor(y.item() * 3, requires_grad=True)  # !
+z.backward()
+print(x.grad)
+""",
+        """torch.manual_seed(0)
+x = torch.randn(8, 2)
+y = torch.randn(8, 1)
+model = nn.Linear(2, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss = torch.tensor(loss.item(), requires_grad=True)  # !
+    loss.backward()
+    opt.step()
+""",
+        """w = torch.tensor(2.0, requires_grad=True)
+y = w * 3
+loss = y.item() ** 2  # !
+loss.backward()
+""",
+        """import math
+w = torch.tensor(2.0, requires_grad=True)
+y = w * 3
+s = math.sin(y)  # !
+loss = torch.tensor(s, requires_grad=True) * 2
+loss.backward()
+print(w.grad)
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(3, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+total = 0
+for i in range(3):
+    total += F.mse_loss(m(torch.randn(4, 3)), torch.randn(4, 1)).item()  # !
+total.backward()
+""",
+    ),
+    healthy=(
+        """# logging
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+history, total = [], 0.0
+for step in range(4):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    history.append(loss.item())
+    total += loss.item()
+print(f"{total / 4:.3f}", float(loss))
+""",
+        """# one loss weighs another
+w = param([1.0, 2.0])
+a = (w**2).sum()
+b = w.abs().sum()
+balance = a.item() / b.item()
+loss = a + balance * b
+loss.backward()
+print(w.grad)
+""",
+    ),
 )

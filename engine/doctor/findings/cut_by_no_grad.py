@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradscribe.engine.doctor import cuts
+from gradscribe.engine.doctor import cuts, modes
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.program_tree import ProgramTree
@@ -14,7 +14,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each op inside no_grad that cuts wanted leaves off."""
     for cut, message in cuts.cuts_of_kind(evidence, "no_grad"):
         header, fix = _header(evidence, cut.op.place.line)
-        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        last = evidence.pass_place(-1)
         where = f" (line {header.line})" if header.line else ""
         text = f"{message}: {cut.op.op} on line {cut.op.place.line} ran inside no_grad{where}"
         place = header if header.line else cut.op.place
@@ -38,17 +38,12 @@ def _header(evidence: Evidence, line: int) -> tuple[Place, str]:
             return program.place(node), program.without(node.lineno)
     # The op may be inside a module: check the lines of the module calls as well.
     for call in evidence.tape.calls:
-        outer = cuts.block_without_grad(program, _call_line(evidence, call.id))
+        outer = cuts.block_without_grad(program, modes.call_line(evidence, call))
         if outer is not None and call.parent is None:
             return Place(
                 outer.lineno, outer.col_offset, outer.lineno, len(program.lines[outer.lineno - 1])
             ), program.dedented(outer)
     return Place(), ""
-
-
-def _call_line(evidence: Evidence, call: int) -> int:
-    at = evidence.call_at.get(call)
-    return evidence.tape.events[at].line if at is not None else 0
 
 
 def _decorator(program: ProgramTree, line: int) -> ast.expr | None:
@@ -67,4 +62,100 @@ ENTRY = FindingKind(
     "Inside no_grad nothing is recorded, so there is no way back from the loss to the parameters. "
     "Keep it for evaluation and for updates by hand.",
     detect,
+    sick=(
+        """x = torch.randn(8, 2)
+y = torch.randn(8, 1)
+model = nn.Linear(2, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+with torch.no_grad():  # !
+    pred = model(x)
+loss = F.mse_loss(pred, y)
+loss.backward()
+opt.step()
+""",
+        """x = torch.randn(8, 2)
+y = torch.randn(8, 1)
+model = nn.Linear(2, 1)
+
+@torch.no_grad()  # !
+def predict(x):
+    return model(x)
+
+loss = F.mse_loss(predict(x), y)
+loss.backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(2, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+x, y = torch.randn(4, 2), torch.randn(4, 1)
+for i in range(2):
+    with torch.no_grad():  # !
+        loss = F.mse_loss(m(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 4)
+        self.b = nn.Linear(4, 1)
+    def forward(self, x):
+        with torch.no_grad():  # !
+            h = torch.relu(self.a(x))
+        return self.b(h)
+m = Net()
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(2):
+    loss = m(torch.randn(4, 2)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.set_grad_enabled(False)  # !
+w = torch.ones(2, requires_grad=True)
+loss = (w * 2).sum()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(3, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+with torch.inference_mode():  # !
+    out = m(torch.randn(4, 3))
+loss = out.pow(2).mean()
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# deep Q-learning with a target network
+torch.manual_seed(0)
+q, target = nn.Linear(4, 2), nn.Linear(4, 2)
+target.load_state_dict(q.state_dict())
+opt = optim.Adam(q.parameters(), lr=0.01)
+for step in range(4):
+    s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+    a, r = torch.randint(0, 2, (8, 1)), torch.randn(8)
+    with torch.no_grad():
+        goal = r + 0.9 * target(s2).max(dim=1).values
+    loss = F.smooth_l1_loss(q(s).gather(1, a).squeeze(1), goal)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# features of a frozen backbone
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+backbone = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
+backbone.eval()
+head = nn.Linear(8, 3)
+opt = optim.SGD(head.parameters(), lr=0.1)
+for step in range(3):
+    with torch.no_grad():
+        features = backbone(x)
+    loss = F.cross_entropy(head(features), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

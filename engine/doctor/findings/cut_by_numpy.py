@@ -39,7 +39,7 @@ def _still_numpy(fix: str, line: int) -> bool:
     statement = program.statement(line)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     bound = {name for target in targets for name in names(target)}
-    calls = (n for n in program.nodes if isinstance(n, ast.Call) and n.lineno >= line)
+    calls = (n for n in program.find(ast.Call) if n.lineno >= line)
     return any(
         ast.unparse(call.func).startswith(("np.", "numpy."))
         and any(names(arg) & bound for arg in call.args)
@@ -72,4 +72,48 @@ ENTRY = FindingKind(
     "numpy knows nothing of gradients. Use torch's own function of the same name inside a "
     "computation; for plots and logs write .detach().numpy().",
     detect,
+    sick=(
+        """x = param([1.0, 2.0])
+y = x * 2
+z = torch.from_numpy(np.exp(y.detach().numpy()))  # !
+s = z.sum()
+s.backward()
+""",
+        """x = param([1.0, 2.0])
+y = np.exp((x * 2).numpy())  # !
+""",
+        """w = torch.tensor([2.0], requires_grad=True)
+y = w * 3
+z = torch.tensor(np.sqrt(y.detach().numpy()), requires_grad=True)  # !
+loss = z.sum()
+loss.backward()
+print(w.grad)
+""",
+        """torch.manual_seed(0)
+a, b = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
+for i in range(2):
+    h = a(torch.randn(4, 3)).detach().numpy()  # !
+    h = torch.tensor(np.maximum(h, 0))
+    loss = b(h).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    healthy=(
+        """# a plot's numbers
+x = param([1.0, 2.0])
+y = x**2
+y.sum().backward()
+curve = y.detach().numpy()
+print(np.mean(curve), x.grad.numpy())
+""",
+        """# data from numpy
+rng = np.random.default_rng(0)
+x = torch.from_numpy(rng.normal(size=(12, 3)).astype(np.float32))
+y = torch.from_numpy(rng.normal(size=(12, 1))).float()
+model = nn.Linear(3, 1)
+loss = F.mse_loss(model(x), y)
+loss.backward()
+""",
+    ),
 )

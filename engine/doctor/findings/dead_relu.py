@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.gradient_scale_fixes import with_relu
 from gradscribe.engine.protocol.tape import Op
 
@@ -60,4 +60,38 @@ ENTRY = FindingKind(
     "learning rate helps.",
     detect,
     "hint",
+    setup_fix=SetupFix(activations={"relu": "leaky_relu"}),
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(32, 4), torch.rand(32, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+with torch.no_grad():
+    model[0].bias.fill_(-20.0)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    loss = F.mse_loss(model(x), y)  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# some units are silent, as always
+torch.manual_seed(0)
+x = torch.linspace(-math.pi, math.pi, 64)[:, None]
+y = torch.sin(x)
+model = nn.Sequential(nn.Linear(1, 16), nn.ReLU(), nn.Linear(16, 1))
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(20):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# a relu of a short list
+x = param([-2.0, -1.0, 0.0, 1.0])
+y = torch.relu(x).sum()
+y.backward()
+""",
+    ),
 )

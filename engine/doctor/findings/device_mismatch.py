@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.fixes import with_argument
 from gradscribe.engine.doctor.mismatch import Operand, describe_operands, operands_on_line
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 from gradscribe.engine.doctor.scopes import enclosing_function
@@ -59,21 +60,18 @@ def _made_elsewhere(evidence: Evidence, line: int) -> str:
         if ast.unparse(node.func) != f"torch.{called_name(node)}" or _says_device(node):
             continue
         inside = {id(n) for n in ast.walk(node)}
-        function = enclosing_function(program, node)
-        given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
+        given = _parameters(program, node)
         for other in ast.walk(statement) if statement is not None else ():
             if not isinstance(other, ast.Name) or id(other) in inside:
                 continue
             if other.id in given or evidence.latest(other.id) is not None:
-                text = program.source(node)[:-1].rstrip().rstrip(",")
-                return program.replaced((node, f"{text}, device={other.id}.device)"))
+                return with_argument(program, node, f"device={other.id}.device")
     return _made_above(program, statement) if statement is not None else ""
 
 
 def _made_above(program: ProgramTree, statement: ast.stmt) -> str:
     """Do the same for a tensor that the same function created on a line above."""
-    function = enclosing_function(program, statement)
-    given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
+    function, given = enclosing_function(program, statement), _parameters(program, statement)
     for node in ast.walk(statement):
         made = (
             program.last_binding(node.id, statement.lineno) if isinstance(node, ast.Name) else None
@@ -81,9 +79,14 @@ def _made_above(program: ProgramTree, statement: ast.stmt) -> str:
         if not isinstance(made, ast.Call) or called_name(made) not in _MAKERS or _says_device(made):
             continue
         if given and enclosing_function(program, made) is function:
-            text = program.source(made)[:-1].rstrip().rstrip(",")
-            return program.replaced((made, f"{text}, device={given[0]}.device)"))
+            return with_argument(program, made, f"device={given[0]}.device")
     return ""
+
+
+def _parameters(program: ProgramTree, node: ast.AST) -> list[str]:
+    """Return the names of the parameters of the function around a node, without ``self``."""
+    function = enclosing_function(program, node)
+    return [a.arg for a in function.args.args if a.arg != "self"] if function else []
 
 
 def _says_device(call: ast.Call) -> bool:
@@ -103,4 +106,45 @@ ENTRY = FindingKind(
     "An op runs where its tensors are, and torch moves nothing by itself. Move the model once and "
     "each batch as it comes, with .to(device).",
     detect,
+    setup_fix=SetupFix(mistake="wrong_device"),
+    sick=(
+        """model = nn.Linear(3, 1).to("meta")
+x = torch.randn(4, 3)
+pred = model(x)  # !
+""",
+        """a = torch.randn(3)
+b = torch.randn(3, device="meta")
+c = torch.cat([a, b])  # !
+""",
+        """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+    def forward(self, x):
+        return self.fc(x)
+net = Net().to("meta")
+x = torch.randn(4, 3)
+out = net(x)
+""",
+        """a = torch.ones(3, device="meta")
+b = torch.ones(3)
+c = a + b  # !
+""",
+    ),
+    healthy=(
+        """# everything on the chosen device
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(3, 1).to(device)
+x, y = torch.randn(8, 3).to(device), torch.randn(8, 1, device=device)
+loss = F.mse_loss(model(x), y)
+loss.backward()
+""",
+        """# shapes worked out on the meta device
+with torch.device("meta"):
+    big = nn.Linear(100, 100)
+out = big(torch.ones(2, 100, device="meta"))
+print(out.shape)
+""",
+    ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradscribe.engine.doctor.errors import matching_error, modules_at
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
-from gradscribe.engine.doctor.fixes import parenthesized
+from gradscribe.engine.doctor.fixes import parenthesized, with_argument
 from gradscribe.engine.doctor.mismatch import describe_operands, operands_on_line
 
 _LOSS = re.compile(r"cross_entropy|nll_loss|bce|binary_cross|CrossEntropyLoss|NLLLoss|BCE")
@@ -82,10 +82,7 @@ def _whole_numbers(evidence: Evidence, line: int) -> FoundCase:
         if call.lineno <= line <= (call.end_lineno or line) and not any(
             k.arg == "dtype" for k in call.keywords
         ):
-            text = program.source(call)
-            fix = program.replaced(
-                (call, text[:-1].rstrip().rstrip(",") + ", dtype=torch.float32)")
-            )
+            fix = with_argument(program, call, "dtype=torch.float32")
     message = "This tensor holds whole numbers, and only real numbers have gradients"
     return FoundCase(program.line(line), message, (), fix)
 
@@ -96,4 +93,36 @@ ENTRY = FindingKind(
     "Products and layers work in one dtype; torch does not convert their operands. numpy and whole "
     "numbers are the usual source of float64 and int64: convert where the data comes in.",
     detect,
+    sick=(
+        """x = torch.from_numpy(np.ones((4, 3)))
+model = nn.Linear(3, 1)
+pred = model(x)  # !
+""",
+        """a = torch.ones(2, 3)
+b = torch.ones(3, 2, dtype=torch.float64)
+c = a @ b  # !
+""",
+        """w = torch.tensor([1, 2, 3], requires_grad=True)  # !
+""",
+        """x = torch.tensor([[1, 2, 3]])
+m = nn.Linear(3, 1)
+y = m(x)  # !
+""",
+        """m = nn.Conv2d(1, 2, 3)
+img = torch.randn(1, 1, 8, 8).double()
+m(img)  # !
+""",
+    ),
+    healthy=(
+        """# converted where it comes in
+x = torch.from_numpy(np.linspace(0, 1, 12).reshape(4, 3)).float()
+model = nn.Linear(3, 1)
+model(x).sum().backward()
+""",
+        """# all in double precision
+x = torch.ones(4, 3, dtype=torch.float64)
+model = nn.Linear(3, 1).double()
+model(x).pow(2).sum().backward()
+""",
+    ),
 )

@@ -47,4 +47,88 @@ ENTRY = FindingKind(
     "In evaluation mode Dropout does nothing and BatchNorm keeps using old statistics, so the "
     "model trains without them. eval() stays until train() is called.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(16, 4)
+y = torch.randn(16, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 1))
+opt = optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(2):
+    pred = model(x)  # !
+    loss = F.mse_loss(pred, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    model.eval()
+    with torch.no_grad():
+        print(F.mse_loss(model(x), y).item())
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l1 = nn.Linear(4, 8)
+        self.bn = nn.BatchNorm1d(8)
+        self.l2 = nn.Linear(8, 2)
+    def forward(self, x):
+        return self.l2(F.relu(self.bn(self.l1(x))))
+net = Net()
+net.eval()
+opt = optim.Adam(net.parameters())
+x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
+for i in range(3):
+    opt.zero_grad()
+    loss = F.cross_entropy(net(x), y)  # !
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+m = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
+opt = optim.SGD(m.parameters(), lr=0.01)
+def train_epoch():
+    for i in range(2):
+        opt.zero_grad()
+        loss = m(torch.randn(8, 4)).pow(2).mean()  # !
+        loss.backward()
+        opt.step()
+def validate():
+    m.eval()
+    with torch.no_grad():
+        return m(torch.randn(8, 4)).pow(2).mean().item()
+for e in range(2):
+    train_epoch()
+    validate()
+""",
+    ),
+    healthy=(
+        """# train and eval take turns
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+xv, yv = torch.randn(8, 4), torch.randn(8, 1)
+model = nn.Sequential(
+    nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 1)
+)
+opt = optim.Adam(model.parameters(), lr=0.01)
+loss_fn = nn.MSELoss()
+for epoch in range(3):
+    model.train()
+    loss = loss_fn(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    model.eval()
+    with torch.no_grad():
+        val = loss_fn(model(xv), yv)
+    print(f"{loss.item():.3f} {val.item():.3f}")
+""",
+        """# an adversarial example against a trained model
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 3))
+model.eval()
+x = torch.randn(2, 4, requires_grad=True)
+loss = F.cross_entropy(model(x), torch.tensor([0, 2]))
+loss.backward()
+adversarial = (x + 0.1 * x.grad.sign()).detach()
+""",
+    ),
 )

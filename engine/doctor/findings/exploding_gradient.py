@@ -5,38 +5,32 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor import gradient_scale_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
 _NO_FIX = (
     "Where the first weights are made, divide them by the square root of how many inputs they meet"
 )
-LAYERS, RATIO, PASSES = 4, 1e3, 3
+RATIO = 1e3
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the first pass whose first layer's gradient is `RATIO` times the last layer's."""
-    if any(p.create_graph for p in evidence.tape.passes):
+    number, found = training.deep_pass(evidence)
+    if not found:
         return
-    for number in range(min(len(evidence.tape.passes), PASSES)):
-        found = training.layers(evidence, number)
-        if len(found) < LAYERS:
-            continue
-        first, last = found[0], found[-1]
-        grown = first.gradient > RATIO * last.gradient > 0 or not math.isfinite(first.gradient)
-        if grown and math.isfinite(last.gradient):
-            largest = max(training.gradient_norms(evidence, number), key=lambda row: row[1])
-            message = (
-                f"Over {len(found)} layers the gradient grows from {format_number(last.gradient)} "
-                f"at the last to {format_number(first.gradient)} at the first; "
-                f"{largest[0] or 'a leaf'} gets one of size {format_number(largest[1])}"
-            )
-            related = (last.op.place, evidence.pass_place(number))
-            fix = gradient_scale_fixes.reinitialize(
-                evidence, evidence.program, found, "xavier_normal_"
-            )
-            yield FoundCase(first.op.place, message, related, fix, _NO_FIX)
-        return
+    first, last = found[0], found[-1]
+    grown = first.gradient > RATIO * last.gradient > 0 or not math.isfinite(first.gradient)
+    if grown and math.isfinite(last.gradient):
+        largest = max(training.gradient_norms(evidence, number), key=lambda row: row[1])
+        message = (
+            f"Over {len(found)} layers the gradient grows from {format_number(last.gradient)} "
+            f"at the last to {format_number(first.gradient)} at the first; "
+            f"{largest[0] or 'a leaf'} gets one of size {format_number(largest[1])}"
+        )
+        related = (last.op.place, evidence.pass_place(number))
+        fix = gradient_scale_fixes.reinitialize(evidence, evidence.program, found, "xavier_normal_")
+        yield FoundCase(first.op.place, message, related, fix, _NO_FIX)
 
 
 ENTRY = FindingKind(
@@ -46,4 +40,64 @@ ENTRY = FindingKind(
     "away. Smaller initial weights, normalisation or clip_grad_norm_ bound it.",
     detect,
     "hint",
+    setup_fix=SetupFix(clip_norm=1.0),
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 32), torch.randn(16, 1)
+layers = []
+for i in range(8):
+    linear = nn.Linear(32, 32)
+    nn.init.normal_(linear.weight, std=1.0)
+    layers += [linear, nn.ReLU()]
+model = nn.Sequential(*layers, nn.Linear(32, 1))
+loss = F.mse_loss(model(x), y)  # !
+loss.backward()
+""",
+        """torch.manual_seed(0)
+w = torch.randn(16, 16, requires_grad=True)
+h = torch.randn(4, 16)
+for t in range(12):
+    h = h @ w  # !
+loss = h.pow(2).mean()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+rnn = nn.RNNCell(4, 16, nonlinearity="relu")
+with torch.no_grad():
+    rnn.weight_hh.normal_(0, 1.0)
+h = torch.zeros(2, 16)
+for t in range(15):
+    h = rnn(torch.randn(2, 4), h)
+loss = h.pow(2).mean()
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# a small convolutional network
+torch.manual_seed(0)
+x, y = torch.randn(4, 1, 8, 8), torch.randint(0, 3, (4,))
+model = nn.Sequential(
+    nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(4, 8, 3, padding=1), nn.ReLU(),
+    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3),
+)
+opt = optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(3):
+    loss = F.cross_entropy(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# a deep network with good initial weights
+torch.manual_seed(0)
+layers = []
+for i in range(8):
+    linear = nn.Linear(32, 32)
+    nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
+    layers += [linear, nn.ReLU()]
+model = nn.Sequential(*layers, nn.Linear(32, 1))
+loss = F.mse_loss(model(torch.randn(16, 32)), torch.randn(16, 1))
+loss.backward()
+""",
+    ),
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.engine.doctor import nan_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan, shape
 from gradscribe.engine.protocol.tape import Op, Place, Snapshot
 
@@ -126,4 +126,63 @@ ENTRY = FindingKind(
     "NaN spreads: whatever is computed from it is NaN, and after one update so is every parameter. "
     "The place where it first appears is the one to fix.",
     detect,
+    setup_fix=SetupFix(mistake="huge_lr", rate=0.1),
+    sick=(
+        """x = param([1.0, 0.0, -1.0])
+y = torch.log(x)  # !
+loss = (y * 2).sum()
+loss.backward()
+""",
+        """x = param([0.0, 1.0])
+y = torch.sqrt(x)  # !
+loss = (y * x).sum()
+loss.backward()
+""",
+        """x = torch.tensor([1.0, 0.0], requires_grad=True)
+y = 1 / x  # !
+loss = (y - y).sum()
+loss.backward()
+""",
+        """x = torch.tensor([[1.0, float("nan")]])  # !
+m = nn.Linear(2, 1)
+loss = m(x).sum()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+x = torch.randn(8, 3)
+w = torch.randn(3, requires_grad=True)
+d = x - x
+n = d / d.norm()  # !
+loss = (n @ w).sum()
+loss.backward()
+""",
+        """x = torch.tensor([100.0, 200.0], requires_grad=True)
+p = x.exp() / x.exp().sum()  # !
+loss = p[0]
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# a causal mask of minus infinity
+torch.manual_seed(0)
+x = torch.randn(2, 5, 8)
+attention = nn.MultiheadAttention(8, 2, batch_first=True)
+mask = torch.full((5, 5), float("-inf")).triu(1)
+out, weights = attention(x, x, x, attn_mask=mask)
+out.pow(2).mean().backward()
+""",
+        """# a logarithm kept away from zero
+x = param([0.0, 0.5, 1.0])
+y = torch.log(x.clamp(min=1e-6))
+safe = torch.where(x > 0, x, torch.ones_like(x)).sqrt()
+(y + safe).sum().backward()
+""",
+        """# memory that is written over before it is read
+for _ in range(5):
+    print(torch.empty(4).shape)
+    noise = torch.empty(4).normal_()
+w = param([1.0, 2.0, 3.0, 4.0])
+(w * noise).sum().backward()
+""",
+    ),
 )

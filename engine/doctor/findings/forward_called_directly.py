@@ -32,7 +32,7 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
     bound = program.last_binding(text, owner.lineno)
     if isinstance(bound, ast.Call) and ast.unparse(bound.func).startswith(("nn.", "torch.nn.")):
         return True
-    classes = [node for node in program.nodes if isinstance(node, ast.ClassDef)]
+    classes = list(program.find(ast.ClassDef))
     is_class = text[:1].isupper() or any(node.name == text for node in classes)
     # Any other name, such as a parameter, is a module if no other class has a forward.
     own = any(_is_plain(program, node) for node in classes)
@@ -40,7 +40,7 @@ def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
 
 
 def _has_modules(program: ProgramTree) -> bool:
-    calls = (ast.unparse(n.func) for n in program.nodes if isinstance(n, ast.Call))
+    calls = (ast.unparse(n.func) for n in program.find(ast.Call))
     return any(text.startswith(("nn.", "torch.nn.")) for text in calls)
 
 
@@ -56,7 +56,7 @@ def _says_module(program: ProgramTree, base: ast.expr) -> bool:
     text = ast.unparse(base)
     if "Module" in text or text.startswith(("nn.", "torch.nn.")):
         return True
-    classes = (n for n in program.nodes if isinstance(n, ast.ClassDef) and n.name == text)
+    classes = (n for n in program.find(ast.ClassDef) if n.name == text)
     return any(_says_module(program, inner) for known in classes for inner in known.bases)
 
 
@@ -66,4 +66,48 @@ ENTRY = FindingKind(
     "Calling the module runs its hooks around forward; forward() alone skips them, and with them "
     "whatever a library or this window attached. Call the model like a function.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(16, 4)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+pred = model.forward(x)  # !
+print(pred.shape)
+""",
+        """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+    def forward(self, x):
+        return self.fc(x)
+n = Net()
+y = n.forward(torch.randn(2, 3))  # !
+""",
+    ),
+    healthy=(
+        """# a subclass calls its parent's forward
+torch.manual_seed(0)
+class Scaled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+model = Scaled(3, 1)
+model(torch.randn(4, 3)).sum().backward()
+""",
+        """# a custom function with its own forward
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad
+
+x = param(3.0)
+y = Square.apply(x)
+y.backward()
+""",
+    ),
 )

@@ -8,7 +8,7 @@ from gradscribe.engine.doctor.cuts import NO_GRADIENT
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
-from gradscribe.engine.doctor.fixes import optimizer_calls
+from gradscribe.engine.doctor.fixes import optimizer_calls, with_argument
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, names
 from gradscribe.engine.protocol.tape import Place, Value
 
@@ -35,7 +35,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{value.name} is given to the optimizer but requires no gradient: "
             f"it gets none and keeps its first value"
         )
-        yield FoundCase(value.place, message, _optimizer_places(evidence), _fix(evidence, value))
+        yield FoundCase(
+            value.place, message, _optimizer_places(evidence), _fix(evidence.program, value)
+        )
     yield from _half_frozen(evidence, frozen, lines)
     if not lines:
         yield from _fields(evidence, frozen)
@@ -64,7 +66,7 @@ _USUAL = frozenset("w w1 w2 b b1 b2 bias weight weights theta m k a slope interc
 def _fix_all(evidence: Evidence, values: list[Value]) -> str:
     fix = evidence.program
     for value in values:
-        text = _fix_in(fix, value)
+        text = _fix(fix, value)
         fix = ProgramTree(text) if text else fix
     return fix.text if fix is not evidence.program else ""
 
@@ -92,11 +94,10 @@ def freezing_lines(program: ProgramTree) -> list[int]:
         for call in program.calls("requires_grad_")
         if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
     ]
-    for node in program.nodes:
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
-            continue
+    for node in program.find(ast.Assign):
         targets = [t for t in node.targets if isinstance(t, ast.Attribute)]
-        if node.value.value is False and any(t.attr == "requires_grad" for t in targets):
+        is_off = isinstance(node.value, ast.Constant) and node.value.value is False
+        if is_off and any(t.attr == "requires_grad" for t in targets):
             found.append(node.lineno)
     return sorted(found)
 
@@ -135,9 +136,8 @@ def _unfreeze_rest(program: ProgramTree, half: list[Value]) -> str:
     """Unfreeze the rest of a layer, after the line that unfreezes its other part."""
     freed = [
         node
-        for node in program.nodes
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
+        for node in program.find(ast.Assign)
+        if isinstance(node.value, ast.Constant)
         and node.value.value is True
         and ast.unparse(node.targets[0]).endswith(".requires_grad")
     ]
@@ -194,11 +194,7 @@ def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:
     return tuple(evidence.program.line(line) for line, _ in calls)
 
 
-def _fix(evidence: Evidence, value: Value) -> str:
-    return _fix_in(evidence.program, value)
-
-
-def _fix_in(program: ProgramTree, value: Value) -> str:
+def _fix(program: ProgramTree, value: Value) -> str:
     for line, expression in program.bindings.get(value.name, ()):
         if line != value.place.line or not isinstance(expression, ast.Call):
             continue
@@ -206,8 +202,7 @@ def _fix_in(program: ProgramTree, value: Value) -> str:
         if any(k.arg == "requires_grad" for k in expression.keywords):
             return program.replaced((expression, text.replace("=False", "=True")))
         if called_name(expression) in ("randn", "zeros", "ones", "rand", "tensor", "full", "empty"):
-            comma = ", " if expression.args or expression.keywords else ""
-            return program.replaced((expression, f"{text[:-1]}{comma}requires_grad=True)"))
+            return with_argument(program, expression, "requires_grad=True")
         return program.replaced((expression, f"{text}.requires_grad_()"))
     return ""
 
@@ -218,4 +213,120 @@ ENTRY = FindingKind(
     "A tensor that requires no gradient gets none, and an optimizer passes over it without a word. "
     "Freeze whole parts on purpose and give the optimizer only the rest.",
     detect,
+    sick=(
+        """x = torch.linspace(-1, 1, 20)
+y = 2 * x + 1
+w = torch.zeros(1)  # !
+b = torch.zeros(1, requires_grad=True)
+opt = optim.SGD([w, b], lr=0.1)
+for step in range(3):
+    loss = ((w * x + b - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+for p in model.parameters():
+    p.requires_grad = False  # !
+loss = F.mse_loss(model(x), y)
+loss.backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = optim.SGD(m.parameters(), lr=0.1)
+for p in m.parameters():
+    p.requires_grad_(False)  # !
+loss = m(torch.randn(8, 4)).pow(2).mean()
+loss.backward()
+opt.step()
+""",
+        """W = torch.randn(3, 1)  # !
+b = torch.zeros(1)
+opt = optim.SGD([W, b], lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+loss = ((x @ W + b - y) ** 2).mean()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+for p in net.parameters():
+    p.requires_grad = False  # !
+net[2].weight.requires_grad = True
+opt = optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(3, 1), requires_grad=False)  # !
+        self.b = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return x @ self.w + self.b
+
+x = torch.randn(16, 3)
+y = x.sum(1, keepdim=True)
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 1)
+        self.register_buffer("scale", torch.ones(1))  # !
+
+    def forward(self, x):
+        return self.fc(x) * self.scale
+
+x = torch.randn(16, 3)
+y = x.sum(1, keepdim=True)
+net = Net()
+opt = optim.SGD([*net.parameters(), *net.buffers()], lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# a backbone frozen before the optimizer is made
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+model[0].requires_grad_(False)
+opt = optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# frozen and all given to the optimizer
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+backbone, head = nn.Linear(4, 8), nn.Linear(8, 1)
+for p in backbone.parameters():
+    p.requires_grad = False
+model = nn.Sequential(backbone, nn.Tanh(), head)
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

@@ -6,6 +6,7 @@ from gradscribe.engine.doctor.cuts import NO_GRADIENT
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import with_argument
 from gradscribe.engine.protocol.tape import Op, Value
 
 _MAKERS = frozenset(("grad", ".grad"))
@@ -73,9 +74,7 @@ def _fix(evidence: Evidence, line: int) -> str:
         flag = next((w.value for w in call.keywords if w.arg == "create_graph"), None)
         if flag is not None:
             return program.replaced((flag, "True"))
-        head = program.source(call)[:-1].rstrip().rstrip(",")
-        comma = ", " if call.args or call.keywords else ""
-        return program.replaced((call, f"{head}{comma}create_graph=True)"))
+        return with_argument(program, call, "create_graph=True")
     return ""
 
 
@@ -85,4 +84,43 @@ ENTRY = FindingKind(
     "Gradients are plain numbers unless create_graph=True records how they were computed. To "
     "differentiate one again, for a second derivative or a penalty on it, ask for that graph.",
     detect,
+    sick=(
+        """x = param([1.0, 2.0])
+cubes = (x**3).sum()
+slope = torch.autograd.grad(cubes, x)[0]
+curvature = torch.autograd.grad(slope.sum(), x)[0]  # !
+print(curvature)
+""",
+        """critic = nn.Sequential(nn.Linear(2, 16), nn.SiLU(), nn.Linear(16, 1))
+optimizer = optim.Adam(critic.parameters(), lr=1e-3)
+for step in range(3):
+    real, fake = torch.randn(8, 2), torch.randn(8, 2)
+    mixed = (0.5 * real + 0.5 * fake).requires_grad_()
+    (slope,) = torch.autograd.grad(critic(mixed).sum(), mixed)
+    penalty = ((slope.norm(dim=1) - 1) ** 2).mean()
+    loss = critic(fake).mean() - critic(real).mean() + 10 * penalty  # !
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    ),
+    healthy=(
+        """# first and second derivative
+x = param(2.0)
+(slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+(curvature,) = torch.autograd.grad(slope, x)
+print(slope, curvature)
+""",
+        """# gradients as plain numbers for an inner step and for a weight
+w = param([1.0, 1.0])
+optimizer = optim.SGD([w], lr=0.01)
+for step in range(3):
+    x = torch.randn(6, 2)
+    (slope,) = torch.autograd.grad((x @ w).pow(2).mean(), w)
+    loss = (x @ (w - 0.1 * slope)).pow(2).mean() * (1 + slope.norm())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor import cuts, modes
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.protocol.tape import Call
 
 _LOSSES = ("loss", "entropy")
@@ -89,4 +89,78 @@ ENTRY = FindingKind(
     "Outside training nobody calls backward, so what autograd saves costs memory and time for "
     "nothing. Evaluate inside torch.no_grad(): eval() does not stop the recording.",
     detect,
+    setup_fix=SetupFix(mistake="validate_with_grad"),
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+xv, yv = torch.randn(8, 4), torch.randn(8, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(3):
+    model.train()
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    model.eval()
+    val_loss = F.mse_loss(model(xv), yv)  # !
+    print(val_loss.item())
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(4, 2)
+opt = optim.Adam(net.parameters())
+x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
+xt, yt = torch.randn(8, 4), torch.randint(0, 2, (8,))
+for i in range(3):
+    opt.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    opt.step()
+net.eval()
+correct = 0
+for k in range(2):
+    out = net(xt[4*k:4*k+4])  # !
+    correct += (out.argmax(1) == yt[4*k:4*k+4]).sum().item()
+print(correct)
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(4, 1)
+opt = optim.SGD(m.parameters(), lr=0.01)
+xv, yv = torch.randn(8, 4), torch.randn(8, 1)
+for e in range(3):
+    opt.zero_grad()
+    loss = m(torch.randn(8, 4)).pow(2).mean()
+    loss.backward()
+    opt.step()
+    val = ((m(xv) - yv) ** 2).mean()  # !
+    print(e, val.item())
+""",
+    ),
+    healthy=(
+        """# one look at a new input
+torch.manual_seed(0)
+x, y = torch.randn(16, 1), torch.randn(16, 1)
+model = nn.Linear(1, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print(model(torch.tensor([[4.0]])).item())
+""",
+        """# inference mode
+torch.manual_seed(0)
+x, y = torch.randn(16, 1), torch.randn(16, 1)
+model = nn.Linear(1, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.inference_mode():
+        print(F.mse_loss(model(x), y).item())
+""",
+    ),
 )

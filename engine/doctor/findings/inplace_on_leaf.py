@@ -30,4 +30,32 @@ ENTRY = FindingKind(
     "An update is not part of the model, and autograd must not differentiate through it. Do it "
     "inside torch.no_grad(), or with an optimizer.",
     detect,
+    sick=(
+        """w = torch.ones(3, requires_grad=True)
+loss = (w**2).sum()
+loss.backward()
+w -= 0.1 * w.grad  # !
+""",
+        """w = torch.zeros(3, requires_grad=True)
+w[0] = 1.0  # !
+""",
+    ),
+    healthy=(
+        """# updates under no_grad, and through data
+w, b = param([1.0, 2.0]), param(0.0)
+loss = ((w * 2 + b) ** 2).sum()
+loss.backward()
+with torch.no_grad():
+    w -= 0.1 * w.grad
+b.data -= 0.1 * b.grad
+""",
+        """# weights initialised in place
+torch.manual_seed(0)
+layer = nn.Linear(3, 3)
+nn.init.xavier_uniform_(layer.weight)
+nn.init.zeros_(layer.bias)
+loss = layer(torch.randn(4, 3)).pow(2).mean()
+loss.backward()
+""",
+    ),
 )

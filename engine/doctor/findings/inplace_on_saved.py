@@ -118,8 +118,8 @@ def _of_layer(program: ProgramTree, op: Op) -> str:
     """Set ``inplace=False`` in layers such as ``nn.ReLU(inplace=True)``."""
     flags = [
         keyword.value
-        for node in program.nodes
-        if op.call is not None and isinstance(node, ast.Call)
+        for node in program.find(ast.Call)
+        if op.call is not None
         for keyword in node.keywords
         if keyword.arg == "inplace" and ast.unparse(keyword.value) == "True"
     ]
@@ -144,4 +144,73 @@ ENTRY = FindingKind(
     "Some ops keep a tensor to compute their gradient from. Changing it in place would make that "
     "gradient wrong, so autograd counts versions and refuses. Make a new tensor instead.",
     detect,
+    sick=(
+        """x = param([1.0, 2.0])
+y = torch.exp(x)
+y += 1  # !
+y.sum().backward()
+""",
+        """x = param([[1.0, -2.0], [3.0, 4.0]])
+a = torch.sigmoid(x)
+b = a * 2
+a[0, 0] = 5.0  # !
+b.sum().backward()
+""",
+        """x = param([1.0, 2.0])
+y = x.tanh()
+z = (y * y).sum()
+y.mul_(2)  # !
+z.backward()
+""",
+        """x = torch.randn(3, requires_grad=True)
+y = x.sigmoid()
+z = y ** 2
+y += 1  # !
+z.sum().backward()
+""",
+        """w = torch.randn(3, 3, requires_grad=True)
+x = torch.randn(3)
+h = torch.relu(w @ x)
+h[0] = 0  # !
+(h * h).sum().backward()
+""",
+        """x = torch.randn(4, requires_grad=True)
+h = torch.exp(x)
+v = h.view(2, 2)
+v.zero_()  # !
+h.sum().backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(3, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+x = torch.randn(4, 3, requires_grad=True)
+loss1 = m(x).pow(2).mean()
+loss1.backward(retain_graph=True)
+opt.step()  # !
+loss1.backward()
+print(x.grad)
+""",
+    ),
+    healthy=(
+        """# harmless in-place changes
+x = param([1.0, 2.0])
+y = x * 3
+y += 1
+z = torch.relu_(y)
+z.sum().backward()
+buffer = torch.zeros(3)
+buffer += 1
+buffer[0] = 5
+""",
+        """# running mean under no_grad
+x = param([1.0, 2.0])
+mean = torch.zeros(2)
+for step in range(3):
+    y = torch.exp(x)
+    with torch.no_grad():
+        mean.mul_(0.9).add_(y, alpha=0.1)
+    x.grad = None
+    y.sum().backward()
+""",
+    ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.program_tree import called_name
 from gradscribe.engine.doctor.scopes import arguments_for
 from gradscribe.engine.protocol.tape import Value
@@ -60,13 +60,12 @@ def _returned(evidence: Evidence, node: _Node, stored: ast.expr) -> Iterator[Fou
     if not isinstance(stored, ast.Call):
         return
     program, name = evidence.program, called_name(stored)
-    for function in program.nodes:
-        if isinstance(function, ast.FunctionDef) and function.name == name:
-            last = function.body[-1]
-            if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
-                values = _values(evidence, last.value, last.lineno)
-                if _is_scalar(values) and _had_own_passes(evidence, values):
-                    yield from _case(evidence, node, stored, values)
+    for function in program.find(ast.FunctionDef):
+        last = function.body[-1] if function.name == name else None
+        if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
+            values = _values(evidence, last.value, last.lineno)
+            if _is_scalar(values) and _had_own_passes(evidence, values):
+                yield from _case(evidence, node, stored, values)
 
 
 def _case(
@@ -175,11 +174,8 @@ def _is_stacked(evidence: Evidence, node: ast.stmt | ast.expr) -> bool:
         return False
     owner = ast.unparse(node.func.value)
     return any(
-        isinstance(n, ast.Call)
-        and called_name(n) in ("stack", "cat", "sum")
-        and n.args
-        and ast.unparse(n.args[0]) == owner
-        for n in evidence.program.nodes
+        called_name(n) in ("stack", "cat", "sum") and n.args and ast.unparse(n.args[0]) == owner
+        for n in evidence.program.find(ast.Call)
     )
 
 
@@ -207,4 +203,111 @@ ENTRY = FindingKind(
     "A loss holds on to everything it was computed from. Collecting losses makes memory grow with "
     "every step; keep the number, with .item(), or .detach() for tensors.",
     detect,
+    setup_fix=SetupFix(mistake="keep_graphs"),
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Linear(4, 1)
+opt = optim.SGD(model.parameters(), lr=0.01)
+losses = []
+for step in range(4):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    losses.append(loss)  # !
+print(sum(float(l) for l in losses) / 4)
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Linear(4, 1)
+opt = optim.SGD(model.parameters(), lr=0.01)
+total = 0
+for step in range(4):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    total += loss  # !
+print(total / 4)
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.01)
+history = []
+running = 0.0
+for i in range(5):
+    out = net(torch.randn(8, 4))
+    loss = (out ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    running = running + loss  # !
+print(running)
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(4, 1)
+outs = []
+for i in range(5):
+    out = net(torch.randn(8, 4))
+    outs.append(out)  # !
+print(len(outs))
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(4, 1)
+opt = optim.SGD(net.parameters(), lr=0.01)
+log = {"loss": []}
+for i in range(5):
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    log["loss"].append(loss)  # !
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+history = []
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+    history.append(loss)  # !
+print(torch.stack(history).mean())
+""",
+    ),
+    healthy=(
+        """# collected for one backward
+torch.manual_seed(0)
+x, y = torch.randn(4, 5, 3), torch.randn(4, 5, 1)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(3):
+    losses, total = [], 0
+    for i in range(4):
+        loss = F.mse_loss(model(x[i]), y[i])
+        losses.append(loss)
+        total += loss
+    opt.zero_grad()
+    (torch.stack(losses).mean() + 0.1 * total).backward()
+    opt.step()
+""",
+        """# detached before they are kept
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+losses, running = [], torch.zeros(())
+for step in range(4):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    losses.append(loss.detach())
+    running += loss.detach()
+print(torch.stack(losses).mean(), running)
+""",
+    ),
 )

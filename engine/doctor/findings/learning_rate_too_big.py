@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.fixes import optimizer_calls
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 from gradscribe.engine.doctor.scopes import dict_entry, literal_number
@@ -122,4 +122,88 @@ ENTRY = FindingKind(
     "steeper still. Try a much smaller learning rate.",
     detect,
     "hint",
+    setup_fix=SetupFix(mistake="huge_lr", rate=0.1),
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x.sum(dim=1, keepdim=True)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=5.0)  # !
+for step in range(10):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x = torch.linspace(-1, 1, 20)
+y = 3 * x
+w = param(0.0)
+lr = 10  # !
+for step in range(12):
+    loss = ((w * x - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= lr * w.grad
+    w.grad = None
+""",
+        """torch.manual_seed(0)
+x = torch.randn(50, 1)
+y = 3 * x + 2
+m = nn.Linear(1, 1)
+opt = optim.SGD(m.parameters(), 10.0)  # !
+for i in range(20):
+    loss = F.mse_loss(m(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x = torch.randn(50, 2)
+y = x.sum(1, keepdim=True)
+m = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
+opt = optim.SGD(m.parameters(), lr=5)  # !
+for i in range(20):
+    loss = F.mse_loss(m(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x = torch.linspace(0, 10, 50).unsqueeze(1)
+y = 2 * x + 1
+m = nn.Linear(1, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)  # !
+for i in range(30):
+    loss = F.mse_loss(m(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    healthy=(
+        """# the loss jumps about and falls
+torch.manual_seed(0)
+x = torch.randn(64, 3)
+y = x.sum(dim=1, keepdim=True) + 0.1 * torch.randn(64, 1)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+for step in range(20):
+    rows = torch.randint(0, 64, (4,))
+    loss = F.mse_loss(model(x[rows]), y[rows])
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# a schedule and weight decay
+torch.manual_seed(0)
+x, y = torch.randn(32, 3), torch.randn(32, 1)
+model = nn.Sequential(nn.Linear(3, 8), nn.GELU(), nn.Linear(8, 1))
+opt = optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.01)
+schedule = optim.lr_scheduler.CosineAnnealingLR(opt, T_max=10)
+for step in range(10):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    schedule.step()
+""",
+    ),
 )

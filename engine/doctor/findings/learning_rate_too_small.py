@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.findings.learning_rate_too_big import rate_place
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
@@ -49,4 +49,54 @@ ENTRY = FindingKind(
     "thousands of times as long. Try a larger learning rate.",
     detect,
     "hint",
+    setup_fix=SetupFix(mistake="huge_lr", rate=10.0),
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x.sum(dim=1, keepdim=True)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=1e-7)  # !
+for step in range(30):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x = torch.randn(50, 2)
+y = x.sum(1, keepdim=True)
+m = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
+opt = optim.Adam(m.parameters(), lr=1e-8)  # !
+for i in range(50):
+    loss = F.mse_loss(m(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# trained from the optimum on
+torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x @ torch.tensor([[1.0], [2.0], [3.0]])
+w = param([[1.0], [2.0], [3.0]])
+opt = optim.SGD([w], lr=0.1)
+for step in range(15):
+    loss = F.mse_loss(x @ w, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# fine-tuning with small steps
+torch.manual_seed(0)
+x, y = torch.randn(32, 3), torch.randn(32, 1)
+model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = optim.Adam(model.parameters(), lr=1e-3)
+for step in range(15):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

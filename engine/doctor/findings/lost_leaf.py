@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.fixes import arguments_without
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
 from gradscribe.engine.protocol.tape import Op, Place, Value
 
@@ -106,11 +107,7 @@ def _without_flag(program: ProgramTree, call: ast.Call) -> str:
         return program.source(owner) if owner is not None else program.source(call)
     if called_name(call) == "param":
         return f"tensor({', '.join(program.source(a) for a in call.args)})"
-    args = [program.source(a) for a in call.args]
-    args += [
-        f"{k.arg}={program.source(k.value)}" for k in call.keywords if k.arg != "requires_grad"
-    ]
-    return f"{program.source(call.func)}({', '.join(args)})"
+    return f"{program.source(call.func)}({arguments_without(program, call, 'requires_grad')})"
 
 
 ENTRY = FindingKind(
@@ -120,4 +117,70 @@ ENTRY = FindingKind(
     "new tensor that depends on it: the gradient goes to the first one, and an optimizer refuses "
     "the second. Prepare the numbers first, then require the gradient.",
     detect,
+    sick=(
+        """w = torch.randn(3, requires_grad=True) * 0.1  # !
+x = torch.ones(3)
+loss = ((w * x).sum() - 1) ** 2
+loss.backward()
+print(w.grad)
+""",
+        """w = torch.randn(3, 2, requires_grad=True).to(torch.float64)  # !
+opt = optim.SGD([w], lr=0.1)
+""",
+        """w = param([1.0, 2.0])
+w = w * 0.5  # !
+loss = (w**2).sum()
+loss.backward()
+print(w.grad)
+""",
+        """import torch
+device = "cpu"
+w = torch.zeros(3, requires_grad=True).double()  # !
+y = (w * 2).sum()
+y.backward()
+print(w.grad)
+""",
+        """W = torch.randn(3, 2, requires_grad=True) / 10  # !
+x = torch.randn(4, 3)
+loss = (x @ W).pow(2).mean()
+loss.backward()
+with torch.no_grad():
+    W -= 0.1 * W.grad
+""",
+        """w = torch.randn(2, requires_grad=True)
+w = w.to(torch.float64)  # !
+loss = w.sum()
+loss.backward()
+print(w.grad)
+""",
+        """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.randn(3, requires_grad=True) * 0.01  # !
+    def forward(self, x):
+        return x @ self.w
+n = Net()
+loss = n(torch.randn(4, 3)).pow(2).mean()
+loss.backward()
+print(n.w.grad)
+""",
+    ),
+    healthy=(
+        """# the numbers are prepared before the gradient is asked for
+torch.manual_seed(0)
+w = (torch.randn(3) * 0.1).requires_grad_()
+v = torch.randn(3).to(torch.float32).requires_grad_(True)
+loss = ((w * v).sum() - 1) ** 2
+loss.backward()
+print(w.grad, v.grad)
+""",
+        """# a recurrence reuses its name
+x = param(0.5)
+h = x
+for step in range(4):
+    h = torch.tanh(h * 1.5)
+h.backward()
+print(x.grad)
+""",
+    ),
 )

@@ -33,4 +33,47 @@ ENTRY = FindingKind(
     "No step is taken",
     "backward only computes gradients. Without step() nothing is learned: the loss stays the same.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x.sum(dim=1, keepdim=True)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()  # !
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(3, 1)
+opt = optim.Adam(net.parameters())
+schedule = optim.lr_scheduler.LinearLR(opt)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()  # !
+""",
+    ),
+    healthy=(
+        """# gradients looked at, nothing trained
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+model = nn.Linear(3, 1)
+for step in range(2):
+    model.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    print(model.weight.grad.norm())
+""",
+        """# a learning rate looked for without steps by hand
+torch.manual_seed(0)
+w = param(1.0)
+for lr in (0.1, 0.2):
+    loss = (w - 3) ** 2
+    w.grad = None
+    loss.backward()
+    print(lr, (w - lr * w.grad).item())
+""",
+    ),
 )

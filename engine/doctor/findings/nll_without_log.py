@@ -29,9 +29,7 @@ def _fix(evidence: Evidence, maker: Op) -> str:
     program = evidence.program
     if maker.op != "softmax":
         return _whole(program)
-    for node in program.nodes:
-        if not isinstance(node, ast.Call) or program.place(node) != maker.place:
-            continue
+    for node in program.find(ast.Call, maker.place):
         if unwrap_call(node, "softmax") is not None:
             owner = receiver(node)
             start = program.source(owner) + "." if owner is not None else ""
@@ -60,4 +58,29 @@ ENTRY = FindingKind(
     "nll_loss only picks the target's entry and turns its sign. Without log_softmax before it the "
     "loss is negative and punishes nothing; cross_entropy does both.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Linear(4, 3)
+probs = torch.softmax(model(x), dim=1)
+loss = F.nll_loss(probs, y)  # !
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# a LogSoftmax layer
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
+loss = nn.NLLLoss()(model(x), y)
+loss.backward()
+""",
+        """# the logarithm taken by hand
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Linear(4, 3)
+loss = F.nll_loss(torch.log(model(x).softmax(1) + 1e-9), y)
+loss.backward()
+""",
+    ),
 )

@@ -19,7 +19,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{message}: {cut.op.op} on line {cut.op.place.line} gives {made}, "
             f"which has no gradient"
         )
-        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        last = evidence.pass_place(-1)
         fix = smooth_fixes.fix_gradient(evidence, cut.op)
         yield FoundCase(
             cut.op.place, text, (cut.leaves[0].place, last), fix, smooth_fixes.why_no_fix(cut.op)
@@ -67,4 +67,78 @@ ENTRY = FindingKind(
     "follow downhill. Use a smooth stand-in in the loss (softmax and cross-entropy instead of "
     "argmax), and the op itself only to measure.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(6, 4)
+y = torch.tensor([0, 1, 2, 0, 1, 2])
+model = nn.Linear(4, 3)
+pred = model(x).argmax(dim=1)  # !
+loss = F.mse_loss(pred.float(), y.float())
+loss.backward()
+""",
+        """w = param([0.3, 1.7])
+x = torch.tensor([1.0, 2.0])
+y = torch.round(w * x)  # !
+loss = ((y - 1) ** 2).sum()
+loss.backward()
+print(w.grad)
+""",
+        """m = nn.Linear(4, 1)
+x, y = torch.randn(8, 4), torch.randint(0, 2, (8, 1)).float()
+p = (torch.sigmoid(m(x)) > 0.5).float()  # !
+loss = F.binary_cross_entropy(p, y)
+loss.backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(4, 1)
+opt = optim.SGD(m.parameters(), lr=.1)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+for i in range(3):
+    p = torch.sign(m(x))  # !
+    loss = F.mse_loss(p, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(4, 3)
+opt = optim.SGD(m.parameters(), lr=0.1)
+y = torch.randint(0, 3, (8,))
+for i in range(2):
+    out = m(torch.randn(8, 4))
+    loss = (out.argmax(1) != y).float().mean()  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x = torch.tensor([1.5, 2.5], requires_grad=True)
+y = x.int()  # !
+z = (y.float() * 2).sum()
+z.backward()
+""",
+    ),
+    healthy=(
+        """# accuracy beside the loss
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+model = nn.Linear(4, 3)
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(3):
+    scores = model(x)
+    loss = F.cross_entropy(scores, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    accuracy = (scores.argmax(dim=1) == y).float().mean()
+    print(f"{loss.item():.3f} {accuracy.item():.2f}")
+""",
+        """# a mask from a comparison, a branch on a value
+x = param([1.0, -2.0, 3.0])
+mask = (x > 0).float()
+y = (x * mask).sum()
+if y > 1:
+    y = y * 2
+y.backward()
+""",
+    ),
 )

@@ -7,7 +7,12 @@ from gradscribe.engine.doctor import parameters
 from gradscribe.engine.doctor.cuts import leaf_names
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
-from gradscribe.engine.doctor.fixes import functional, optimizer_calls
+from gradscribe.engine.doctor.fixes import (
+    arguments_without,
+    functional,
+    optimizer_calls,
+    with_argument,
+)
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
 from gradscribe.engine.doctor.snapshot_stats import format_number, norm
 from gradscribe.engine.protocol.tape import Place, Value
@@ -128,9 +133,8 @@ def _makes_layer(program: ProgramTree, value: ast.expr) -> bool:
         return False
     own = {
         node.name
-        for node in program.nodes
-        if isinstance(node, ast.ClassDef)
-        and any(
+        for node in program.find(ast.ClassDef)
+        if any(
             ast.unparse(base).startswith(_TORCHS) or "Module" in ast.unparse(base)
             for base in node.bases
         )
@@ -161,16 +165,6 @@ def _optimizer_line(evidence: Evidence) -> int:
     return min(lines, default=0)
 
 
-def _without_requires_grad(program: ProgramTree, call: ast.Call) -> str:
-    given = [program.source(argument) for argument in call.args]
-    given += [
-        f"{keyword.arg}={program.source(keyword.value)}"
-        for keyword in call.keywords
-        if keyword.arg != "requires_grad"
-    ]
-    return f"{program.source(call.func)}({', '.join(given)})"
-
-
 def _fix(evidence: Evidence, missed: list[Value]) -> str:
     """Add the missing parameters to the first optimizer."""
     program = evidence.program
@@ -182,7 +176,9 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
         return program.replaced((hidden, f"{start}.{kind}({program.source(hidden)})"))
     plain = _plain_field(program, missed)
     if plain is not None:
-        return program.replaced((plain, f"nn.Parameter({_without_requires_grad(program, plain)})"))
+        bare = arguments_without(program, plain, "requires_grad")
+        fresh = f"nn.Parameter({program.source(plain.func)}({bare}))"
+        return program.replaced((plain, fresh))
     if len(calls) != 1 or not calls[0].args:
         return ""
     if any("." in leaf.name and leaf.name.split(".")[0] not in program.bindings for leaf in missed):
@@ -190,8 +186,7 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
     first, call = calls[0].args[0], calls[0]
     if isinstance(first, ast.List) and all(leaf.name.isidentifier() for leaf in missed):
         names = ", ".join(leaf.name for leaf in missed)
-        inner = program.source(first)[:-1].rstrip().rstrip(",")
-        return program.replaced((first, f"{inner}, {names}]"))
+        return with_argument(program, first, names)
     owners = list(dict.fromkeys(leaf.name.split(".")[0] for leaf in missed))
     text = program.source(first)
     if text.endswith(".parameters()") and text.split(".")[0] in owners:
@@ -239,4 +234,138 @@ ENTRY = FindingKind(
     "An optimizer changes only what it was given when it was made. The rest gets gradients, pays "
     "for them, and keeps its first values.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+opt = optim.SGD(head.parameters(), lr=0.1)  # !
+for step in range(3):
+    loss = F.mse_loss(head(torch.tanh(encoder(x))), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x = torch.linspace(-1, 1, 20)
+y = 2 * x + 1
+w, b = param(0.0), param(0.0)
+opt = optim.SGD([w], lr=0.1)  # !
+for step in range(3):
+    loss = ((w * x + b - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(4, 8), nn.Linear(8, 8)]
+        self.out = nn.Linear(8, 1)
+    def forward(self, x):
+        for l in self.layers:
+            x = torch.relu(l(x))
+        return self.out(x)
+m = Net()
+opt = optim.SGD(m.parameters(), lr=0.1)  # !
+for i in range(3):
+    loss = m(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 8)
+        self.b = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+net = Net()
+opt = optim.Adam(net.b.parameters(), lr=0.01)  # !
+for i in range(3):
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [Block() for _ in range(2)]
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)  # !
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = []
+        for _ in range(2):
+            layers.append(nn.Linear(3, 3))
+        self.layers = layers
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        return self.head(x)
+
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)  # !
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# two optimizers, two learning rates
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+slow = optim.SGD(encoder.parameters(), lr=0.01)
+fast = optim.Adam([{"params": head.parameters(), "lr": 0.05}])
+for step in range(3):
+    loss = F.mse_loss(head(torch.tanh(encoder(x))), y)
+    slow.zero_grad()
+    fast.zero_grad()
+    loss.backward()
+    slow.step()
+    fast.step()
+""",
+        """# an input is optimised, the model only judges
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+image = torch.randn(1, 4, requires_grad=True)
+opt = optim.Adam([image], lr=0.1)
+for step in range(4):
+    opt.zero_grad()
+    loss = F.cross_entropy(model(image), torch.tensor([2]))
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

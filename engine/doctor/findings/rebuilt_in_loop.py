@@ -106,4 +106,65 @@ ENTRY = FindingKind(
     "an optimizer its averages and momentum. Build both once, above the loop.",
     detect,
     severity="hint",
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(4):
+    net = nn.Linear(3, 1)
+    opt = optim.SGD(net.parameters(), lr=0.1)  # !
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+    print(step, loss.item())
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+net = nn.Linear(3, 1)
+for step in range(4):
+    opt = optim.Adam(net.parameters(), lr=0.01)  # !
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# one step each of several rates
+x, y = torch.ones(4, 1), torch.full((4, 1), 2.0)
+for rate in (0.1, 0.2, 0.3):
+    w = torch.zeros(1, 1, requires_grad=True)
+    opt = optim.SGD([w], lr=rate)
+    F.mse_loss(x @ w, y).backward()
+    opt.step()
+""",
+        """# one step each of several seeds
+x, y = torch.ones(4, 1), torch.full((4, 1), 2.0)
+for seed in range(3):
+    torch.manual_seed(seed)
+    net = nn.Linear(1, 1)
+    opt = optim.Adam(net.parameters(), lr=0.1)
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+""",
+        """# a model for each fold
+torch.manual_seed(0)
+x, y = torch.randn(9, 2), torch.randn(9, 1)
+for fold in range(3):
+    net = nn.Linear(2, 1)
+    opt = optim.SGD(net.parameters(), lr=0.1)
+    for step in range(2):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+""",
+        """# one step for each task
+torch.manual_seed(0)
+for task in range(3):
+    w = torch.zeros(2, requires_grad=True)
+    opt = optim.SGD([w], lr=0.1)
+    x = torch.randn(4, 2)
+    (x @ w - x.sum(1)).pow(2).mean().backward()
+    opt.step()
+""",
+    ),
 )

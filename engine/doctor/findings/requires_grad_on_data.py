@@ -41,9 +41,7 @@ def _asks(evidence: Evidence) -> bool:
 def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
     """Return the place where requires_grad is set, and the program without that."""
     program = evidence.program
-    for node in program.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in program.find(ast.Call):
         made_here = node.lineno == leaf.place.line
         for keyword in node.keywords:
             if made_here and keyword.arg == "requires_grad":
@@ -75,4 +73,56 @@ ENTRY = FindingKind(
     "and memory, and it adds up over the steps. It is right where you look for a better input.",
     detect,
     "hint",
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(16, 4, requires_grad=True)  # !
+y = torch.randn(16, 1)
+model = nn.Linear(4, 1)
+opt = optim.SGD(model.parameters(), lr=0.01)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+inputs = torch.randn(8, 3).requires_grad_()  # !
+targets = torch.randn(8, 1)
+m = nn.Linear(3, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(m(inputs), targets).backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# adversarial training
+torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    probe = x.clone().requires_grad_()
+    F.cross_entropy(model(probe), y).backward()
+    attacked = (probe + 0.05 * probe.grad.sign()).detach()
+    opt.zero_grad()
+    loss = F.cross_entropy(model(attacked), y)
+    loss.backward()
+    opt.step()
+""",
+        """# a derivative inside the loss
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = optim.Adam(net.parameters(), lr=0.01)
+t = torch.linspace(0, 1, 10)[:, None].requires_grad_()
+for step in range(3):
+    u = net(t)
+    (du,) = torch.autograd.grad(u.sum(), t, create_graph=True)
+    loss = ((du + u) ** 2).mean() + (u[0] - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

@@ -19,4 +19,48 @@ ENTRY = FindingKind(
     "binary_cross_entropy_with_logits applies the sigmoid itself. Applied twice, every probability "
     "lies between 0.5 and 0.73, and the loss can never get small. Give it raw scores.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 2, (8, 1)).float()
+model = nn.Linear(4, 1)
+p = torch.sigmoid(model(x))  # !
+loss = F.binary_cross_entropy_with_logits(p, y)
+loss.backward()
+""",
+        """m = nn.Sequential(nn.Linear(4, 1), nn.Sigmoid())
+crit = nn.BCEWithLogitsLoss()
+out = m(torch.randn(6, 4))
+loss = crit(out, torch.ones(6, 1))
+loss.backward()
+""",
+        """class N(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 1)
+    def forward(self, x):
+        return torch.sigmoid(self.fc(x))  # !
+n = N()
+loss = nn.BCEWithLogitsLoss()(n(torch.randn(4, 3)).squeeze(), torch.ones(4))
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# each with its own loss
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 2, (8, 1)).float()
+model = nn.Linear(4, 1)
+logits = model(x)
+a = F.binary_cross_entropy_with_logits(logits, y)
+b = F.binary_cross_entropy(torch.sigmoid(logits), y)
+(a + b).backward()
+""",
+        """# a gate before a linear layer
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 2, (8,)).float()
+gate, out = nn.Linear(4, 4), nn.Linear(4, 1)
+logits = out(x * torch.sigmoid(gate(x))).squeeze(-1)
+loss = nn.BCEWithLogitsLoss()(logits, y)
+loss.backward()
+""",
+    ),
 )

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.fixes import unwrap_call
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 from gradscribe.engine.protocol.tape import Op, Place
@@ -50,11 +50,10 @@ def _own(loss: str) -> str:
 
 def _fix(program: ProgramTree, maker: Op, place: Place) -> str:
     """Remove the extra function: its call, or its layer."""
-    for node in program.nodes:
-        if isinstance(node, ast.Call) and program.place(node) == place:
-            inner = unwrap_call(node, maker.op)
-            if inner is not None:
-                return program.replaced((node, program.source(inner)))
+    for node in program.find(ast.Call, place):
+        inner = unwrap_call(node, maker.op)
+        if inner is not None:
+            return program.replaced((node, program.source(inner)))
     layers = program.calls(_LAYERS[maker.op])
     return _without_layer(program, layers[0]) if len(layers) == 1 else ""
 
@@ -88,4 +87,61 @@ ENTRY = FindingKind(
     "cross_entropy takes raw scores. Squashed into 0 to 1 first, they can never become very "
     "different: the loss cannot get near 0 and gradients are small.",
     detect,
+    setup_fix=SetupFix(mistake="softmax_first"),
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+probs = F.softmax(model(x), dim=1)  # !
+loss = F.cross_entropy(probs, y)
+loss.backward()
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
+loss_fn = nn.CrossEntropyLoss()
+loss = loss_fn(model(x), y)
+loss.backward()
+""",
+        """class C(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+        self.softmax = nn.Softmax(dim=1)
+    def forward(self, x):
+        return self.softmax(self.fc(x))  # !
+m = C()
+loss = nn.CrossEntropyLoss()(m(torch.randn(4, 4)), torch.tensor([0, 1, 2, 0]))
+loss.backward()
+""",
+        """m = nn.Linear(3, 4)
+out = m(torch.randn(5, 3))
+out = out.softmax(-1)  # !
+loss = F.cross_entropy(out, torch.zeros(5, dtype=torch.long))
+loss.backward()
+""",
+    ),
+    healthy=(
+        """# raw scores, probabilities for people
+torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+model = nn.Linear(4, 3)
+scores = model(x)
+loss = F.cross_entropy(scores, y)
+loss.backward()
+probabilities = scores.detach().softmax(dim=1)
+print(probabilities[0])
+""",
+        """# attention inside, log_softmax with nll
+torch.manual_seed(0)
+q, k, v = torch.randn(3, 4, 8).unbind(0)
+w = param(torch.eye(8))
+attention = F.softmax(q @ w @ k.T / math.sqrt(8), dim=-1)
+mask = torch.tril(torch.ones(4, 4))
+masked = (q @ w @ k.T).masked_fill(mask == 0, float("-inf")).softmax(dim=-1)
+out = (attention + masked) @ v
+loss = F.nll_loss(F.log_softmax(out, dim=1), torch.tensor([0, 1, 2, 3]))
+loss.backward()
+""",
+    ),
 )

@@ -106,11 +106,11 @@ def _one_class(evidence: Evidence, op: Op) -> Iterator[FoundCase]:
         f"cross_entropy gets scores {shape} for one class: its softmax is always 1, so the loss "
         "is 0 and so are all gradients"
     )
-    unmended = (
+    why_no_fix = (
         "For two classes the model needs two scores; with one score use "
         "binary_cross_entropy_with_logits"
     )
-    yield FoundCase(op.place, message, (evidence.place_of(op.inputs[0]),), "", unmended)
+    yield FoundCase(op.place, message, (evidence.place_of(op.inputs[0]),), "", why_no_fix)
 
 
 def _fix(program: ProgramTree, maker: Op, wanted: int) -> str:
@@ -143,4 +143,67 @@ ENTRY = FindingKind(
     "be separate shares one probability: the examples of a batch, or the queries of an attention. "
     "Nothing fails, and the model learns something else.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(8, 5)
+t = torch.randint(0, 3, (8,))
+net = nn.Linear(5, 3)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    opt.zero_grad()
+    logp = F.log_softmax(net(x), dim=0)  # !
+    loss = F.nll_loss(logp, t)
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+q, k, v = (torch.randn(2, 5, 4) for _ in range(3))
+query = nn.Linear(4, 4)
+scores = query(q) @ k.transpose(1, 2) / 2
+weights = torch.softmax(scores, 1)  # !
+loss = (F.dropout(weights, 0.1) @ v).pow(2).mean()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(5, 3), nn.LogSoftmax(dim=0))
+loss = nn.NLLLoss()(net(torch.randn(8, 5)), torch.randint(0, 3, (8,)))
+loss.backward()
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(5, 1)
+loss = F.cross_entropy(net(torch.randn(8, 5)), torch.zeros(8, dtype=torch.long))  # !
+loss.backward()
+""",
+    ),
+    healthy=(
+        """torch.manual_seed(0)
+net = nn.Conv2d(3, 4, 1)
+loss = F.nll_loss(F.log_softmax(net(torch.randn(2, 3, 5, 5)), 1), torch.randint(0, 4, (2, 5, 5)))
+loss.backward()
+""",
+        """torch.manual_seed(0)
+q, k, v = (torch.randn(2, 5, 4) for _ in range(3))
+query = nn.Linear(4, 4)
+weights = F.softmax(query(q) @ k.mT / 2, dim=-1)
+(weights @ v).pow(2).mean().backward()
+""",
+        """# slots compete for the inputs
+torch.manual_seed(0)
+keys, slots = torch.randn(6, 4), torch.randn(3, 4, requires_grad=True)
+share = torch.softmax(keys @ slots.T, dim=1)
+share = share / share.sum(0)
+(share.T @ keys - slots).pow(2).sum().backward()
+""",
+        """# of one row
+torch.manual_seed(0)
+scores = nn.Linear(5, 3)(torch.randn(5))
+F.nll_loss(F.log_softmax(scores, 0), torch.tensor(1)).backward()
+""",
+        """# queries of a linear attention
+torch.manual_seed(0)
+x, context = torch.randn(2, 5, 4), torch.randn(2, 4, 3)
+w = torch.randn(4, 4, requires_grad=True)
+((x @ w).softmax(dim=1) @ context).sum().backward()
+""",
+    ),
 )

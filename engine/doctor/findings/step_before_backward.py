@@ -99,4 +99,76 @@ ENTRY = FindingKind(
     "step() uses what backward() left in .grad. Before it there is nothing, or the gradient of an "
     "older batch. The order is zero_grad, forward, loss, backward, step.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x.sum(dim=1, keepdim=True)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    opt.step()  # !
+    loss.backward()
+""",
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), x.sum(dim=1, keepdim=True))
+    opt.step()  # !
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+m = nn.Linear(4, 1)
+opt = optim.Adam(m.parameters(), lr=0.1)
+for i in range(5):
+    loss = F.mse_loss(m(x), y)
+    opt.zero_grad()
+    opt.step()  # !
+    loss.backward()
+""",
+        """torch.manual_seed(0)
+m = nn.Linear(3, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(3):
+    loss = m(torch.randn(4, 3)).pow(2).mean()
+    opt.step()  # !
+    opt.zero_grad()
+    loss.backward()
+""",
+    ),
+    healthy=(
+        """# LBFGS calls the closure itself
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+model = nn.Linear(3, 1)
+opt = optim.LBFGS(model.parameters(), lr=0.5, max_iter=4)
+
+def closure():
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    return loss
+
+for step in range(2):
+    opt.step(closure)
+""",
+        """# mixed precision with a scaler that is off
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+scaler = torch.amp.GradScaler("cpu", enabled=False)
+for step in range(3):
+    opt.zero_grad()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = F.mse_loss(model(x).float(), y)
+    scaler.scale(loss).backward()
+    scaler.step(opt)
+    scaler.update()
+""",
+    ),
 )

@@ -46,4 +46,57 @@ ENTRY = FindingKind(
     "standard deviation, column by column.",
     detect,
     "hint",
+    sick=(
+        """torch.manual_seed(0)
+x = torch.tensor([[1400.0, 3.0], [1600.0, 3.0], [1700.0, 2.0], [1875.0, 4.0]])  # !
+y = torch.tensor([[245.0], [312.0], [279.0], [308.0]])
+model = nn.Linear(2, 1)
+opt = optim.SGD(model.parameters(), lr=0.01)
+for step in range(5):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+area = torch.tensor([[500.0], [1200.0], [2000.0], [3000.0]])  # !
+price = torch.tensor([[100.0], [250.0], [400.0], [620.0]])
+m = nn.Linear(1, 1)
+opt = optim.SGD(m.parameters(), lr=0.01)
+for i in range(10):
+    loss = F.mse_loss(m(area), price)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# house prices, normalised column by column
+torch.manual_seed(0)
+x = torch.tensor([
+    [1400.0, 3.0, 20.0], [1600.0, 3.0, 15.0], [1700.0, 2.0, 18.0], [1875.0, 4.0, 12.0]
+])
+y = torch.tensor([[245.0], [312.0], [279.0], [308.0]])
+x = (x - x.mean(dim=0)) / x.std(dim=0)
+y = (y - y.mean()) / y.std()
+model = nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(15):
+    loss = nn.MSELoss()(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# small whole numbers and a straight line
+x = torch.tensor([[1.0], [2.0], [3.0], [4.0]])
+y = 2 * x
+model = nn.Linear(1, 1)
+opt = optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(20):
+    loss = nn.MSELoss()(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

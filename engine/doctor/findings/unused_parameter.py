@@ -41,7 +41,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 def _fix(evidence: Evidence, path: str, place: Place) -> str:
     """Remove the layer, if nothing else in the program refers to it."""
     program, last = evidence.program, path.rpartition(".")[2]
-    fields = [n for n in program.nodes if isinstance(n, ast.Attribute) and n.attr == last]
+    fields = [n for n in program.find(ast.Attribute) if n.attr == last]
     statement = program.statement(place.line)
     alone = len(fields) == 1 and isinstance(statement, ast.Assign)
     return program.without(place.line) if alone and not last.isdigit() else ""
@@ -75,4 +75,106 @@ ENTRY = FindingKind(
     "depend on them, so they never learn. Call the layer in forward, or take it out.",
     detect,
     "hint",
+    sick=(
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 8)
+        self.second = nn.Linear(8, 8)  # !
+        self.out = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.out(torch.relu(self.first(x)))
+
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = Net()
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 8)
+        self.b = nn.Linear(8, 1)
+        self.extra = nn.Parameter(torch.zeros(3))  # !
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 8)
+        self.fc2 = nn.Linear(8, 8)
+        self.fc3 = nn.Linear(8, 1)
+        self.norm = nn.LayerNorm(8)  # !
+    def forward(self, x):
+        return self.fc3(torch.relu(self.fc2(torch.relu(self.fc1(x)))))
+net = Net()
+loss = net(torch.randn(8, 4)).pow(2).mean()
+opt = optim.SGD(net.parameters(), lr=0.1)
+loss.backward()
+opt.step()
+""",
+    ),
+    healthy=(
+        """# two heads trained in turn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.heads = nn.ModuleList([nn.Linear(8, 1), nn.Linear(8, 1)])
+
+    def forward(self, x, task):
+        return self.heads[task](torch.tanh(self.body(x)))
+
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = Net()
+opt = optim.Adam(model.parameters(), lr=0.01)
+for step in range(4):
+    loss = F.mse_loss(model(x, step % 2), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# tied weights and an embedding
+torch.manual_seed(0)
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(10, 8)
+        self.rnn = nn.GRU(8, 8, batch_first=True)
+        self.out = nn.Linear(8, 10, bias=False)
+        self.out.weight = self.embed.weight
+
+    def forward(self, tokens):
+        hidden, _ = self.rnn(self.embed(tokens))
+        return self.out(hidden)
+
+tokens = torch.randint(0, 10, (4, 6))
+model = Language()
+opt = optim.AdamW(model.parameters(), lr=0.01)
+for step in range(3):
+    scores = model(tokens[:, :-1])
+    loss = F.cross_entropy(scores.reshape(-1, 10), tokens[:, 1:].reshape(-1))
+    opt.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    opt.step()
+""",
+    ),
 )

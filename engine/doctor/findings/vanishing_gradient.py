@@ -6,33 +6,29 @@ from itertools import pairwise
 
 from gradscribe.engine.doctor import gradient_scale_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.program_tree import ProgramTree
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
-LAYERS, RATIO, PASSES = 4, 1e-4, 3
+RATIO = 1e-4
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the first pass whose first layer's gradient is under `RATIO` of the last layer's."""
-    if any(p.create_graph for p in evidence.tape.passes):
+    number, found = training.deep_pass(evidence)
+    if not found:
         return
-    for number in range(min(len(evidence.tape.passes), PASSES)):
-        found = training.layers(evidence, number)
-        if len(found) < LAYERS:
-            continue
-        first, last = found[0], found[-1]
-        shrunk = math.isfinite(last.gradient) and first.gradient < RATIO * last.gradient
-        if shrunk and _steadily(found):
-            factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
-            message = (
-                f"Over {len(found)} layers the gradient shrinks "
-                f"from {format_number(last.gradient)} at the last "
-                f"to {format_number(first.gradient)} at the first: to {factor:.0%} per layer"
-            )
-            related = (last.op.place, evidence.pass_place(number))
-            yield FoundCase(first.op.place, message, related, _fix(evidence, found))
-        return
+    first, last = found[0], found[-1]
+    shrunk = math.isfinite(last.gradient) and first.gradient < RATIO * last.gradient
+    if shrunk and _steadily(found):
+        factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
+        message = (
+            f"Over {len(found)} layers the gradient shrinks "
+            f"from {format_number(last.gradient)} at the last "
+            f"to {format_number(first.gradient)} at the first: to {factor:.0%} per layer"
+        )
+        related = (last.op.place, evidence.pass_place(number))
+        yield FoundCase(first.op.place, message, related, _fix(evidence, found))
 
 
 def _fix(evidence: Evidence, found: list[training.LayerGradient]) -> str:
@@ -62,4 +58,72 @@ ENTRY = FindingKind(
     "hardly learn. ReLU, better initial weights, normalisation or skip connections keep its size.",
     detect,
     "hint",
+    setup_fix=SetupFix(activations={"sigmoid": "relu", "tanh": "relu"}),
+    sick=(
+        """torch.manual_seed(0)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+layers = [nn.Linear(4, 16), nn.Sigmoid()]
+for i in range(10):
+    layers += [nn.Linear(16, 16), nn.Sigmoid()]
+model = nn.Sequential(*layers, nn.Linear(16, 1))
+loss = F.mse_loss(model(x), y)  # !
+loss.backward()
+""",
+        """torch.manual_seed(0)
+x = torch.randn(4, 8)
+w = param(torch.randn(8, 8) * 0.1)
+h = x
+for i in range(20):
+    h = torch.tanh(h @ w)  # !
+loss = (h**2).mean()
+loss.backward()
+""",
+        """torch.manual_seed(0)
+class Deep(nn.Module):
+    def __init__(self, n=8):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(32, 32) for _ in range(n)])
+        self.head = nn.Linear(32, 1)
+    def forward(self, x):
+        for l in self.layers:
+            x = torch.sigmoid(l(x))
+        return self.head(x)
+m = Deep()
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(3):
+    loss = F.mse_loss(m(torch.randn(16, 32)), torch.randn(16, 1))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# ten layers with skip connections
+torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(16)
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x):
+        return x + torch.sigmoid(self.linear(self.norm(x)))
+
+model = nn.Sequential(nn.Linear(4, 16), *[Block() for _ in range(10)], nn.Linear(16, 1))
+loss = F.mse_loss(model(torch.randn(16, 4)), torch.randn(16, 1))
+loss.backward()
+""",
+        """# two sigmoid layers solve XOR
+torch.manual_seed(1)
+x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+model = nn.Sequential(nn.Linear(2, 4), nn.Sigmoid(), nn.Linear(4, 1), nn.Sigmoid())
+opt = optim.Adam(model.parameters(), lr=0.1)
+for step in range(30):
+    loss = F.binary_cross_entropy(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

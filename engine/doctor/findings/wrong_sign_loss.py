@@ -27,12 +27,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 
 def _negated(evidence: Evidence) -> Iterator[FoundCase]:
     seen = set[int]()
-    if any(
-        k.arg == "maximize"
-        for c in evidence.program.nodes
-        if isinstance(c, ast.Call)
-        for k in c.keywords
-    ):
+    if any(k.arg == "maximize" for c in evidence.program.find(ast.Call) for k in c.keywords):
         return
     for root in evidence.roots:
         op = evidence.creator(root)
@@ -100,10 +95,8 @@ _PICKS = frozenset("mean sum getitem gather squeeze view reshape flatten diagona
 
 def _with_minus(evidence: Evidence, op: Op) -> str:
     program = evidence.program
-    for node in program.nodes:
-        if isinstance(node, ast.Call) and program.place(node) == op.place:
-            return program.replaced((node, f"-{program.source(node)}"))
-    return ""
+    node = next(program.find(ast.Call, op.place), None)
+    return "" if node is None else program.replaced((node, f"-{program.source(node)}"))
 
 
 def _negates(op: Op) -> bool:
@@ -210,4 +203,144 @@ ENTRY = FindingKind(
     "Optimizers go down. Minus an error is lowest where the error is largest, so the model gets "
     "worse with every step and the loss falls without end.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x.sum(dim=1, keepdim=True)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.01)
+for step in range(5):
+    loss = -F.mse_loss(model(x), y)  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """x = torch.linspace(-1, 1, 20)
+y = 3 * x
+w = param(0.0)
+for step in range(5):
+    loss = ((w * x - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w += 0.1 * w.grad  # !
+    w.grad = None
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+m = nn.Linear(4, 3)
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(5):
+    loss = F.cross_entropy(m(x), y)
+    opt.zero_grad()
+    (-loss).backward()  # !
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+m = nn.Linear(4, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(5):
+    loss = -1 * torch.mean((m(x) - y) ** 2)  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+m = nn.Linear(4, 3)
+opt = optim.SGD(m.parameters(), lr=0.1)
+for i in range(5):
+    logp = F.log_softmax(m(x), dim=1)
+    loss = logp[torch.arange(8), y].mean()  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+w = torch.randn(4, 1, requires_grad=True)
+for i in range(5):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w.add_(0.1 * w.grad)  # !
+        w.grad.zero_()
+""",
+        """torch.manual_seed(0)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+m = nn.Linear(4, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)
+crit = nn.MSELoss()
+for i in range(5):
+    out = m(x)
+    loss = crit(out, y) * -1  # !
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+        """torch.manual_seed(0)
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(8, 3)
+y = (x[:, :1] > 0).float()
+for step in range(4):
+    opt.zero_grad()
+    p = torch.sigmoid(net(x))
+    loss = (y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()  # !
+    loss.backward()
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# likelihood maximised, a reward maximised
+torch.manual_seed(0)
+mu, sigma = param(0.0), param(1.0)
+data = torch.randn(50) * 2 + 3
+opt = optim.Adam([mu, sigma], lr=0.05)
+for step in range(10):
+    loss = -torch.distributions.Normal(mu, sigma.exp()).log_prob(data).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# gradient ascent on a function, an attack that maximises the loss
+torch.manual_seed(0)
+x = param(0.0)
+for step in range(5):
+    height = -((x - 2) ** 2) + 3
+    height.backward()
+    with torch.no_grad():
+        x += 0.1 * x.grad
+    x.grad = None
+model = nn.Linear(4, 3)
+image, label = torch.randn(1, 4), torch.tensor([1])
+delta = torch.zeros(1, 4, requires_grad=True)
+attack = optim.SGD([delta], lr=0.1)
+for step in range(3):
+    attack.zero_grad()
+    objective = -F.cross_entropy(model(image + delta), label)
+    objective.backward()
+    attack.step()
+""",
+        """# a generator that hides
+torch.manual_seed(0)
+maker, judge = nn.Linear(2, 3), nn.Linear(3, 1).requires_grad_(False)
+opt = optim.SGD(maker.parameters(), lr=0.1)
+noise = torch.randn(8, 2)
+for step in range(4):
+    opt.zero_grad()
+    loss = torch.log(1 - torch.sigmoid(judge(maker(noise)))).mean()
+    loss.backward()
+    opt.step()
+""",
+        """# an attack on a frozen model
+torch.manual_seed(0)
+net = nn.Linear(2, 1).requires_grad_(False)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for step in range(3):
+    delta = torch.zeros(2, requires_grad=True)
+    opt = optim.SGD([delta], lr=0.1)
+    loss = -F.mse_loss(net(x[step] + delta), y[step])
+    loss.backward()
+    opt.step()
+""",
+    ),
 )

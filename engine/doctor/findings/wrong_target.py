@@ -126,4 +126,59 @@ ENTRY = FindingKind(
     "cross_entropy takes class numbers (int64, one per row, from 0 to C − 1) or probabilities of "
     "the scores' shape; MSE and BCE take real numbers of exactly the prediction's shape.",
     detect,
+    sick=(
+        """scores = torch.randn(4, 3, requires_grad=True)
+target = torch.tensor([0.0, 1.0, 2.0, 1.0])
+loss = F.cross_entropy(scores, target)  # !
+""",
+        """logits = torch.randn(4, 1, requires_grad=True)
+target = torch.tensor([0.0, 1.0, 1.0, 0.0])
+loss = F.binary_cross_entropy_with_logits(logits, target)  # !
+""",
+        """scores = torch.randn(4, 3, requires_grad=True)
+target = torch.tensor([[0], [1], [2], [1]])
+loss_fn = nn.CrossEntropyLoss()
+loss = loss_fn(scores, target)  # !
+""",
+        """scores = torch.randn(4, 3, requires_grad=True)
+target = torch.tensor([0, 1, 3, 1])
+loss = F.cross_entropy(scores, target)  # !
+""",
+        """m = nn.Linear(4, 3)
+x = torch.randn(5, 4)
+t = torch.randint(0, 3, (5,)).int()
+loss = nn.CrossEntropyLoss()(m(x), t)  # !
+""",
+        """m = nn.Linear(4, 1)
+x = torch.randn(5, 4)
+t = torch.tensor([0, 1, 1, 0, 1])
+loss = nn.BCEWithLogitsLoss()(m(x).squeeze(1), t)  # !
+""",
+        """x = torch.randn(5, requires_grad=True)
+t = torch.tensor([0, 1, 1, 0, 1])
+loss = nn.BCELoss()(torch.sigmoid(x), t)  # !
+""",
+        """m = nn.Linear(4, 3)
+x = torch.randn(5, 4)
+t = torch.randint(0, 3, (4,))
+loss = F.cross_entropy(m(x), t)  # !
+""",
+    ),
+    healthy=(
+        """# classes, probabilities, and real numbers
+torch.manual_seed(0)
+scores = torch.randn(4, 3, requires_grad=True)
+a = F.cross_entropy(scores, torch.tensor([0, 2, 1, 1]))
+b = F.cross_entropy(scores, torch.full((4, 3), 1 / 3))
+c = F.binary_cross_entropy_with_logits(scores[:, 0], torch.tensor([0.0, 1.0, 1.0, 0.0]))
+(a + b + c).backward()
+""",
+        """# per-pixel classes
+torch.manual_seed(0)
+net = nn.Conv2d(1, 3, 3, padding=1)
+images, masks = torch.randn(2, 1, 5, 5), torch.randint(0, 3, (2, 5, 5))
+loss = nn.CrossEntropyLoss()(net(images), masks)
+loss.backward()
+""",
+    ),
 )

@@ -46,4 +46,46 @@ ENTRY = FindingKind(
     "step() needs what backward() computed. Clear gradients before backward or after step, never "
     "between the two.",
     detect,
+    sick=(
+        """torch.manual_seed(0)
+x = torch.randn(32, 3)
+y = x.sum(dim=1, keepdim=True)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.zero_grad()  # !
+    opt.step()
+""",
+    ),
+    healthy=(
+        """# cleared at the end, by the model
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+for step in range(3):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+    model.zero_grad()
+""",
+        """# cleared by the dataset's loop
+torch.manual_seed(0)
+from torch.utils.data import DataLoader, TensorDataset
+data = TensorDataset(torch.randn(16, 3), torch.randn(16, 1))
+model = nn.Linear(3, 1)
+opt = optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(2):
+    running = 0.0
+    for xb, yb in DataLoader(data, batch_size=4, shuffle=True):
+        opt.zero_grad()
+        loss = F.mse_loss(model(xb), yb)
+        loss.backward()
+        opt.step()
+        running += loss.item()
+    print(f"epoch {epoch} loss {running / 4:.3f}")
+""",
+    ),
 )

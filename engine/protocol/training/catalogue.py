@@ -1,10 +1,12 @@
 """Catalogue of the data sets, models, losses etc. of a run, for setup forms: plain data."""
 
+import json
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
 
-from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.protocol.setup import JsonValue, Setup
 
 OptionKind = Literal[
     "int", "float", "bool", "choice", "text", "ints", "floats", "choices", "points"
@@ -12,6 +14,9 @@ OptionKind = Literal[
 EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
 
+ALIASES = {"learning_rate": "lr", "wd": "weight_decay", "hidden": "layers"}
+"""Common other names of options."""
+MAX_EXAMPLE_CHARS = 60
 MAX_RATE = 1e30
 """Maximum learning rate: far beyond its slider, so that users can see what happens."""
 
@@ -48,9 +53,10 @@ class Option(Struct, frozen=True):
 class CatalogueEntry(Struct, frozen=True):
     """A data set, a model, a loss, an optimizer or a schedule that can be chosen.
 
-    ``task`` is the task of a data set, or of a loss; ``inputs`` is what the data has or the model
-    takes: ``1``, ``2``, ``3``, ``n`` numbers, ``image``, ``tokens``, or ``any``. ``train`` is the
-    default share of a data set that is used for training.
+    ``task`` is the task of a data set, or of a loss; ``inputs`` is what the data has: ``1``, ``2``,
+    ``3`` or ``n`` numbers, ``image``, ``tokens``, or ``any``; ``takes`` are the ``inputs`` that a
+    model accepts, empty for all. ``train`` is the default share of a data set that is used for
+    training.
     """
 
     kind: EntryKind
@@ -62,3 +68,23 @@ class CatalogueEntry(Struct, frozen=True):
     inputs: str = "any"
     group: str = ""
     train: float = 0.8
+    takes: tuple[str, ...] = ()
+
+
+def hint_for_option(
+    entries: Iterable[CatalogueEntry], word: str, value: object, besides: str = ""
+) -> str:
+    """Return a hint at the place of an option in a setup, with an example; else empty.
+
+    ``besides`` is the kind of part to leave out: the option was given there.
+    """
+    if word in Setup.__struct_fields__:
+        return "it belongs at the top level of the setup"
+    name = ALIASES.get(word, word)
+    for entry in entries:
+        if entry.kind != besides and any(option.name == name for option in entry.options):
+            example = json.dumps({"name": entry.name, name: value}, default=str)
+            if len(example) > MAX_EXAMPLE_CHARS:
+                example = f'{{"name": "{entry.name}", "{name}": …}}'
+            return f'it belongs to the {entry.kind}, as in "{entry.kind}": {example}'
+    return ""

@@ -68,7 +68,7 @@ def _recorded(run: TrainingRun) -> tuple[Tape, str]:
 def _findings(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Return the doctor's findings in a step; their fix is to change the run's set-up."""
     return tuple(
-        msgspec.structs.replace(finding, fix="", unmended=_SET_UP)
+        msgspec.structs.replace(finding, fix="", why_no_fix=_SET_UP)
         for finding in examine_safely(tape, source)
     )
 

@@ -385,7 +385,7 @@ class TrainingRun:
         """Return a new run in the state of this one at ``step``, continuing with ``setup``.
 
         Raises:
-            BadSetup: the setup changes a setting that cannot change during a run.
+            SetupError: the setup changes a setting that cannot change during a run.
         """
         self.finish_events()
         step = max(0, min(step, self.step))

@@ -184,7 +184,7 @@ def resume(data: bytes, policy: bool = False) -> TrainingRun:
 
     Raises:
         Unfit: the bytes are not a valid run, or its data has changed.
-        BadSetup: its setup cannot be run here; `engine.train.source.program.ProgramError` likewise.
+        SetupError: its setup cannot be run here; `ProgramError` likewise.
     """
     try:
         saved = msgspec.msgpack.decode(data, type=SavedRun)

@@ -11,11 +11,15 @@ from gradscribe.engine.protocol.setup import (
     Part,
     SetupError,
     did_you_mean,
-    hint_elsewhere,
     is_finite,
     quoted,
 )
-from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, EntryKind, Option
+from gradscribe.engine.protocol.training.catalogue import (
+    CatalogueEntry,
+    EntryKind,
+    Option,
+    hint_for_option,
+)
 from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Schedule, ZooEntry
 
 PACKAGES: dict[EntryKind, str] = {
@@ -25,7 +29,6 @@ PACKAGES: dict[EntryKind, str] = {
     "optimizer": "gradscribe.engine.zoo.optimizers",
     "schedule": "gradscribe.engine.zoo.schedules",
 }
-_FIRST = {"mlp", "linear", "adam", "sgd", "adamw", "mse", "bce", "cross_entropy", "step", "cosine"}
 _GROUPS = ("Playground", "Points", "Curves", "Tables", "Pictures", "Sequences", "Your own")
 MOST_NUMBERS = 100_000
 
@@ -46,7 +49,7 @@ def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
 def _order(named: tuple[str, ZooEntry]) -> tuple[int, bool, str]:
     name, piece = named
     group = _GROUPS.index(piece.group) if piece.group in _GROUPS else -1
-    return group, name not in _FIRST, name
+    return group, not piece.first, name
 
 
 def entries() -> tuple[CatalogueEntry, ...]:
@@ -60,17 +63,17 @@ def _entry(name: str, piece: ZooEntry) -> CatalogueEntry:
     task = piece.task if isinstance(piece, Data) else "any"
     if isinstance(piece, Loss):
         task = piece.tasks[0] if len(piece.tasks) == 1 else "any"
-    inputs = piece.inputs if isinstance(piece, Data | Model) else "any"
+    inputs, train = (piece.inputs, piece.train) if isinstance(piece, Data) else ("any", 0.8)
+    takes = piece.takes if isinstance(piece, Model) else ()
     texts = piece.title, piece.help, piece.options
-    train = piece.train if isinstance(piece, Data) else 0.8
-    return CatalogueEntry(piece.kind, name, *texts, task, inputs, piece.group, train)
+    return CatalogueEntry(piece.kind, name, *texts, task, inputs, piece.group, train, takes)
 
 
 def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, JsonValue]]:
     """Return the entry that a part names, and the values of all its options.
 
     Raises:
-        BadSetup: there is no such entry or option, or a value has the wrong type or size.
+        SetupError: there is no such entry or option, or a value has the wrong type or size.
     """
     available = zoo_entries(kind)
     if part.name not in available:
@@ -86,7 +89,7 @@ def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, J
         place = f"{kind}.{name}"
         if name not in options:
             has = f"it has {', '.join(options)}" if options else "it has none"
-            belongs = hint_elsewhere(kind, name, value)
+            belongs = hint_for_option(entries(), name, value, kind)
             hint = f": {belongs}" if belongs else f"{did_you_mean(name, options)}; {has}"
             message = f"{part.name} has no option {quoted(name)}{hint}"
             raise SetupError(message, f"{kind}.{name[:MAX_QUOTED_CHARS]}")

@@ -76,7 +76,7 @@ def feature(text: str, inputs: int) -> str:
     """Return the source of one column made of the inputs ``x``.
 
     Raises:
-        BadSetup: it is not a feature, or names an input that does not exist.
+        SetupError: it is not a feature, or names an input that does not exist.
     """
     match = _FEATURE.fullmatch(text.replace(" ", ""))
     if match is None:
@@ -151,13 +151,12 @@ def model(setup: Setup, shapes: Shapes) -> str:
 
 
 def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
-    has = "tokens" if shapes.task == "tokens" else "image" if len(shapes.shape) == 3 else "vector"
-    every = ("vector", "image", "tokens")
-    takes = {"1": ("vector",), "numbers": ("vector", "image"), "any": every}
-    if has not in takes.get(piece.inputs, (piece.inputs,)):
-        words = {"vector": "numbers", "image": "pictures", "tokens": "sequences of tokens"}
-        wants = words.get(piece.inputs, "numbers")
-        raise SetupError(f"{part.name} takes {wants}, but the data is {words[has]}", "model")
+    words = {"image": "pictures", "tokens": "sequences of tokens"}
+    has = "tokens" if shapes.task == "tokens" else "image" if len(shapes.shape) == 3 else ""
+    takes = [words.get(inputs, "numbers") for inputs in piece.takes]
+    found = words.get(has, "numbers")
+    if takes and found not in takes:
+        raise SetupError(f"{part.name} takes {takes[0]}, but the data is {found}", "model")
 
 
 def freeze(setup: Setup, again: bool = False) -> str:

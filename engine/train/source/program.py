@@ -285,7 +285,7 @@ class TrainingProgram:
         """Apply settings that can change during a run; see `changed_keys` for which these are.
 
         Raises:
-            BadSetup: the new setup cannot be run; nothing has changed then.
+            SetupError: the new setup cannot be run; nothing has changed then.
         """
         setup = fill_defaults(setup, self.task)
         text = changes.statements(self.setup, setup, self.task)

@@ -83,7 +83,7 @@ def check_mistakes(setup: Setup, targets: tuple[int, ...]) -> None:
     """Check that a deliberate mistake has an effect with targets of this shape.
 
     Raises:
-        BadSetup: it has none; the text says for which shape it has.
+        SetupError: it has none; the text says for which shape it has.
     """
     if "column_target" in setup.mistakes and targets[1:] != (1,):
         assert setup.loss is not None

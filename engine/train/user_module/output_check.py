@@ -25,7 +25,7 @@ def check(program: TrainingProgram) -> None:
     The program is left unchanged.
 
     Raises:
-        BadSetup: the shapes do not fit. `ProgramError`: the model raised.
+        SetupError: the shapes do not fit. `ProgramError`: the model raised.
     """
     model = program.model
     if any(is_lazy(p) for p in model.parameters()):

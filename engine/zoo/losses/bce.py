@@ -8,4 +8,5 @@ ENTRY = Loss(
     "With logits: sigmoid and logarithm in one",
     ("binary", "classes"),
     "ones",
+    first=True,
 )

@@ -39,4 +39,5 @@ ENTRY = Loss(
         ),
     ),
     uses=(token_cross_entropy,),
+    first=True,
 )

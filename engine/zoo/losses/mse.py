@@ -8,4 +8,5 @@ ENTRY = Loss(
     "The mean of the squared differences",
     ("regression", "binary", "classes"),
     "signs",
+    first=True,
 )

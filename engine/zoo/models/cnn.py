@@ -36,7 +36,7 @@ ENTRY = Model(
     _write,
     "Small CNN",
     "Two convolutions with pooling, then a linear layer",
-    "image",
+    ("image",),
     options=(Option("channels", "int", 8, "Channels of the first convolution", low=1, high=64),),
     uses=lambda _: (CNN,),
     group="Pictures",

@@ -1,7 +1,7 @@
 """One linear layer."""
 
 from gradscribe.engine.protocol.training.catalogue import Option
-from gradscribe.engine.zoo.entry import Model, Options, Shapes
+from gradscribe.engine.zoo.entry import NUMBERS, Model, Options, Shapes
 
 
 def _write(options: Options, shapes: Shapes) -> str:
@@ -14,7 +14,8 @@ ENTRY = Model(
     _write,
     "Linear",
     "Weights and a bias: a line, a plane",
-    "numbers",
+    (*NUMBERS, "image"),
     options=(Option("bias", "bool", True, "With a bias"),),
     group="Layers",
+    first=True,
 )

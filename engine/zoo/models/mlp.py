@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from gradscribe.engine.protocol.training.catalogue import Option
-from gradscribe.engine.zoo.entry import Model, Options, Pasted, Shapes
+from gradscribe.engine.zoo.entry import NUMBERS, Model, Options, Pasted, Shapes
 
 ACTIVATIONS = {
     "relu": "nn.ReLU()",
@@ -78,7 +78,7 @@ ENTRY = Model(
     _write,
     "MLP",
     "Layers of units with an activation after each",
-    "numbers",
+    (*NUMBERS, "image"),
     options=(
         Option("layers", "ints", [16, 16], "Units in each hidden layer", low=1, high=WIDEST),
         Option(
@@ -97,4 +97,5 @@ ENTRY = Model(
     uses=_uses,
     after=_after,
     group="Layers",
+    first=True,
 )

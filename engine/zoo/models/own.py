@@ -105,7 +105,7 @@ ENTRY = Model(
     _write,
     "Your own module",
     "An nn.Module of your program",
-    "any",
+    (),
     options=(
         Option("source", "text", STARTER, "The program", lines=20),
         Option("class", "text", "", "Which class; empty: the last one"),

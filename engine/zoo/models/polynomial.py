@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from gradscribe.engine.protocol.training.catalogue import Option
-from gradscribe.engine.zoo.entry import Model, Options, Shapes
+from gradscribe.engine.zoo.entry import NUMBERS, Model, Options, Shapes
 
 
 class Polynomial(nn.Module):
@@ -29,7 +29,7 @@ ENTRY = Model(
     _write,
     "Polynomial",
     "Powers of the inputs, weighted",
-    "vector",
+    NUMBERS,
     options=(Option("degree", "int", 3, "Highest power", low=1, high=12),),
     uses=lambda _: (Polynomial,),
     group="Layers",

@@ -32,7 +32,7 @@ ENTRY = Model(
     _write,
     "RNN, LSTM or GRU",
     "Reads tokens one after the other and keeps a state",
-    "tokens",
+    ("tokens",),
     options=(
         Option("cell", "choice", "lstm", "What keeps the state", choices=("rnn", "lstm", "gru")),
         Option("width", "int", 32, "Numbers in the state", low=1, high=512, log=True),

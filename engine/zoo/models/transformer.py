@@ -44,7 +44,7 @@ ENTRY = Model(
     _write,
     "Transformer",
     "Attention over all places at once",
-    "tokens",
+    ("tokens",),
     options=(
         Option("width", "int", 32, "Numbers per place", low=2, high=256),
         Option("heads", "int", 2, "Heads of attention", low=1, high=16),

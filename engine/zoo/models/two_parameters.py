@@ -35,7 +35,7 @@ ENTRY = Model(
     _write,
     "Two parameters",
     "a and b alone: see the whole loss surface",
-    "1",
+    ("1", "n"),
     options=(
         Option(
             "kind",

@@ -8,7 +8,7 @@ ENTRY = Optimizer(
     torch.optim.LBFGS,
     "L-BFGS",
     "Quasi-Newton: several evaluations a step; for full batches",
-    read_options(
+    options=read_options(
         torch.optim.LBFGS,
         True,
         lr={"high": 10.0, "default": 1.0},

@@ -8,7 +8,7 @@ ENTRY = Optimizer(
     torch.optim.Muon,
     "Muon",
     "Momentum made orthogonal; for models whose parameters are all matrices",
-    read_options(
+    options=read_options(
         torch.optim.Muon,
         True,
         lr={"high": 10.0},

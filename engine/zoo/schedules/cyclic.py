@@ -8,7 +8,7 @@ ENTRY = Schedule(
     CyclicLR,
     "Cyclic",
     "Up and down between base_lr and max_lr",
-    read_options(
+    options=read_options(
         CyclicLR,
         True,
         base_lr={"default": 0.001},

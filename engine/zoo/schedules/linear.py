@@ -8,7 +8,7 @@ ENTRY = Schedule(
     LinearLR,
     "Linear",
     "From start_factor to end_factor within total_iters steps",
-    read_options(
+    options=read_options(
         LinearLR,
         True,
         start_factor={"low": 1e-6, "high": 1.0},

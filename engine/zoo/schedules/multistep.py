@@ -8,7 +8,7 @@ ENTRY = Schedule(
     MultiStepLR,
     "Milestones",
     "The rate times gamma at each milestone",
-    read_options(
+    options=read_options(
         MultiStepLR, True, milestones={"kind": "ints", "default": [300, 600]}, gamma={"low": 0.0}
     ),
 )

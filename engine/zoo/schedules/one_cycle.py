@@ -8,7 +8,7 @@ ENTRY = Schedule(
     OneCycleLR,
     "One cycle",
     "Up to max_lr and down again within total_steps",
-    read_options(
+    options=read_options(
         OneCycleLR,
         True,
         max_lr={"default": 0.1},

@@ -8,7 +8,7 @@ ENTRY = Schedule(
     ReduceLROnPlateau,
     "On a plateau",
     "The rate times factor when the loss has not improved for patience steps",
-    read_options(
+    options=read_options(
         ReduceLROnPlateau,
         True,
         factor={"low": 1e-6, "high": 0.999999},

@@ -8,7 +8,7 @@ ENTRY = Schedule(
     CosineAnnealingWarmRestarts,
     "Cosine with restarts",
     "A cosine of T_0 steps, again and again",
-    read_options(
+    options=read_options(
         CosineAnnealingWarmRestarts, True, T_0={"default": 200, "low": 1}, T_mult={"low": 1}
     ),
 )

@@ -105,7 +105,7 @@ def catalogue():
         ),
         CatalogueEntry("data", "points", "Drawn points", "", (points,), "classes", "2", "Your own"),
         CatalogueEntry(
-            "model", "mlp", "Layers", "Units in layers", (layers, activation), inputs="n"
+            "model", "mlp", "Layers", "Units in layers", (layers, activation), takes=("1", "2", "n")
         ),
         CatalogueEntry("model", "linear", "Linear", "One layer"),
         CatalogueEntry("loss", "mse", "Mean squared error"),

@@ -1,5 +1,6 @@
-"""The programs of the ``.txt`` files here, which stand below headings of ``=== id: title``.
+"""Programs with and without mistakes: those of the findings' own files and those of text files.
 
+In a ``.txt`` file here each program is below a heading ``=== id: title``.
 In ``learners.txt`` a line may end with what the healthy twin has in its place:
 ``# => loss.item()``; with nothing behind the arrow the twin goes without the line.
 """
@@ -7,6 +8,9 @@ In ``learners.txt`` a line may end with what the healthy twin has in its place:
 import re
 from pathlib import Path
 from typing import NamedTuple
+
+from gradscribe.engine.doctor.examine import finding_kinds
+from gradscribe.engine.doctor.finding_kind import FindingKind
 
 HERE = Path(__file__).parent
 MARK = "# !"
@@ -26,14 +30,30 @@ class Program(NamedTuple):
 
 
 def load(name: str) -> list[Program]:
-    """Return the programs of one file."""
+    """Return the programs of one text file."""
     found = []
     for part in (HERE / name).read_text(encoding="utf-8").split("=== ")[1:]:
         head, _, source = part.partition("\n")
         id_, _, title = head.partition(":")
-        marked = [n for n, line in enumerate(source.split("\n"), 1) if MARK in line]
-        found.append(Program(id_.strip(), title.strip(), source, marked[0] if marked else None))
+        found.append(_program(id_.strip(), title.strip(), source))
     return found
+
+
+def _program(id_: str, title: str, source: str) -> Program:
+    marked = [n for n, line in enumerate(source.split("\n"), 1) if MARK in line]
+    return Program(id_, title, source, marked[0] if marked else None)
+
+
+def declared(entry: FindingKind) -> tuple[list[Program], list[Program]]:
+    """Return the sick and the healthy programs of a finding's file; a comment may be the title."""
+    sick, healthy = (
+        [
+            _program(entry.id, source.partition("\n")[0][2:] if source[0] == "#" else "", source)
+            for source in sources
+        ]
+        for sources in (entry.sick, entry.healthy)
+    )
+    return sick, healthy
 
 
 def learners() -> list[Program]:
@@ -55,4 +75,6 @@ def learners() -> list[Program]:
     return found
 
 
-SICK, HEALTHY = load("sick.txt"), load("healthy.txt")
+SICK = [program for entry in finding_kinds() for program in declared(entry)[0]]
+HEALTHY = [program for entry in finding_kinds() for program in declared(entry)[1]]
+HEALTHY += load("healthy.txt")

@@ -1,6 +1,5 @@
-"""Every finding is found in a sick program, at its line, gone once mended, and silent in health."""
+"""Each finding is found in its sick programs, at its line, gone once fixed, and else absent."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def name_of(program: Program) -> str:
 
 
 @pytest.mark.parametrize("program", SICK, ids=name_of)
-def test_a_sick_program_is_found_at_its_line_and_well_once_mended(program):
+def test_a_sick_program_is_found_at_its_line_and_healthy_once_fixed(program):
     _, findings = found(program.source)
     own = [finding for finding in findings if finding.id == program.id]
     assert own, [finding.id for finding in findings]
@@ -52,11 +51,9 @@ def test_on_the_examples_the_doctor_is_silent(path):
 
 
 def test_every_finding_has_sick_and_healthy_programs():
-    sick, healthy = Counter(p.id for p in SICK), Counter(p.id for p in HEALTHY)
     for entry in finding_kinds():
-        assert sick[entry.id] >= 1, entry.id
-        assert healthy[entry.id] >= 2, entry.id
-    assert set(sick) == {entry.id for entry in finding_kinds()}
+        assert len(entry.sick) >= 1, entry.id
+        assert len(entry.healthy) >= 2, entry.id
 
 
 def test_every_finding_is_told_in_whole_sentences_and_named_like_its_file():
@@ -67,15 +64,6 @@ def test_every_finding_is_told_in_whole_sentences_and_named_like_its_file():
         assert entry.why.endswith("."), entry.id
         assert not entry.title.endswith("."), entry.id
         assert entry.title[0].isupper(), entry.id
-
-
-def test_the_page_lists_every_finding():
-    page = (ROOT / "docs" / "DOCTOR.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("| `")]
-    assert rows == [
-        f"| `{e.id}` | {e.severity} | **{e.title}.** {e.why} |"
-        for e in sorted(finding_kinds(), key=lambda e: (e.severity == "hint", e.id))
-    ]
 
 
 @pytest.mark.parametrize(

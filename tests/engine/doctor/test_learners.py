@@ -6,13 +6,13 @@ from gradscribe.engine.doctor.examine import examine
 from gradscribe.engine.run import run
 from tests.engine.doctor.programs import Program, learners, load
 
-UNMENDED = {
+WITHOUT_FIX = {
     "hard attention in a module",
     "only no_grad in an evaluate method",
     "only the last of a dict of layers",
     "Adam in a function",
 }
-"""Titles of the programs that no edit of one place can mend."""
+"""Titles of the programs that no edit of one place can fix."""
 LEARNERS, TUTORIALS = learners(), load("tutorials.txt")
 
 
@@ -30,10 +30,10 @@ def test_the_mistake_alone_is_found_at_its_line(program):
     _, findings = found(program.source)
     assert {finding.id for finding in findings} == {program.id}
     assert findings[0].place.line == program.line or program.line is None
-    # A mended program is well; where there is none the finding says so.
+    # A fixed program is healthy; where there is none the finding says so.
     if not findings[0].fix:
-        assert program.title in UNMENDED
-        assert findings[0].unmended
+        assert program.title in WITHOUT_FIX
+        assert findings[0].why_no_fix
         return
     tape, left = found(findings[0].fix)
     assert (tape.status, [finding.id for finding in left]) == ("ok", [])
@@ -59,4 +59,4 @@ def test_a_finding_without_a_mended_program_says_why():
     )
     (finding,) = found(source)[1]
     assert (finding.id, finding.fix) == ("wrong-target", "")
-    assert "last layer has too few outputs" in finding.unmended
+    assert "last layer has too few outputs" in finding.why_no_fix

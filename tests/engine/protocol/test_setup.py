@@ -1,12 +1,14 @@
 """Setups are read from JSON, small ones too, and bad ones are refused in one clear line."""
 
 import json
+from functools import partial
 
 import msgspec
 import pytest
 
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.protocol.training.catalogue import hint_for_option
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.zoo.entry import Data, Model
 
@@ -152,10 +154,17 @@ def test_what_is_no_json_is_refused(text):
 )
 def test_an_option_outside_its_part_is_shown_its_place(given, words):
     with pytest.raises(SetupError) as caught:
-        setup.parse(given)
+        setup.parse(given, partial(hint_for_option, catalogue.entries()))
     assert caught.value.place == next(iter(given))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_without_the_catalogue_an_option_outside_its_part_is_shown_an_example():
+    with pytest.raises(SetupError, match=r"unknown key 'lr': an option belongs to its part, as in"):
+        setup.parse({"lr": 0.1})
+    with pytest.raises(SetupError, match=r"unknown key 'lr'$"):
+        setup.parse({"lr": 0.1}, lambda *_: "")
 
 
 @pytest.mark.parametrize(

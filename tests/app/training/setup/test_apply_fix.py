@@ -1,4 +1,4 @@
-"""A finding of a training step: the mended set-up has it no more, and trains beside the other."""
+"""A finding of a training step: the fixed set-up has it no more, and trains beside the other."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -33,11 +33,11 @@ def found(setup):
 
 
 @pytest.mark.parametrize("finding", SICK)
-def test_the_mended_setup_has_the_finding_no_more(finding):
+def test_the_fixed_setup_has_the_finding_no_more(finding):
     sick = setup.parse(SICK[finding])
     assert finding in found(sick)
-    mended, words = apply_fix.fixed_setup(sick, finding, EVERYTHING)
-    assert finding not in found(mended)
+    fixed, words = apply_fix.fixed_setup(sick, finding, EVERYTHING)
+    assert finding not in found(fixed)
     assert words
 
 
@@ -64,7 +64,7 @@ def test_a_rate_that_is_too_big_on_purpose_is_switched_off():
     assert made.optimizer == sick.optimizer
 
 
-def test_units_activations_and_gradients_are_mended():
+def test_units_activations_and_gradients_are_fixed():
     dead = setup.parse({"data": "moons", "model": {"name": "mlp", "activation": ["relu", "tanh"]}})
     made, words = apply_fix.fixed_setup(dead, "dead-relu", EVERYTHING)
     assert made.model.options["activation"] == ["leaky_relu", "tanh"]
@@ -84,7 +84,7 @@ def test_units_activations_and_gradients_are_mended():
     ],
     ids=str,
 )
-def test_what_the_setup_does_not_cause_it_cannot_mend(finding, given):
+def test_what_the_setup_does_not_cause_it_cannot_fix(finding, given):
     assert apply_fix.fixed_setup(setup.parse(given), finding, EVERYTHING) is None
 
 
@@ -110,7 +110,7 @@ def step(window, record):
     return window, run
 
 
-def test_show_me_trains_the_mended_run_beside_the_one_that_is_sick(step, qtbot):
+def test_show_me_trains_the_fixed_run_beside_the_one_that_is_sick(step, qtbot):
     window, sick = step
     (card,) = (c for c in window.findings.cards() if c.finding.id == "missing-zero-grad")
     assert card.apply is None
@@ -118,7 +118,7 @@ def test_show_me_trains_the_mended_run_beside_the_one_that_is_sick(step, qtbot):
     window.show_findings()
     window.show()
     qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
-    assert window.room == "training"
+    assert window.workspace == "training"
     (begun,) = (m for m in window.train_link.sent if isinstance(m, messages.Train))
     assert begun.setup.mistakes == ()
     session = window.training

@@ -48,7 +48,7 @@ def test_the_file_of_each_is_a_setup_to_open_and_to_train_with():
     )
     read = [train.read_setup(str(file)) for file in files if file.name.endswith(".json")]
     assert read == [start.setup for start in EVERY]
-    assert [opened.read(Path(str(file))) for file in files] == read
+    assert [opened.read(Path(str(file))).setup for file in files] == read
 
 
 def test_the_playgrounds_are_as_it_opens():

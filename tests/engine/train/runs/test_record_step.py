@@ -29,7 +29,7 @@ def test_a_mistake_made_on_purpose_is_found_in_its_step(mistake, data, id_, line
     assert line in source.split("\n")[found[0].place.line - 1]
     # The text is written by the set-up: what is to be changed stands there.
     assert found[0].fix == ""
-    assert "set-up" in found[0].unmended
+    assert "set-up" in found[0].why_no_fix
 
 
 def test_of_one_step_it_tells_no_row_of_sizes():

@@ -1,0 +1,18 @@
+"""Write the table of findings in docs/DOCTOR.md from the findings themselves, for `make docs`."""
+
+from pathlib import Path
+
+from gradscribe.engine.doctor.examine import finding_kinds
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "DOCTOR.md"
+
+
+def with_table(page: str) -> str:
+    """Return the page with a row for each finding: sure ones before hints, then by id."""
+    kinds = sorted(finding_kinds(), key=lambda kind: (kind.severity == "hint", kind.id))
+    rows = [f"| `{k.id}` | {k.severity} | **{k.title}.** {k.why} |\n" for k in kinds]
+    return "".join([line for line in page.splitlines(True) if line[:3] != "| `"] + rows)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
