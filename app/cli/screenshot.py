@@ -208,7 +208,7 @@ def export_graph(tape: Tape, path: str, theme: str = "light", flow: Flow = "down
     picture = build.build_picture(tape, scene)
     view.set_scene(tape, picture, place.place(picture, flow), animate=False)
     view.set_look(look.look_at(tape, picture, scene, scene.stop))
-    data = view.encode(kind.removeprefix("."))
+    data = view.snapshot().encode(kind.removeprefix("."))
     view.deleteLater()
     documents.write_bytes(Path(path), data)
 

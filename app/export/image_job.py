@@ -14,8 +14,7 @@ from gradscribe.engine.inspect import export
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.dot import to_dot
 from gradscribe.widgets.base.drive import GeneratorRun
-from gradscribe.widgets.graph.export import png_bytes
-from gradscribe.widgets.graph.snapshot import GraphSnapshot
+from gradscribe.widgets.graph.snapshot import GraphSnapshot, png_bytes
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ from gradscribe.playback.lab.from_tape import program_for
 from gradscribe.widgets.editor import editing_keys
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.editor.source_text import length_problem
-from gradscribe.widgets.graph.export import png_bytes
+from gradscribe.widgets.graph.snapshot import png_bytes
 from gradscribe.widgets.graph.view import GraphView
 
 

@@ -144,14 +144,14 @@ def pan(view: GraphView, home: Camera, n: int) -> None:
 def anew_at(view: GraphView, home: Camera, n: int) -> None:
     """Repaint at a camera so far away that no painted tile can be reused."""
     view.set_camera(home.moved(3000.0 * (n % 2), 0.0) if n % 2 else home)
-    view._layer.valid = False
+    view.canvas.layer.valid = False
     frame(view)
-    view._layer.finish(view._drawing)
+    view.canvas.layer.finish(view.canvas.drawing)
 
 
 def settle(view: GraphView) -> None:
     """Repaint the static layer at the current zoom."""
-    view._sharpen.stop()
+    view.prepare()
     frame(view)
 
 

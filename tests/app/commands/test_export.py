@@ -56,7 +56,7 @@ def test_the_picture_is_put_on_the_clipboard(settled, exported, qapp):
     qapp.clipboard().clear()
     assert exported(export.copy_picture) == "Copied the picture"
     held = qapp.clipboard().image()
-    assert held.size() == (settled.graph.picture_size() * 2).toSize()
+    assert held.size() == (settled.graph.snapshot().size * 2).toSize()
     qapp.clipboard().clear()
 
 

@@ -297,7 +297,7 @@ def test_the_card_is_painted_first_and_each_picture_once_it_was_made_in_turns(
     for name, view in views.items():
         assert "turn" in seen[card_at : seen.index(name)]
         assert view.stage().cards
-        assert view._layer.renders == 1, "it was made beforehand, and once"
+        assert view.canvas.layer.renders == 1, "it was made beforehand, and once"
     card.leave()
 
 

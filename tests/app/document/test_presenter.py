@@ -182,7 +182,7 @@ def test_the_graph_flows_down_or_to_the_right_as_one_says(settled, link, record)
 
 def test_the_graph_shows_from_the_start_what_the_buttons_say(window):
     view = window.session.view
-    shown = window.graph._layers
+    shown = window.graph.layers()
     assert (shown.values, shown.gradients, shown.shapes) == (
         view.values,
         view.gradients,

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from gradscribe.playback.graph.picture import Look
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import Camera
+from gradscribe.widgets.graph.canvas import GraphCanvas
 from gradscribe.widgets.graph.paint.layer import MARGIN
 from gradscribe.widgets.graph.paint.minimap import Minimap
 from gradscribe.widgets.graph.view import GraphView
@@ -26,8 +27,8 @@ def shown(view, maker, look):
     view.set_scene(maker.tape, maker.picture, maker.placement)
     view.set_look(look)
     view.set_camera(Camera(1.0, -20.0, -300.0))
-    view._sharpen.stop()
-    return view._drawing
+    view.canvas._sharpen.stop()
+    return view.canvas.drawing
 
 
 def test_a_paint_paints_what_is_seen_and_later_turns_the_rest(view, qtbot, monkeypatch):
@@ -37,9 +38,9 @@ def test_a_paint_paints_what_is_seen_and_later_turns_the_rest(view, qtbot, monke
     monkeypatch.setattr(drawing, "steps", lambda p, a, z: (painted.append(a), steps(p, a, z))[1])
     view.grab()
     assert [area.toAlignedRect().size() for area in painted] == [view.size()]
-    assert view._minimap.awaited
-    qtbot.waitUntil(lambda: not view._layer.unfinished)
-    assert not view._minimap.awaited
+    assert view.canvas.minimap.awaited
+    qtbot.waitUntil(lambda: not view.canvas.layer.unfinished)
+    assert not view.canvas.minimap.awaited
     sizes = sorted((area.width(), area.height()) for area in painted[1:])
     assert sizes == [(MARGIN, 400), (MARGIN, 400), (880, MARGIN), (880, MARGIN)]
 
@@ -47,11 +48,11 @@ def test_a_paint_paints_what_is_seen_and_later_turns_the_rest(view, qtbot, monke
 def test_who_pans_before_that_sees_no_hole(view, qtbot):
     shown(view, *neuron())
     view.grab()
-    assert view._layer.unfinished
+    assert view.canvas.layer.unfinished
     view.set_camera(view.camera().moved(30.0, -20.0))
     panned = view.grab().toImage()
-    assert not view._layer.unfinished
-    view._repaint_all()
+    assert not view.canvas.layer.unfinished
+    view.canvas.repaint_all()
     again = view.grab().toImage()
     assert again == panned
 
@@ -62,13 +63,13 @@ def test_who_zooms_before_that_comes_back_to_a_whole_picture(view, qtbot):
     near = view.camera()
     view.zoom_by(0.5, QPointF(200, 150))
     view.grab()
-    view._go_on()
-    assert view._layer.unfinished  # with another zoom that would be work for nothing
+    view.canvas._go_on()
+    assert view.canvas.layer.unfinished  # with another zoom that would be work for nothing
     view.set_camera(near)
-    view._sharpen.stop()
+    view.canvas._sharpen.stop()
     view.grab()
-    qtbot.waitUntil(lambda: not view._layer.unfinished)
-    assert view._layer.covers(near, QRectF(view.rect()).size(), view.devicePixelRatioF())
+    qtbot.waitUntil(lambda: not view.canvas.layer.unfinished)
+    assert view.canvas.layer.covers(near, QRectF(view.rect()).size(), view.devicePixelRatioF())
 
 
 def test_the_key_of_the_colours_gets_its_corner_as_long_as_all_is_shown(view):
@@ -96,14 +97,14 @@ def test_in_a_narrow_view_the_map_covers_no_card(view, width):
     card = next(iter(view.stage().boxes.values()))
     below = box.center() - card.center()
     view.set_camera(Camera(1.0, below.x(), below.y()))
-    assert view._has_map() == (width >= 560)
-    assert (view._map_point(box.center()) is None) == (width < 560)
-    view._on_map = True  # one drags in it
-    assert view._has_map()
-    view._on_map = False
+    assert view.canvas.has_map() == (width >= 560)
+    assert (view.canvas.map_point(box.center()) is None) == (width < 560)
+    view.canvas.map_dragged = True  # one drags in it
+    assert view.canvas.has_map()
+    view.canvas.map_dragged = False
     free = view.stage().bounds.left() - box.right() - 30
     view.set_camera(Camera(1.0, -free, below.y()))
-    assert view._has_map()
+    assert view.canvas.has_map()
 
 
 @pytest.fixture
@@ -117,14 +118,14 @@ def halfway(view, qtbot):
         shown(view, *neuron())
         qtbot.waitExposed(view)
         view.update()
-        qtbot.waitUntil(lambda: view._on_screen and not view._ahead.busy)
-        view._ahead._turn_ms, view._ahead.rest_ms = 0, 10**6
+        qtbot.waitUntil(lambda: view.canvas._on_screen and not view.canvas._ahead.busy)
+        view.canvas._ahead._turn_ms, view.canvas._ahead.rest_ms = 0, 10**6
         maker, look = network()
         view.set_scene(maker.tape, maker.picture, maker.placement)
         view.set_look(look)
         for _ in range(4):
-            view._ahead.go_on()
-        assert view._layer.begun
+            view.canvas._ahead.go_on()
+        assert view.canvas.layer.begun
         return maker.picture
 
     return begin
@@ -134,9 +135,9 @@ def halfway(view, qtbot):
 def paints(view, qtbot, monkeypatch):
     """Return a function that asks for a paint and returns how much of that was done."""
     asked, done = [], []
-    event, paint = GraphView.paintEvent, GraphView._paint
-    monkeypatch.setattr(GraphView, "paintEvent", lambda of, e: (asked.append(1), event(of, e))[1])
-    monkeypatch.setattr(GraphView, "_paint", lambda of, p: (done.append(1), paint(of, p))[1])
+    ask_for, paint = GraphCanvas.paint, GraphCanvas._paint
+    monkeypatch.setattr(GraphCanvas, "paint", lambda of, c: (asked.append(1), ask_for(of, c))[1])
+    monkeypatch.setattr(GraphCanvas, "_paint", lambda of, p: (done.append(1), paint(of, p))[1])
 
     def ask():
         asked.clear()
@@ -151,23 +152,23 @@ def paints(view, qtbot, monkeypatch):
 def test_a_new_picture_is_painted_in_turns_and_shown_once_it_is_whole(view, halfway, paints):
     picture, turns = halfway(), 0
     assert paints() == 0, "what was there before stays on the screen"
-    while view._layer.begun:
-        view._ahead.go_on()
+    while view.canvas.layer.begun:
+        view.canvas._ahead.go_on()
         turns += 1
     assert turns > len(picture.cards) - 4, "a card takes a turn"
-    renders = view._layer.renders
+    renders = view.canvas.layer.renders
     assert paints() == 1
     taken = view.grab().toImage()
-    assert view._layer.renders == renders, "what was made in turns is what is shown"
-    view._repaint_all()
+    assert view.canvas.layer.renders == renders, "what was made in turns is what is shown"
+    view.canvas.repaint_all()
     assert view.grab().toImage() == taken
 
 
 def test_who_takes_a_picture_meanwhile_gets_a_whole_one(view, halfway):
     halfway()
     taken = view.grab().toImage()
-    assert not view._layer.begun
-    view._repaint_all()
+    assert not view.canvas.layer.begun
+    view.canvas.repaint_all()
     assert view.grab().toImage() == taken
 
 
@@ -191,12 +192,12 @@ def test_what_changes_meanwhile_is_seen(view, halfway, paints, change):
     else:
         view.hide()
         view.show()
-    while view._ahead.busy:
-        view._ahead.go_on()
+    while view.canvas._ahead.busy:
+        view.canvas._ahead.go_on()
     assert paints() == 1
-    view._sharpen.stop()
+    view.canvas._sharpen.stop()
     taken = view.grab().toImage()
-    view._repaint_all()
+    view.canvas.repaint_all()
     assert view.grab().toImage() == taken
 
 
@@ -204,20 +205,20 @@ def test_another_zoom_is_made_sharp_in_turns(view, qtbot, paints):
     shown(view, *network())
     qtbot.waitExposed(view)
     view.update()
-    qtbot.waitUntil(lambda: view._on_screen and not view._ahead.busy)
-    view._ahead._turn_ms, view._ahead.rest_ms = 0, 10**6
+    qtbot.waitUntil(lambda: view.canvas._on_screen and not view.canvas._ahead.busy)
+    view.canvas._ahead._turn_ms, view.canvas._ahead.rest_ms = 0, 10**6
     view.zoom_by(1.3, QPointF(200, 200))
-    assert view._sharpen.isActive()
+    assert view.canvas._sharpen.isActive()
     assert paints() == 1, "the picture there was is shown larger"
-    renders, turns = view._layer.renders, 0
-    qtbot.waitUntil(lambda: view._ahead.busy)
-    while view._ahead.busy:
-        view._ahead.go_on()
+    renders, turns = view.canvas.layer.renders, 0
+    qtbot.waitUntil(lambda: view.canvas._ahead.busy)
+    while view.canvas._ahead.busy:
+        view.canvas._ahead.go_on()
         turns += 1
     assert turns > 3
-    assert (paints(), view._layer.renders) == (1, renders + 1)
+    assert (paints(), view.canvas.layer.renders) == (1, renders + 1)
     sharp = view.grab().toImage()
-    view._repaint_all()
+    view.canvas.repaint_all()
     assert view.grab().toImage() == sharp
 
 
@@ -236,8 +237,8 @@ def test_a_fault_in_a_card_leaves_the_view_alive(view, halfway, paints, monkeypa
         raise ValueError("a card")
 
     with monkeypatch.context() as patched:
-        patched.setattr(view._drawing, "paint_card", spoilt)
+        patched.setattr(view.canvas.drawing, "paint_card", spoilt)
         with pytest.raises(ValueError, match="a card"):
-            view._ahead.finish()
-    assert not view._layer.begun
+            view.canvas._ahead.finish()
+    assert not view.canvas.layer.begun
     assert paints() == 1

@@ -2,13 +2,13 @@
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QKeyEvent, QNativeGestureEvent, QPointingDevice
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QPointingDevice
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.widgets.graph import keyboard_navigation
 from gradscribe.widgets.graph.camera import Camera
-from gradscribe.widgets.graph.input import CLOSE_UP_ZOOM, GraphHand
+from gradscribe.widgets.graph.input import CLOSE_UP_ZOOM
 from tests.widgets.graph_window import at, click, press, show, wheel
 from tests.widgets.scenes import grid, network, neuron
 
@@ -210,9 +210,43 @@ def test_the_minimap_brings_one_where_one_clicks(view):
     assert view.camera().y < before.y
 
 
-def test_the_hand_alone_has_nothing_to_show(qtbot):
-    hand = GraphHand()
-    qtbot.addWidget(hand)
-    for ask in (hand.stage, hand.camera, hand.fit):
-        with pytest.raises(NotImplementedError):
-            ask()
+def mouse(view, kind, key, button):
+    point, none = QPointF(at(view, key)), Qt.KeyboardModifier.NoModifier
+    return QMouseEvent(kind, point, point, button, button, none)
+
+
+def stroke(key):
+    return QKeyEvent(QEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier)
+
+
+def test_another_button_and_another_key_are_left_to_the_widget_around(view):
+    show(view, neuron())
+    press_right = mouse(view, QEvent.Type.MouseButtonPress, "n", Qt.MouseButton.RightButton)
+    for event in (stroke(Qt.Key.Key_A), press_right):
+        view.event(event)
+        assert not event.isAccepted()
+    assert view.selected() == ""
+
+
+def test_a_disabled_graph_takes_no_clicks_and_no_keys(view):
+    show(view, neuron())
+    before, left = view.camera(), Qt.MouseButton.LeftButton
+    view.setEnabled(False)
+    for kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease):
+        view.event(mouse(view, kind, "n", left))
+    view.event(stroke(Qt.Key.Key_Plus))
+    wheel(view, at(view, "n"), QPoint(0, -120))
+    assert (view.selected(), view.camera()) == ("", before)
+
+
+def test_the_focus_ring_is_strong_only_where_the_keyboard_brought_the_focus(view):
+    show(view, neuron())
+    plain = view.grab().toImage()
+    for reason, strong in (
+        (Qt.FocusReason.TabFocusReason, True),
+        (Qt.FocusReason.MouseFocusReason, False),
+    ):
+        QApplication.sendEvent(view, QFocusEvent(QEvent.Type.FocusIn, reason))
+        assert (view.grab().toImage() != plain) == strong
+        QApplication.sendEvent(view, QFocusEvent(QEvent.Type.FocusOut, reason))
+        assert view.grab().toImage() == plain

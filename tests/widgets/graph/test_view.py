@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
 
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.graph.coloring import ColorLegend, Tint
 from gradscribe.playback.graph.picture import CardLook, Look
 from gradscribe.playback.layout import place
 from gradscribe.widgets.base.theme import Theme
@@ -203,38 +204,38 @@ def test_layers_hide_what_they_name(view):
 def test_another_look_is_painted_in_a_turn_before_the_window_is(view):
     show(view, neuron())
     view.grab()
-    renders = view._layer.renders
+    renders = view.canvas.layer.renders
     view.set_theme(Theme.load("dark").scaled(1.2))
     view.resize(view.width() - 30, view.height() - 20)
-    assert view._layer.renders == renders
+    assert view.canvas.layer.renders == renders
     view.prepare()
-    assert view._layer.renders == renders + 1
+    assert view.canvas.layer.renders == renders + 1
     beforehand = view.grab().toImage()
-    assert view._layer.renders == renders + 1
+    assert view.canvas.layer.renders == renders + 1
     view.set_theme(Theme.load("dark").scaled(1.2))
-    view._sharpen.stop()
+    view.prepare()
     assert view.grab().toImage() == beforehand
 
 
 def test_of_a_graph_that_nobody_sees_no_other_look_is_painted(view):
     show(view, neuron())
     view.hide()
-    renders = view._layer.renders
+    renders = view.canvas.layer.renders
     view.set_theme(Theme.load("dark"))
     view.prepare()
-    assert view._layer.renders == renders
+    assert view.canvas.layer.renders == renders
 
 
 def test_being_told_of_the_same_layers_paints_nothing_anew(view):
     show(view, neuron())
     view.set_layers(True, False, True)
     shown = view.grab().toImage()
-    renders, kept = view._layer.renders, len(view._drawing.sprites)
+    renders, kept = view.canvas.layer.renders, len(view.canvas.drawing.sprites)
     assert kept
     view.set_layers(True, False, True)
-    assert len(view._drawing.sprites) == kept
+    assert len(view.canvas.drawing.sprites) == kept
     assert view.grab().toImage() == shown
-    assert view._layer.renders == renders
+    assert view.canvas.layer.renders == renders
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
@@ -315,3 +316,58 @@ def test_bigger_text_brings_a_fitted_picture_nearer_and_leaves_a_chosen_view(vie
     view.set_camera(mine)
     view.set_theme(Theme.load("light"))
     assert view.camera() == mine
+
+
+class Marked:
+    """Marks one card."""
+
+    def tint(self, card, look):
+        return Tint("here", "groups", alarm=True) if card.key == "n" and look else None
+
+    def key(self):
+        return ColorLegend("Marks", "groups", groups=("here",))
+
+
+def test_marks_stand_in_place_of_a_mode_and_go_again(view):
+    show(view, neuron())
+    usual = view.grab().toImage()
+    view.set_marks(Marked())
+    assert view.color_key().title == "Marks"
+    assert view.grab().toImage() != usual
+    view.set_marks(None)
+    assert view.color_key() is None
+    assert view.grab().toImage() == usual
+
+
+def test_a_badge_stays_above_the_ring_of_the_selection(view):
+    show(view, neuron())
+    view.set_marks(Marked())
+    view.set_camera(Camera(1.0, 0, 0))
+    badge = view.canvas.drawing.badge("n")
+    middle = badge.adjusted(8, 4, -8, -4).toRect()
+    before = view.grab(middle).toImage()
+    view.select("n")
+    assert view.grab(middle).toImage() == before
+    assert view.canvas.drawing.badge("o") is None
+
+
+@pytest.mark.parametrize("zoom", [0.1, 0.3, 0.55, 1.0])
+def test_a_colour_mode_is_seen_at_every_distance_and_goes_again(view, zoom):
+    show(view, neuron())
+    view.set_camera(Camera(zoom, 0, 0))
+    usual = view.grab().toImage()
+    assert view.color_key() is None
+    view.set_coloring("value")
+    assert view.color_key().title == "Value"
+    valued = view.grab().toImage()
+    view.set_coloring("gradient")
+    assert usual != valued != view.grab().toImage() != usual
+    view.set_coloring("")
+    assert view.grab().toImage() == usual
+
+
+def test_another_picture_keeps_the_colour_mode(view):
+    show(view, neuron())
+    view.set_coloring("dtype")
+    show(view, neuron())
+    assert view.color_key().groups == ("float32",)

@@ -12,10 +12,10 @@ def test_switches_set_the_layers_of_the_graph(qtbot):
     made = StepGraph()
     qtbot.addWidget(made)
     assert [made.layers[name].isChecked() for name in LAYERS] == [True, True, False]
-    layers = made.graph._layers
+    layers = made.graph.layers()
     assert (layers.values, layers.gradients, layers.shapes) == (True, True, False)
     made.layers["Shapes"].click()
-    assert made.graph._layers.shapes
+    assert made.graph.layers().shapes
 
 
 def test_the_caption_stands_below_the_title(qtbot):
@@ -48,9 +48,9 @@ def test_what_is_in_sight_is_ready_before_it_is_painted(shown):
     show(made.graph, neuron())
     made.graph.finish_motion()
     made.grab()
-    renders = made.graph._layer.renders
+    renders = made.graph.canvas.layer.renders
     made.set_theme(Theme.load("dark"))
     made.prepare()
-    assert made.graph._layer.renders == renders + 1
+    assert made.graph.canvas.layer.renders == renders + 1
     made.grab()
-    assert made.graph._layer.renders == renders + 1
+    assert made.graph.canvas.layer.renders == renders + 1

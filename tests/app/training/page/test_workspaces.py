@@ -18,7 +18,7 @@ from gradscribe.app.window import window_context
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
-from gradscribe.widgets.graph.export import png_bytes
+from gradscribe.widgets.graph.snapshot import png_bytes
 
 
 @pytest.fixture
