@@ -160,33 +160,9 @@ class SeriesChunk(Struct, frozen=True, tag=True):
 class ViewReply(Struct, frozen=True, tag=True):
     """One view of step ``step``.
 
-    Contents of ``arrays`` by kind (options in brackets):
-
-    - ``boundary`` [``side`` 100, ``around``: a box to cover in addition to the data's]: ``grid``
-      (classes, side, side) float32, row 0 at the top: for one output the raw output, for classes
-      their probabilities; ``box`` (4,): x0, y0, x1, y1.
-    - ``fit`` [``points`` 200]: ``x`` (n,), ``y`` (n, outputs).
-    - ``residuals``: ``target``, ``output`` (n,), ``train`` (n,) bool.
-    - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, for one input, (units, points);
-      in the order of `RunStarted.units`, ``box`` as above. For images [``sample``: index]:
-      ``samples`` (n, rows, columns), their ``labels`` (n,) int64, and ``layer0``... (units, rows,
-      columns), each layer's output for the sample that the fact ``chosen`` names.
-    - ``confusion``: ``train`` and ``val`` (classes, classes) int64: rows are the truth.
-    - ``gradients``: ``norms``, ``sizes`` (of the weights), ``ratios``, ``held`` (1 where there is a
-      gradient, else 0) (parameters,) float64.
-    - ``histograms`` [``bins`` 32, ``of``: ``weight``, ``gradient``, ``activation``]: ``counts``
-      (rows, bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers.
-    - ``weights``: ``flat`` and ``grads`` (all elements,), offsets in `Parameter.start`; float64 if
-      any parameter is, else float32.
-    - ``optimizer``: for each state, ``momentum_buffer``, ``exp_avg``..., a flat float32 vector.
-    - ``surface`` [``side`` 25, ``directions``: ``random``, ``pca`` or ``parameters``; ``span`` 1.0;
-      ``x``, ``y``: flat indices for ``parameters``]: ``grid`` (side, side) loss float32, ``a``,
-      ``b`` (side,) coordinates, ``path`` (n, 2), ``path_steps`` (n,) int64, ``off`` (n,) float32:
-      each point's distance from the plane. ``pca``: the path's first two principal components.
-    - ``beside``: only ``facts``: what `engine.train.serve.paired_run.comparison_facts` measures of
-      a run with a mistake and of the correct run paired with it.
-    - ``scores``: only ``facts``: ``train_loss``, ``val_loss``, and for classes
-      ``train_right``, ``train_count``, ``val_right``, ``val_count``.
+    Options, arrays and facts of each kind: see its module in `engine.train.views`. The kind
+    ``beside`` has only ``facts``: what `engine.train.serve.paired_run.comparison_facts` measures of
+    a run with a mistake and of the correct run paired with it.
     """
 
     run_id: int

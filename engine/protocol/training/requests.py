@@ -123,7 +123,7 @@ class DropRun(Struct, frozen=True, tag=True):
 
 
 class ViewRequest(Struct, frozen=True):
-    """A requested view, at most every ``every_ms``; for options by kind see `View`."""
+    """A requested view, at most every ``every_ms``; see `engine.train.views`."""
 
     kind: str
     every_ms: int = 33

@@ -23,7 +23,7 @@ from gradscribe.engine.train.serve import view_process
 from gradscribe.engine.train.serve.hosted_run import HostedRun
 from gradscribe.engine.train.serve.view_process import DONE, FAILED, HEADER, RunSnapshot, ShowRun
 from gradscribe.engine.train.user_module import attribute_lists
-from gradscribe.engine.train.views import limits
+from gradscribe.engine.train.views import KINDS, limits
 from gradscribe.engine.zoo import provided_files
 
 HARMLESS = (
@@ -48,7 +48,6 @@ _PIPE = 1 << 20
 _TURN = 8 << 20
 """Maximum bytes to read in one call."""
 _views = msgspec.msgpack.Decoder(ViewReply)
-_WITH_GRADS = {"gradients", "weights", "histograms"}
 
 
 class NoViewClient:
@@ -232,8 +231,9 @@ class ViewClient(NoViewClient):
         wishes: Sequence[tuple[str, requests.ViewRequest]],
         attributes: list[object],
     ) -> RunSnapshot:
-        kinds = {wish.kind for _, wish in wishes}
-        grads = bool(kinds & _WITH_GRADS)
+        needs = [KINDS[wish.kind] for _, wish in wishes if wish.kind in KINDS]
+        grads = any(view.needs_gradients for view in needs)
+        has_state = any(view.needs_optimizer_state for view in needs)
         model, optimizer = run.program.model, run.program.optimizer
         if self._modules[:1] != (model,):
             self._modules = tuple(model.modules())
@@ -249,8 +249,8 @@ class ViewClient(NoViewClient):
             pack_flat(buffers),
             [p.grad is not None for p in parameters] if grads else [],
             pack_flat([p.grad for p in parameters if p.grad is not None]) if grads else (),
-            [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
-            self._points(run) if "surface" in kinds else {},
+            [_memory(state.get(p, {})) for p in parameters] if has_state else [],
+            self._points(run) if any(view.needs_weight_path for view in needs) else {},
             attributes,
         )
 

@@ -1,7 +1,9 @@
-"""Views of a run's current step, computed only on request."""
+"""Views of a run's current step, computed only on request: each module with an ``ENTRY`` is one."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
+from pkgutil import iter_modules
 
 import torch
 
@@ -11,22 +13,18 @@ from gradscribe.engine.train.arrays import ViewData
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source.program import suppress_warnings
 from gradscribe.engine.train.user_module import attributes
-from gradscribe.engine.train.views import channels, maps, statistics, surface
+from gradscribe.engine.train.views.view import EngineView
 
-KINDS: dict[str, Callable[[TrainingRun, Mapping[str, JsonValue]], ViewData | None]] = {
-    "boundary": maps.boundary,
-    "fit": maps.fit,
-    "units": channels.units,
-    "residuals": maps.residuals,
-    "confusion": statistics.confusion,
-    "scores": statistics.scores,
-    "gradients": statistics.gradients,
-    "histograms": statistics.histograms,
-    "weights": statistics.weights,
-    "optimizer": statistics.optimizer,
-    "surface": surface.surface,
-}
-"""Functions that compute each kind of view; they return None if it does not apply to the run."""
+
+def load() -> dict[str, EngineView]:
+    """Return all views by kind: the ``ENTRY`` of each module of this package that has one."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    entries = (module.ENTRY for module in modules if hasattr(module, "ENTRY"))
+    return {entry.kind: entry for entry in entries}
+
+
+KINDS = load()
+"""All views by kind. Loaded at once, as a confined engine may not read files later."""
 
 
 def compute(run: TrainingRun, kind: str, options: Mapping[str, JsonValue]) -> ViewData | None:
@@ -34,7 +32,7 @@ def compute(run: TrainingRun, kind: str, options: Mapping[str, JsonValue]) -> Vi
     if kind not in KINDS:
         return None
     with evaluating(run):
-        return KINDS[kind](run, options)
+        return KINDS[kind].make(run, options)
 
 
 @contextmanager

@@ -9,10 +9,8 @@ from torch import nn
 
 from gradscribe.engine.protocol.setup import JsonValue
 from gradscribe.engine.protocol.training.replies import UnitLayer
-from gradscribe.engine.train.arrays import ViewData, int_option, to_array
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source.program import TrainingProgram
-from gradscribe.engine.train.views import limits
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
@@ -23,9 +21,6 @@ NARROWEST = 1e-4
 FARTHEST = 1e6
 """Maximum coordinate of a requested plane."""
 MOST_GRIDS = 8
-ROWS = 2000
-"""Maximum rows of the data in a view."""
-MOST_UNITS = 256
 _ELEMENTWISE = (
     nn.ReLU, nn.Tanh, nn.Sigmoid, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Softplus,
     nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm,
@@ -95,45 +90,6 @@ def model_output(run: TrainingRun, x: torch.Tensor) -> torch.Tensor:
     return output.float()
 
 
-def boundary(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
-    """Return the output over the plane; with several outputs the class probabilities."""
-    if width(run) != 2:
-        return None
-    side = limits.max_side(run, int_option(options, "side", 100, 4, 400))
-    around = view_box(run, options)
-    output = model_output(run, grid(run, side, around))
-    if output.shape[1] > 1 and run.program.classes:
-        output = torch.softmax(output, dim=1)
-    values = output.T.reshape(-1, side, side)
-    return ViewData({"grid": to_array(values), "box": to_array(torch.tensor(around))})
-
-
-def fit(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
-    """Return the model's output as a curve over its only input."""
-    if width(run) != 1:
-        return None
-    x0, _, x1, _ = box(run.program.x)
-    points = limits.max_rows(run, int_option(options, "points", 200, 2, 2000))
-    x = torch.linspace(x0, x1, points).unsqueeze(1)
-    return ViewData({"x": to_array(x[:, 0]), "y": to_array(model_output(run, x))})
-
-
-def residuals(run: TrainingRun, _options: Mapping[str, JsonValue]) -> ViewData | None:
-    """Return targets and outputs of a regression with one output."""
-    program = run.program
-    if program.task != "regression" or program.y.shape[1] != 1:
-        return None
-    rows = torch.arange(limits.max_rows(run, min(ROWS, len(program.x))))
-    trained = torch.isin(rows, program.tensor("train_rows"))
-    return ViewData(
-        {
-            "target": to_array(program.y[rows, 0]),
-            "output": to_array(model_output(run, program.x[rows])[:, 0]),
-            "train": to_array(trained, "|b1"),
-        }
-    )
-
-
 @contextmanager
 def leaf_outputs(run: TrainingRun) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
     """Collect the output of each leaf module while the model runs in this context."""
@@ -179,22 +135,3 @@ def unit_layers(run: TrainingRun) -> tuple[UnitLayer, ...]:
         return ()
     named = layers(run, run.program.x[:2])
     return tuple(UnitLayer(name, type(m).__name__, int(out.shape[1])) for name, m, out in named)
-
-
-def units(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
-    """Return a small map of each unit, layer by layer."""
-    inputs = width(run)
-    if inputs not in (1, 2):
-        return None
-    side = limits.max_side(run, int_option(options, "side", 24, 4, 100))
-    around = box(run.program.x)
-    if inputs == 2:
-        x = grid(run, side)
-    else:
-        x = torch.linspace(around[0], around[2], 4 * side).unsqueeze(1)
-    activations = [output.float().T for _, _, output in layers(run, x)]
-    if not activations:
-        return None
-    values = torch.cat(activations)[:MOST_UNITS]
-    values = values.reshape(len(values), side, side) if inputs == 2 else values
-    return ViewData({"grid": to_array(values), "box": to_array(torch.tensor(around))})

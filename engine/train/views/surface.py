@@ -11,6 +11,7 @@ from gradscribe.engine.train.arrays import ViewData, int_option, to_array
 from gradscribe.engine.train.captured.tied_parameters import replacements
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.views import limits
+from gradscribe.engine.train.views.view import EngineView
 
 ROWS = 500
 """Maximum number of training examples for the loss."""
@@ -23,8 +24,14 @@ CHUNK_NUMBERS = 1 << 24
 """Maximum points of the plane per evaluation, and their total number of parameters."""
 
 
-def surface(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
-    """Return the loss on a grid of the plane, and the path of the weights projected onto it."""
+def _make(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None:
+    """Return the loss on a grid of the plane, and the path of the weights projected onto it.
+
+    Options: ``side`` 25, ``directions``: ``random``, ``pca`` (the path's first two principal
+    components) or ``parameters``; ``span`` 1.0; ``x``, ``y``: flat indices for ``parameters``.
+    ``grid`` (side, side) float32, ``a``, ``b`` (side,) coordinates, ``path`` (n, 2), ``path_steps``
+    (n,) int64, ``off`` (n,) float32: each point's distance from the plane.
+    """
     if limits.parameter_count(run) > MAX_SURFACE_PARAMETERS:
         return None
     parameters = [p.detach() for p in run.program.model.parameters()]
@@ -159,3 +166,6 @@ def _losses(run: TrainingRun, flats: torch.Tensor) -> torch.Tensor:
         return vmap(loss)(flats)
     except Exception:  # noqa: BLE001 - a model that looks at its numbers is asked one by one
         return torch.stack([loss(flat) for flat in flats])
+
+
+ENTRY = EngineView("surface", _make, needs_weight_path=True)

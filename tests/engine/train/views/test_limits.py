@@ -7,7 +7,7 @@ import torch
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.train import views
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.views import limits, maps, statistics, surface
+from gradscribe.engine.train.views import gradients, limits, maps, optimizer, surface, weights
 
 NET = {"name": "mlp", "layers": [8, 8]}
 
@@ -76,13 +76,14 @@ def test_units_and_activations_of_fewer_points(dear):
 @pytest.mark.parametrize("kind", ["weights", "optimizer"])
 def test_more_numbers_than_a_window_can_take_are_not_sent(kind, run, monkeypatch):
     assert views.compute(run, kind, {}) is not None
-    monkeypatch.setattr(statistics, "MAX_VIEW_PARAMETERS", limits.parameter_count(run) - 1)
+    for module in (optimizer, weights):
+        monkeypatch.setattr(module, "MAX_VIEW_PARAMETERS", limits.parameter_count(run) - 1)
     assert views.compute(run, kind, {}) is None
 
 
 def test_who_takes_them_once_has_them_all(run, monkeypatch):
     whole = views.compute(run, "weights", {}).arrays["flat"].array()
-    monkeypatch.setattr(statistics, "MAX_VIEW_PARAMETERS", 1)
+    monkeypatch.setattr(weights, "MAX_VIEW_PARAMETERS", 1)
     size = limits.parameter_count(run)
     assert views.compute(run, "weights", {"most": size - 1}) is None
     made = views.compute(run, "weights", {"most": size}).arrays["flat"].array()
@@ -104,12 +105,12 @@ def test_no_surface_of_very_many_and_of_some_in_small_pieces(run, monkeypatch):
 def test_a_norm_is_that_of_float64(shape, size):
     tensor = size * torch.randn(shape, generator=torch.Generator().manual_seed(0))
     exact = float(np.linalg.norm(tensor.double().numpy().reshape(-1)))
-    assert statistics._norm(tensor) == pytest.approx(exact, rel=1e-7)
+    assert gradients._norm(tensor) == pytest.approx(exact, rel=1e-7)
 
 
 def test_a_norm_of_what_is_not_finite_is_not():
     many = torch.ones(1 << 20)
     many[5] = torch.inf
-    assert statistics._norm(many) == float("inf")
+    assert gradients._norm(many) == float("inf")
     many[5] = torch.nan
-    assert np.isnan(statistics._norm(many))
+    assert np.isnan(gradients._norm(many))
