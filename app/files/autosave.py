@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.files import atomic
 from gradscribe.app.files.sessions import SavedWork, SessionSlot, is_same_work
+from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.widgets.base.single_shot import single_shot
 
 GAP_MS = 250
@@ -19,27 +20,11 @@ RETRY_MS = 3000
 """Delay before a failed save is tried again."""
 
 
-class _Job(QRunnable):
-    """One save in the worker thread, because the disk may be slow."""
-
-    def __init__(self, saver: "Autosave", what: SavedWork) -> None:
-        super().__init__()
-        self._saver, self._what = saver, what
-
-    def run(self) -> None:
-        """Save."""
-        trouble = "of an error in Gradscribe"
-        try:
-            trouble = self._saver.write(self._what)
-        finally:
-            self._saver.written.emit(trouble)
-
-
 class Autosave(QObject):
     """Save what ``look`` returns to ``slot`` after each reported change."""
 
     written = Signal(str)
-    """Emitted in the worker thread: the error message, empty on success."""
+    """A save is over, with the error message; empty on success."""
     failed = Signal(str)
     """Saving fails, with the reason; emitted once until it works again."""
     recovered = Signal()
@@ -61,8 +46,7 @@ class Autosave(QObject):
         self._timer = single_shot(self, self._save)
         self._again = -1
         """Milliseconds from the end of the running save to the next; -1: none is needed."""
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self._worker = BackgroundWorker(self)
         self.written.connect(self._note)
 
     @property
@@ -119,7 +103,14 @@ class Autosave(QObject):
             self._call_thens()
             return
         self._going = what
-        self._pool.start(_Job(self, what))
+        self._worker.submit(lambda: self.write(what), self._take)
+
+    def _take(self, result: Callable[[], str]) -> None:
+        trouble = "of an error in Gradscribe"
+        try:
+            trouble = result()
+        finally:
+            self.written.emit(trouble)
 
     def write(self, what: SavedWork) -> str:
         """Save ``what`` in this thread; return the error message, empty on success."""
@@ -151,8 +142,8 @@ class Autosave(QObject):
 
     def flush(self) -> str:
         """Save in this thread now; return the error message, empty on success."""
+        self._worker.wait()
         self._timer.stop()
-        self._pool.waitForDone()
         what = self._look()
         is_same = self._saved is not None and is_same_work(what, self._saved) and not self._firsts
         trouble = "" if is_same else self.write(what)
@@ -169,8 +160,8 @@ class Autosave(QObject):
         Raises:
             OSError: a call registered with `first` failed.
         """
+        self._worker.wait()
         self._timer.stop()
-        self._pool.waitForDone()
         with self._writing:
             self._call_firsts()
         self._going_thens += self._thens
@@ -180,6 +171,4 @@ class Autosave(QObject):
     def close(self) -> None:
         """Stop saving; wait for the running save."""
         self._timer.stop()
-        self._pool.clear()
-        self._pool.waitForDone()
-        self.written.disconnect(self._note)
+        self._worker.close()
