@@ -58,4 +58,4 @@ class Window:
 
     def choose(self, number):
         self.notices.buttons[number].click()
-        self.recovery._opening.finish()
+        self.recovery._opening.wait()
