@@ -154,7 +154,7 @@ def test_the_commands_keep_a_run_and_compare_it(settled, link, record):
     assert not compare._has_both(settled)
     compare.keep(settled)
     assert compare._has_both(settled)
-    settled.session.nudge(OTHER)
+    settled.session.edit_live(OTHER)
     link.answer(record(OTHER))
     settled.show()
     shown = settled.comparing.compare_with_kept(settled.session.result.tape, "now")
