@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
+from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph import build
 from gradscribe.playback.graph.picture import Picture
@@ -41,62 +42,31 @@ def keys_inside(
     return keys
 
 
-class _Job(QRunnable):
-    """One request, processed in the worker thread."""
-
-    def __init__(
-        self, unfolder: "ModuleExpander", turn: int, ask: Callable[..., frozenset[str]]
-    ) -> None:
-        super().__init__()
-        self.unfolder, self.turn, self.ask = unfolder, turn, ask
-
-    def run(self) -> None:
-        """Compute the keys, unless a newer request was made."""
-        keys = self.ask(late=self._late)
-        if not self._late():
-            self.unfolder.answered.emit(self.turn, keys)
-
-    def _late(self) -> bool:
-        return self.turn != self.unfolder.turn
-
-
 class ModuleExpander(QObject):
     """Compute the keys of modules to open; only the latest request is answered."""
 
     found = Signal(object)
     """Carries the keys, a frozenset."""
-    answered = Signal(int, object)
-    """Emitted in the worker thread: number of the request and the keys."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.turn = 0
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self.answered.connect(self._deliver)
+        self._worker = BackgroundWorker(self)
 
     def request(self, tape: Tape, scene: Scene, keys: frozenset[str], depth: int | None) -> None:
         """Request `keys_inside` of ``keys``; for a small scene `found` is emitted at once."""
-        self.turn += 1
-
-        def ask(late: Callable[[], bool] = lambda: False) -> frozenset[str]:
-            return keys_inside(tape, scene, keys, depth, late)
-
+        self.forget()
         if scene.ops[1] - scene.ops[0] <= INLINE_OPS:
-            self.found.emit(ask())
+            self.found.emit(keys_inside(tape, scene, keys, depth))
         else:
-            self._pool.start(_Job(self, self.turn, ask))
+            self._worker.request(
+                lambda task: keys_inside(tape, scene, keys, depth, task.is_cancelled),
+                lambda result: self.found.emit(result()),
+            )
 
     def forget(self) -> None:
         """Cancel all requests."""
-        self.turn += 1
-
-    def _deliver(self, turn: int, keys: frozenset[str]) -> None:
-        if turn == self.turn:
-            self.found.emit(keys)
+        self._worker.cancel()
 
     def close(self) -> None:
         """Wait for the worker thread to end."""
-        self.forget()
-        self._pool.clear()
-        self._pool.waitForDone()
+        self._worker.close()

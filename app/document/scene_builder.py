@@ -1,10 +1,12 @@
 """Build and lay out the picture of a scene, in a worker thread if it is big."""
 
 from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.runtime.delete_later import delete_when_idle
+from gradscribe.app.runtime.worker import BackgroundTask, BackgroundWorker
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph import build, look
 from gradscribe.playback.graph.picture import Flow, Picture, Placement
@@ -44,41 +46,24 @@ def layout_key(picture: Picture) -> LayoutKey:
     return cards, wires, frames
 
 
-class _Job(QRunnable):
-    """Build of one picture in the worker thread."""
+@dataclass
+class _Request:
+    tape: Tape
+    scene: Scene
+    open_calls: frozenset[str] | None
+    position: int
+    flow: Flow
+    previous: LaidOut | None
+    picture: Picture | None = None
 
-    def __init__(self, scenery: "SceneBuilder", turn: int, tape: Tape, scene: Scene) -> None:
-        super().__init__()
-        self.scenery, self.turn, self.tape, self.scene = scenery, turn, tape, scene
-        self.open_calls: frozenset[str] | None = None
-        self.picture: Picture | None = None
-        self.position = 0
-        self.flow: Flow = "down"
-        self.previous: LaidOut | None = None
-
-    def run(self) -> None:
-        """Build it, unless a newer one has been requested."""
-        if self._late():
-            return
-        try:
-            self._make()
-        except BaseException:
-            self.scenery.failed.emit(self.turn)
-            raise
-
-    def _make(self) -> None:
+    def build(self, task: BackgroundTask) -> Stage:
+        """Build the picture in the worker thread."""
         picture = self.picture or build.build_picture(self.tape, self.scene, self.open_calls)
-        try:
-            placement = place.place(picture, self.flow, self._late, self.previous)
-        except place.Cancelled:
-            return
+        placement = place.place(picture, self.flow, task.is_cancelled, self.previous)
         stage = Stage(self.tape, picture, placement)
         # Fills the cache for the position that the window will request.
         look.look_at(self.tape, picture, self.scene, self.position)
-        self.scenery.finished.emit(self.turn, stage)
-
-    def _late(self) -> bool:
-        return self.turn != self.scenery.turn
+        return stage
 
 
 class SceneBuilder(QObject):
@@ -86,32 +71,24 @@ class SceneBuilder(QObject):
 
     built = Signal(object)
     """Carries a `Stage`: the picture with its layout."""
-    finished = Signal(int, object)
-    """Emitted in the worker thread: number of the request and the stage."""
-    failed = Signal(int)
-    """Emitted in the worker thread: number of a request that failed by an internal error."""
     busy_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, aside: bool = False) -> None:
         """Build even small pictures in the worker thread if ``aside``."""
         super().__init__(parent)
-        self.turn = 0
         self._aside = aside
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self._worker = BackgroundWorker(self)
         self._kept: OrderedDict[tuple[object, ...], Stage] = OrderedDict()
         self._key: tuple[object, ...] = ()
         self._shown: Stage | None = None
         self._flow: Flow = "down"
         self._wanted_flow: Flow = "down"
         self._busy = False
-        self._next: _Job | None = None
+        self._next: _Request | None = None
         # Threads compete for the GIL: let the requesting event and the following repaint finish
         # first.
         self._begin = single_shot(self, self._start, AFTER_MS)
         self._asked = single_shot(self, self._begin.start)
-        self.finished.connect(self._deliver)
-        self.failed.connect(self._give_up)
 
     @property
     def busy(self) -> bool:
@@ -138,35 +115,31 @@ class SceneBuilder(QObject):
             self._kept.move_to_end(self._key)
             self._show(self._kept[self._key])
             return
-        job = _Job(self, self.turn, tape, scene)
-        job.open_calls, job.position, job.flow = open_calls, position, flow
-        job.previous = self._before(flow)
+        wanted = _Request(tape, scene, open_calls, position, flow, self._before(flow))
         # The layout has a cache that two threads must not write at once.
-        free = self._pool.activeThreadCount() == 0
-        if free and not self._aside and _is_small(tape, scene):
-            job.picture = build.build_picture(tape, scene, open_calls)
-            placement = self._same_place(job.picture, flow)
-            if placement is None and len(job.picture.cards) <= INLINE_CARDS:
-                placement = place.place(job.picture, flow, previous=job.previous)
+        if not (self._worker.is_running or self._aside) and _is_small(tape, scene):
+            wanted.picture = build.build_picture(tape, scene, open_calls)
+            placement = self._same_place(wanted.picture, flow)
+            if placement is None and len(wanted.picture.cards) <= INLINE_CARDS:
+                placement = place.place(wanted.picture, flow, previous=wanted.previous)
             if placement is not None:
-                self._deliver(self.turn, Stage(tape, job.picture, placement))
+                self._keep(Stage(tape, wanted.picture, placement))
                 return
         self._set_busy(True)
-        self._next = job
+        self._next = wanted
         self._asked.start()
 
     def _start(self) -> None:
-        job, self._next = self._next, None
-        if job is not None:
-            self._pool.start(job)
+        wanted, self._next = self._next, None
+        if wanted is not None:
+            self._worker.request(wanted.build, self._deliver)
 
     def _leave(self) -> None:
         """Cancel the pending request."""
-        self.turn += 1
         self._next = None
         self._asked.stop()
         self._begin.stop()
-        self._pool.clear()
+        self._worker.cancel()
 
     def _same_place(self, picture: Picture, flow: Flow) -> Placement | None:
         """Return the layout that is shown, if it fits this picture, too."""
@@ -180,17 +153,19 @@ class SceneBuilder(QObject):
         shown = self._shown
         return None if shown is None or self._flow != flow else (shown.picture, shown.placement)
 
-    def _deliver(self, turn: int, stage: Stage) -> None:
-        if turn != self.turn:
-            return
+    def _deliver(self, result: Callable[[], Stage]) -> None:
+        try:
+            stage = result()
+        except BaseException:
+            self._set_busy(False)
+            raise
+        self._keep(stage)
+
+    def _keep(self, stage: Stage) -> None:
         self._kept[self._key] = stage
         while len(self._kept) > CACHE_SIZE:
             self._kept.popitem(last=False)
         self._show(stage)
-
-    def _give_up(self, turn: int) -> None:
-        if turn == self.turn:
-            self._set_busy(False)
 
     def _show(self, stage: Stage) -> None:
         self._shown, self._flow = stage, self._wanted_flow
@@ -211,11 +186,11 @@ class SceneBuilder(QObject):
             self.busy_changed.emit(busy)
 
     def close_later(self) -> None:
-        """Cancel the worker thread without waiting; this object is deleted when it ends."""
+        """Cancel the worker thread without waiting for it."""
         self._leave()
-        delete_when_idle(self, self._pool)
+        self._worker.close_later()
 
     def close(self) -> None:
         """Wait for the worker thread to end; its result is dropped."""
         self._leave()
-        self._pool.waitForDone()
+        self._worker.close()

@@ -62,6 +62,10 @@ class Session(QObject):
         self._waiting = False
         self._fresh = True
         self._place: int | None = None
+        self._to_probe, self._is_probe_guarded = "", False
+        self._probe_id = 0
+        self._printing = 0
+        """The run that the shown output is of."""
         self._since = QElapsedTimer()
         self._rest = single_shot(self, self._run_live, DEBOUNCE_MS)
         self._patience = single_shot(self, self._on_run_timeout, PATIENCE_MS)
@@ -254,16 +258,14 @@ class Session(QObject):
 
     def probe(self, source: str, policy: bool = False) -> None:
         """Probe lines of the lab once the engine is free, optionally under the policy."""
-        self._to_probe, self._guarded = source, policy
+        self._to_probe, self._is_probe_guarded = source, policy
         self._probe_now()
 
     def _probe_now(self) -> None:
         if self._to_probe and self.result.engine == "ready":
-            self._probe_id = self._link.probe(self._to_probe, self._guarded)
+            self._probe_id = self._link.probe(self._to_probe, self._is_probe_guarded)
             if self._probe_id:
                 self._to_probe = ""
-
-    _to_probe, _guarded, _probe_id, _printing = "", False, 0, 0
 
     def peek(self, snapshot: int) -> None:
         """Request all numbers of a snapshot of the shown tape."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gradscribe.app.export.encoders import FPS, Kind, check_available, import_library, make_encoder
-from gradscribe.app.export.queue import WAITING, ExportJob
+from gradscribe.app.export.queue import ExportJob, awaited
 from gradscribe.app.files import documents
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph import build, look
@@ -76,7 +76,7 @@ class FilmJob(ExportJob):
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _steps(self) -> Iterator[int]:
-        yield from _awaited(self._pool.submit(import_library, self.kind))
+        yield from awaited(self._pool.submit(import_library, self.kind))
         yield from self._placed(largest_scene(self._scenes))
         film, theme = self._film(), self.style.theme
         yield 0
@@ -90,29 +90,27 @@ class FilmJob(ExportJob):
         tokens = (theme.forward, theme.backward, theme.parameter, theme.data, theme.selection)
         colors = (*tokens, theme.canvas, theme.surface, theme.ink)
         # In the worker thread, because a GIF computes its palette from all of these pictures.
-        made = yield from _awaited(self._pool.submit(make_encoder, self.kind, pictures, colors))
+        made = yield from awaited(self._pool.submit(make_encoder, self.kind, pictures, colors))
         added: deque[Future[None]] = deque()
         for done, take in enumerate(self.tempo.frames(), 1):
             yield from self._placed(scenes.scene_index_at(self._scenes, take.position))
             frame = yield from _bits(film.frame_steps(take, 1000 / self.tempo.fps), done - 1)
             # Frames are encoded while the next ones are painted.
             if len(added) == MAX_QUEUED_FRAMES:
-                yield from _awaited(added.popleft())
+                yield from awaited(added.popleft())
             added.append(self._pool.submit(made.add, frame))
             yield done
         while added:
-            yield from _awaited(added.popleft())
-        whole = yield from _awaited(self._pool.submit(made.finish))
-        yield from _awaited(self._pool.submit(documents.write_bytes, self.path, whole))
+            yield from awaited(added.popleft())
+        whole = yield from awaited(self._pool.submit(made.finish))
+        yield from awaited(self._pool.submit(documents.write_bytes, self.path, whole))
 
     def _film(self) -> GraphFilm:
         return GraphFilm(self.tape, lambda scene: self._ask(scene).result(), self.style)
 
     def _placed(self, number: int) -> Iterator[int]:
         """Yield until a scene is laid out; start with the next scene as well."""
-        wanted = self._ask(self._scenes[number])
-        while not wanted.done():
-            yield WAITING
+        yield from awaited(self._ask(self._scenes[number]))
         if number + 1 < len(self._scenes):
             self._ask(self._scenes[number + 1])
 
@@ -138,10 +136,3 @@ def _bits(steps: Generator[None, None, T], done: int) -> Generator[int, None, T]
     for _ in bits:
         yield done
     return bits.result
-
-
-def _awaited(asked: Future[T]) -> Generator[int, None, T]:
-    """Yield `WAITING` until a future is done; return its result."""
-    while not asked.done():
-        yield WAITING
-    return asked.result()

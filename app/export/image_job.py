@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from PySide6.QtGui import QGuiApplication
 
-from gradscribe.app.export.queue import WAITING, ExportJob
+from gradscribe.app.export.queue import ExportJob, awaited
 from gradscribe.app.files import documents
 from gradscribe.engine.inspect import export
 from gradscribe.engine.protocol.tape import Tape
@@ -149,13 +149,10 @@ def count_steps(steps: Generator[None, None, T], most: int) -> Generator[int, No
 
 
 def run_in_thread(make: Callable[[], T]) -> Generator[int, None, T]:
-    """Call ``make`` in another thread; yield `WAITING` until it is done, return its result."""
+    """Call ``make`` in another thread; yield until it is done, and return its result."""
     pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="export")
     try:
-        made = pool.submit(make)
-        while not made.done():
-            yield WAITING
-        return made.result()
+        return (yield from awaited(pool.submit(make)))
     finally:
         # A cancellation does not wait for the thread.
         pool.shutdown(wait=False, cancel_futures=True)

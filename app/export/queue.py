@@ -1,7 +1,9 @@
 """Export queue: run one export job in time slices while the window stays responsive."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future
+from typing import TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
@@ -16,8 +18,15 @@ SLICE_MS = 10
 """Time slice for steps before control returns to the event loop."""
 
 
+T = TypeVar("T")
+
+
 class ExportJob(ABC):
-    """An export job, and the messages about it."""
+    """An export job, and the messages about it.
+
+    It is driven by the iterator `steps`, also without an event loop: work in a thread is a future
+    that the iterator polls, and no `BackgroundWorker`, whose results are delivered by events.
+    """
 
     verb = "Writing"
 
@@ -51,6 +60,13 @@ class ExportJob(ABC):
     def try_cancel(self) -> bool:
         """Cancel without leaving a file; False if it is too late because it is about to finish."""
         return True
+
+
+def awaited(asked: Future[T]) -> Generator[int, None, T]:
+    """Yield `WAITING` until a future is done; return its result."""
+    while not asked.done():
+        yield WAITING
+    return asked.result()
 
 
 class ExportQueue(QObject):

@@ -1,14 +1,14 @@
 """Autosave: write the window's work to disk within a second of every edit."""
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.files import atomic
 from gradscribe.app.files.sessions import SavedWork, SessionSlot, is_same_work
+from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.widgets.base.single_shot import single_shot
 
 GAP_MS = 250
@@ -19,27 +19,11 @@ RETRY_MS = 3000
 """Delay before a failed save is tried again."""
 
 
-class _Job(QRunnable):
-    """One save in the worker thread, because the disk may be slow."""
-
-    def __init__(self, saver: "Autosave", what: SavedWork) -> None:
-        super().__init__()
-        self._saver, self._what = saver, what
-
-    def run(self) -> None:
-        """Save."""
-        trouble = "of an error in Gradscribe"
-        try:
-            trouble = self._saver.write(self._what)
-        finally:
-            self._saver.written.emit(trouble)
-
-
 class Autosave(QObject):
     """Save what ``look`` returns to ``slot`` after each reported change."""
 
     written = Signal(str)
-    """Emitted in the worker thread: the error message, empty on success."""
+    """A save is over, with the error message; empty on success."""
     failed = Signal(str)
     """Saving fails, with the reason; emitted once until it works again."""
     recovered = Signal()
@@ -51,19 +35,14 @@ class Autosave(QObject):
         super().__init__(parent)
         self._slot, self._look = slot, look
         self._saved: SavedWork | None = None
-        self._going: SavedWork | None = None
         self._trouble = ""
         self._firsts: deque[Callable[[], None]] = deque()
         self._thens: list[Callable[[], None]] = []
-        self._going_thens: list[Callable[[], None]] = []
-        self._writing = threading.Lock()
         self._since = QElapsedTimer()
         self._timer = single_shot(self, self._save)
         self._again = -1
         """Milliseconds from the end of the running save to the next; -1: none is needed."""
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self.written.connect(self._note)
+        self._worker = BackgroundWorker(self)
 
     @property
     def trouble(self) -> str:
@@ -73,7 +52,7 @@ class Autosave(QObject):
     @property
     def is_writing(self) -> bool:
         """True while a save is running."""
-        return self._going is not None
+        return self._worker.is_busy
 
     def edited(self) -> None:
         """Save at once, or as soon as the last save is `GAP_MS` ago."""
@@ -101,46 +80,58 @@ class Autosave(QObject):
             self._firsts.popleft()()
 
     def _call_thens(self) -> None:
-        thens, self._going_thens = self._going_thens, []
+        thens, self._thens = self._thens, []
         for call in thens:
             call()
 
     def _within(self, ms: int) -> None:
-        if self._going is not None:
+        if self.is_writing:
             self._again = ms if self._again < 0 else min(ms, self._again)
         elif not self._timer.isActive() or self._timer.remainingTime() > ms:
             self._timer.start(ms)
 
+    def _is_saved(self, what: SavedWork) -> bool:
+        return self._saved is not None and is_same_work(what, self._saved) and not self._firsts
+
     def _save(self) -> None:
         what = self._look()
-        self._going_thens += self._thens
-        self._thens = []
-        if self._saved is not None and is_same_work(what, self._saved) and not self._firsts:
+        if self._is_saved(what):
             self._call_thens()
             return
-        self._going = what
-        self._pool.start(_Job(self, what))
+        thens, self._thens = self._thens, []
+        self._worker.submit(
+            lambda: self.write(what), lambda result: self._take(what, thens, result)
+        )
 
     def write(self, what: SavedWork) -> str:
         """Save ``what`` in this thread; return the error message, empty on success."""
         try:
-            with self._writing:
-                self._call_firsts()
-                self._slot.save(what)
+            self._call_firsts()
+            self._slot.save(what)
         except OSError as error:
             return atomic.reason(error)
         return ""
 
-    def _note(self, trouble: str) -> None:
-        self._since.start()
-        going, self._going = self._going, None
-        if not trouble:
-            self._saved = going
-            self._call_thens()
-        self._tell(trouble)
-        if trouble or self._again >= 0:
-            self._timer.start(RETRY_MS if trouble else max(GAP_MS, self._again))
-        self._again = -1
+    def _take(
+        self, what: SavedWork, thens: list[Callable[[], None]], result: Callable[[], str]
+    ) -> None:
+        """Note the end of a save; ``thens`` are called, or wait for the next one if it failed."""
+        trouble = "of an error in Gradscribe"
+        try:
+            trouble = result()
+        finally:
+            self._since.start()
+            if trouble:
+                self._thens[:0] = thens
+            else:
+                self._saved = what
+                for call in thens:
+                    call()
+            self._tell(trouble)
+            if trouble or self._again >= 0:
+                self._timer.start(RETRY_MS if trouble else max(GAP_MS, self._again))
+            self._again = -1
+            self.written.emit(trouble)
 
     def _tell(self, trouble: str) -> None:
         before, self._trouble = self._trouble, trouble
@@ -151,15 +142,11 @@ class Autosave(QObject):
 
     def flush(self) -> str:
         """Save in this thread now; return the error message, empty on success."""
-        self._timer.stop()
-        self._pool.waitForDone()
+        self._finish()
         what = self._look()
-        is_same = self._saved is not None and is_same_work(what, self._saved) and not self._firsts
-        trouble = "" if is_same else self.write(what)
+        trouble = "" if self._is_saved(what) else self.write(what)
         if not trouble:
             self._saved = what
-            self._going_thens += self._thens
-            self._thens = []
             self._call_thens()
         return trouble
 
@@ -169,17 +156,16 @@ class Autosave(QObject):
         Raises:
             OSError: a call registered with `first` failed.
         """
-        self._timer.stop()
-        self._pool.waitForDone()
-        with self._writing:
-            self._call_firsts()
-        self._going_thens += self._thens
-        self._thens = []
+        self._finish()
+        self._call_firsts()
         self._call_thens()
+
+    def _finish(self) -> None:
+        """Wait for the running save; no other follows by itself."""
+        self._worker.wait()
+        self._timer.stop()
 
     def close(self) -> None:
         """Stop saving; wait for the running save."""
         self._timer.stop()
-        self._pool.clear()
-        self._pool.waitForDone()
-        self.written.disconnect(self._note)
+        self._worker.close()

@@ -57,7 +57,7 @@ class FileWatch(QObject):
         self._host, self._sessions = host, sessions
         self._path = ""
         self._lock: QLockFile | None = None
-        self._beside = BackgroundWorker(self)
+        self._worker = BackgroundWorker(self)
         """Writes the file, and takes and releases locks, which waits for the disk, too."""
         self._being_written = 0
         self._stamp: Stamp | None = None
@@ -89,7 +89,7 @@ class FileWatch(QObject):
         name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
         lock = self._lock = self._sessions.lock(name)
         if lock is not None:
-            self._beside.submit(lambda: try_lock(lock), lambda _: self._notify_open_elsewhere(lock))
+            self._worker.submit(lambda: try_lock(lock), lambda _: self._notify_open_elsewhere(lock))
 
     def _notify_open_elsewhere(self, lock: QLockFile) -> None:
         if lock is self._lock and _is_locked_elsewhere(lock):
@@ -100,12 +100,12 @@ class FileWatch(QObject):
         lock, self._lock = self._lock, None
         if lock is not None:
             # The single worker thread unlocks only after it has locked.
-            self._beside.submit(lock.unlock, lambda _: None)
+            self._worker.submit(lock.unlock, lambda _: None)
 
     def close(self) -> None:
         """Release the lock of the file."""
         self._release_lock()
-        self._beside.wait()
+        self._worker.wait()
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
@@ -162,7 +162,7 @@ class FileWatch(QObject):
 
         ``disk``: another program changed the file; ``twice``: another window has it open.
         """
-        self._beside.wait()
+        self._worker.wait()
         if not self._is_own(path):
             return ""
         now = file_stamp(self._path)
@@ -195,12 +195,12 @@ class FileWatch(QObject):
                 then()
 
         self._being_written += 1
-        self._beside.submit(write, written)
+        self._worker.submit(write, written)
 
     def finish(self) -> None:
         """Wait for a write in progress."""
         if self._being_written:
-            self._beside.wait()
+            self._worker.wait()
 
     def _is_own(self, path: Path) -> bool:
         """Return whether ``path`` is the edited file, or the target of a link at its place."""

@@ -17,13 +17,13 @@ class FileWriter(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._beside = BackgroundWorker(self)
+        self._worker = BackgroundWorker(self)
         self._is_well = True
 
     @property
     def is_busy(self) -> bool:
         """True while a file is being written."""
-        return self._beside.is_busy
+        return self._worker.is_busy
 
     def write(
         self, path: Path, make: Callable[[], Sequence[bytes]], then: Callable[[], None]
@@ -37,7 +37,7 @@ class FileWriter(QObject):
         def written() -> None:
             documents.write_bytes(path, make())
 
-        self._beside.submit(written, lambda done: self._take(path, done, then))
+        self._worker.submit(written, lambda done: self._take(path, done, then))
 
     def _take(self, path: Path, done: Callable[[], None], then: Callable[[], None]) -> None:
         try:
@@ -54,5 +54,5 @@ class FileWriter(QObject):
     def finish(self) -> bool:
         """Wait until everything is written; False if something failed, which was reported."""
         self._is_well = True
-        self._beside.wait()
+        self._worker.wait()
         return self._is_well

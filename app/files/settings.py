@@ -97,7 +97,11 @@ class Settings(QObject):
         self._unwritten: dict[str, object] = {}
         self._being_written = 0
         self._writer: threading.Thread | None = None
-        """Writes the file, because `QSettings.sync` blocks; it has no reference to this object."""
+        """Writes the file, because `QSettings.sync` blocks; it has no reference to this object.
+
+        No `BackgroundWorker`: the deletion of this object does not wait for it, but the end of the
+        process does, after the application is gone.
+        """
         # A child of the application: the writer may have the last reference to it, and a QObject
         # must not be destroyed in that thread.
         self._teller = _Teller(QCoreApplication.instance())

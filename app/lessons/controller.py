@@ -69,6 +69,8 @@ class LessonController(QObject):
         self._unseen: bool = True
         """True until the position of the step has been set."""
         self._select = ""
+        self._played = True
+        """False if the answer is to be played once its tape is there."""
         self._listen()
 
     def _listen(self) -> None:
@@ -289,8 +291,6 @@ class LessonController(QObject):
         else:
             self._clock.pause()
             self._session.move(stop)
-
-    _played = True
 
     # The page
 

@@ -1,8 +1,12 @@
 """Incoming tapes: long ones are preprocessed in a worker thread before the session shows them."""
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from collections.abc import Callable
 
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback import precompute
 
 INLINE_EVENTS = 400
@@ -11,60 +15,47 @@ INLINE_EDGES = 2_000
 """Most backward edges of a tape that is preprocessed in the GUI thread."""
 
 
-class _Job(QRunnable):
-    """Preprocessing of one tape in the worker thread."""
-
-    def __init__(self, arrivals: "TapeIntake", turn: int, message: messages.Recorded) -> None:
-        super().__init__()
-        self.arrivals, self.turn, self.message = arrivals, turn, message
-
-    def run(self) -> None:
-        """Fill the caches; an error here recurs, and is reported, where the tape is shown."""
-        # Imported here: commands import the session and must not pull in widgets.
-        from gradscribe.widgets.inspector.panes.page import TensorVersions
-
-        try:
-            precompute.precompute(self.message.tape, len(self.message.tape.events))
-            TensorVersions.of(self.message.tape)
-        finally:
-            self.arrivals.preprocessed.emit(self.turn, self.message)
-
-
 class TapeIntake(QObject):
     """Preprocess recorded tapes and emit each when it can be shown without delay."""
 
     arrived = Signal(object)
     """Carries `messages.Recorded`."""
-    preprocessed = Signal(int, object)
-    """From the worker thread: the turn and the message."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._turn = 0
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self.preprocessed.connect(self._deliver)
+        self._worker = BackgroundWorker(self)
 
     @property
     def busy(self) -> bool:
         """True while a tape is being preprocessed."""
-        return self._pool.activeThreadCount() > 0
+        return self._worker.is_running
 
     def accept(self, message: messages.Recorded) -> None:
         """Emit a tape, at once if it is short; a tape that is still waiting is dropped."""
-        self._turn += 1
+        self._worker.cancel()
         tape = message.tape
         if len(tape.events) <= INLINE_EVENTS and len(tape.edges) <= INLINE_EDGES:
             self.arrived.emit(message)
         else:
-            self._pool.start(_Job(self, self._turn, message))
+            self._worker.submit(
+                lambda: _fill_caches(tape), lambda done: self._deliver(message, done)
+            )
 
-    def _deliver(self, turn: int, message: messages.Recorded) -> None:
-        if turn == self._turn:
+    def _deliver(self, message: messages.Recorded, done: Callable[[], None]) -> None:
+        """Emit the tape even after an error, which recurs where the tape is shown."""
+        try:
+            done()
+        finally:
             self.arrived.emit(message)
 
     def close(self) -> None:
         """Wait for the worker thread to end; its result is dropped."""
-        self._turn += 1
-        self._pool.clear()
-        self._pool.waitForDone()
+        self._worker.close()
+
+
+def _fill_caches(tape: Tape) -> None:
+    # Imported here: commands import the session and must not pull in widgets.
+    from gradscribe.widgets.inspector.panes.page import TensorVersions
+
+    precompute.precompute(tape, len(tape.events))
+    TensorVersions.of(tape)

@@ -1,5 +1,7 @@
 """The search line below the program."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QWidget
@@ -63,11 +65,21 @@ class FindBar(QFrame):
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Handle Return and Esc in the search line."""
-        if isinstance(happened, QKeyEvent) and happened.type() == QEvent.Type.KeyPress:
-            if happened.key() == Qt.Key.Key_Escape:
-                self.leave()
-                return True
-            if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self.go(back=bool(happened.modifiers() & Qt.KeyboardModifier.ShiftModifier))
-                return True
+        if handle_search_key(happened, self.leave, lambda back: self.go(back=back)):
+            return True
         return super().eventFilter(watched, happened)
+
+
+def handle_search_key(
+    happened: QEvent, leave: Callable[[], object], go: Callable[[bool], object]
+) -> bool:
+    """Call ``leave`` on Esc, ``go`` on Return (True with Shift); return False for other events."""
+    if not isinstance(happened, QKeyEvent) or happened.type() != QEvent.Type.KeyPress:
+        return False
+    if happened.key() == Qt.Key.Key_Escape:
+        leave()
+    elif happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        go(bool(happened.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+    else:
+        return False
+    return True

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSizeF, Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from gradscribe.app.ui.color_legend import ColorModeLegend
+from gradscribe.app.ui.find_bar import handle_search_key
 from gradscribe.app.ui.progress_chip import ProgressChip
 from gradscribe.playback.graph.breadcrumbs import Crumb
 from gradscribe.playback.graph.coloring import ColorLegend
@@ -208,13 +208,8 @@ class GraphTools(QFrame):
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Handle Return and Esc in the search line."""
-        if isinstance(happened, QKeyEvent) and happened.type() == QEvent.Type.KeyPress:
-            if happened.key() == Qt.Key.Key_Escape:
-                self.leave()
-                return True
-            if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self.stepped.emit(bool(happened.modifiers() & Qt.KeyboardModifier.ShiftModifier))
-                return True
+        if handle_search_key(happened, self.leave, self.stepped.emit):
+            return True
         return super().eventFilter(watched, happened)
 
 

@@ -1,7 +1,10 @@
 """Delivery of data files to an engine: long ones are read in a worker thread."""
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from collections.abc import Callable
 
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.runtime.worker import BackgroundTask, BackgroundWorker
 from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import (
     DEFAULT_ROWS,
@@ -19,34 +22,6 @@ MOST_IN_GUI_THREAD = 1 << 20
 STOPPED = "reading it was stopped"
 
 
-class _Job(QRunnable):
-    """Reads one file on the worker thread."""
-
-    def __init__(self, reading: "FileFeed", turn: int, need: FileNeed) -> None:
-        super().__init__()
-        self.reading, self.turn, self.need = reading, turn, need
-        self._percent = -1
-
-    def run(self) -> None:
-        """Read the file and report the progress, until it is not wanted any more."""
-        file = messages.ProvideFile(0, self.need.path, problem="it could not be read")
-        try:
-            rows = self.need.rows or DEFAULT_ROWS
-            file = csv_sample.read_file(self.need.path, rows, self._report, self._is_over)
-        except csv_sample.ReadingStopped:
-            file = messages.ProvideFile(0, self.need.path, problem=STOPPED)
-        finally:
-            self.reading.finished.emit(self.turn, file)
-
-    def _report(self, share: float) -> None:
-        if int(100 * share) != self._percent:
-            self._percent = int(100 * share)
-            self.reading.moved.emit(self.turn, share)
-
-    def _is_over(self) -> bool:
-        return self.turn != self.reading.turn or self.reading.stopping
-
-
 class FileFeed(QObject):
     """Sends the file that a request needs ahead of it. Requests that need none are not delayed."""
 
@@ -54,23 +29,16 @@ class FileFeed(QObject):
     """A message for the engine."""
     progressed = Signal(str, float)
     """(path, share that is read); 1 when it is over."""
-    moved = Signal(int, float)
-    finished = Signal(int, object)
-    """From the worker thread: the turn, with the share (`moved`) or the `ProvideFile`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.turn = 0
         self.stopping = False
         """True if the file that is being read is not wanted any more."""
         self._given = SentFiles()
         self._need: FileNeed | None = None
         self._stamp: FileStamp = ("", 0, 0)
         self._held: list[TrainRequest] = []
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self.moved.connect(self._move)
-        self.finished.connect(self._finish)
+        self._worker = BackgroundWorker(self)
 
     def take(self, message: TrainRequest) -> None:
         """Pass a request on once the engine has the file that it needs."""
@@ -128,11 +96,21 @@ class FileFeed(QObject):
         return True
 
     def _start(self, need: FileNeed) -> None:
-        self.turn += 1
         self.stopping = False
         self._need, self._stamp = need, file_stamp(need.path)
         self.progressed.emit(need.path, 0.0)
-        self._pool.start(_Job(self, self.turn, need))
+        self._worker.request(
+            lambda task: self._read(need, task),
+            lambda result: self._finish(need, result),
+            lambda share: self.progressed.emit(need.path, min(share, 0.99)),
+        )
+
+    def _read(self, need: FileNeed, task: BackgroundTask) -> messages.ProvideFile:
+        def is_over() -> bool:
+            return task.is_cancelled() or self.stopping
+
+        rows = need.rows or DEFAULT_ROWS
+        return csv_sample.read_file(need.path, rows, task.report, is_over)
 
     def stop(self) -> None:
         """Stop reading; requests that wait for the file get an error."""
@@ -140,7 +118,7 @@ class FileFeed(QObject):
 
     def forget(self) -> None:
         """Drop all files sent and requests queued: the engine is gone."""
-        self.turn += 1
+        self._worker.cancel()
         self._given = SentFiles()
         self._held = []
         if self._need is not None:
@@ -149,19 +127,20 @@ class FileFeed(QObject):
 
     def close(self) -> None:
         """Let the worker thread end."""
-        self.turn += 1
         self._held, self._need = [], None
-        self._pool.clear()
-        self._pool.waitForDone()
+        self._worker.close()
 
-    def _move(self, turn: int, share: float) -> None:
-        if turn == self.turn and self._need is not None:
-            self.progressed.emit(self._need.path, min(share, 0.99))
+    def _finish(self, need: FileNeed, result: Callable[[], messages.ProvideFile]) -> None:
+        file = messages.ProvideFile(0, need.path, problem="it could not be read")
+        try:
+            file = result()
+        except csv_sample.ReadingStopped:
+            file = messages.ProvideFile(0, need.path, problem=STOPPED)
+        finally:
+            self._deliver(need, file)
 
-    def _finish(self, turn: int, file: messages.ProvideFile) -> None:
-        if turn != self.turn or self._need is None:
-            return
-        need, self._need = self._need, None
+    def _deliver(self, need: FileNeed, file: messages.ProvideFile) -> None:
+        self._need = None
         if file.problem == STOPPED:
             self._given.forget(need.path)
         else:

@@ -89,7 +89,7 @@ def test_the_position_of_one_is_the_position_of_both(card):
     at = card.compared.left.op_events[0] + 1
     card.slider.setValue(at)
     assert card.left.position == at
-    assert card.right.position == card.compared.across(at)
+    assert card.right.position == card.compared.matching_position(at)
     card.slider.setValue(0)
     assert card.right.position == 0
     assert not any(look.reached for look in card.right.view.look().cards.values())
@@ -154,7 +154,7 @@ def test_the_commands_keep_a_run_and_compare_it(settled, link, record):
     assert not compare._has_both(settled)
     compare.keep(settled)
     assert compare._has_both(settled)
-    settled.session.nudge(OTHER)
+    settled.session.edit_live(OTHER)
     link.answer(record(OTHER))
     settled.show()
     shown = settled.comparing.compare_with_kept(settled.session.result.tape, "now")

@@ -3,12 +3,13 @@
 import threading
 
 import pytest
+from PySide6.QtCore import QThreadPool
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from gradscribe.app.compare import progress_card
 from gradscribe.app.compare.controller import CompareCard, CompareController
-from gradscribe.app.compare.progress_card import INLINE_EVENTS, CompareProgressCard, CompareWorker
+from gradscribe.app.compare.progress_card import INLINE_EVENTS, CompareProgressCard
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
@@ -37,18 +38,17 @@ def host(qtbot):
     return made
 
 
-def test_it_finds_what_a_comparison_at_once_finds(pair, qtbot):
-    work, shares = CompareWorker(*pair), []
-    work.progressed.connect(shares.append)
-    with qtbot.waitSignal(work.finished, timeout=30_000) as heard:
-        work.start()
+def test_it_finds_what_a_comparison_at_once_finds(pair, host, qtbot):
+    wait, shares = CompareProgressCard(host, *pair), []
+    wait.bar.valueChanged.connect(lambda value: shares.append(value / wait.bar.maximum()))
+    with qtbot.waitSignal(wait.compared, timeout=30_000) as heard:
+        pass
     (compared,) = heard.args
     assert compared.differences == Comparison(*pair).differences
     assert len(compared.differences) >= 1
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert len(shares) > COUNT / 200
-    work.close()
 
 
 def test_the_comparison_opens_once_it_is_made(pair, host, qtbot):
@@ -85,17 +85,17 @@ def test_cancelled_it_opens_nothing_and_ends(pair, host, qtbot, monkeypatch):
     wait.compared.connect(heard.append)
     wait.open()
     assert begun.wait(30)
-    wait.work.over = True
-    go_on.set()
     wait.cancel_button.click()
+    go_on.set()
     qtbot.waitUntil(lambda: host.findChildren(PopupCard) == [])
+    qtbot.waitUntil(lambda: not isValid(wait.worker))
     assert heard == []
 
 
 def test_cancelled_it_is_gone_before_its_thread_ends(pair, host, qtbot, monkeypatch):
     begun, go_on = held(monkeypatch)
     wait = CompareProgressCard(host, *pair)
-    work = wait.work
+    work = wait.worker
     wait.open()
     assert begun.wait(30)
     wait.cancel_button.click()
@@ -116,16 +116,10 @@ def test_a_fault_of_ours_leaves_no_card_that_waits_for_ever(pair, host, qtbot, m
     assert [type(fault[1]) for fault in faults] == [ValueError]
 
 
-def test_one_that_is_over_before_anybody_looks_is_heard_of(pair, host, qtbot, monkeypatch):
-    started = CompareWorker.start
-
-    def at_once(self):
-        started(self)
-        assert self._pool.waitForDone(30_000)
-
-    monkeypatch.setattr(CompareWorker, "start", at_once)
+def test_one_that_is_over_before_anybody_looks_is_heard_of(pair, host, qtbot):
     heard = []
     wait = CompareProgressCard(host, *pair)
+    assert wait.findChild(QThreadPool).waitForDone(30_000)
     wait.compared.connect(heard.append)
     wait.open()
     qtbot.waitUntil(lambda: len(heard) == 1)

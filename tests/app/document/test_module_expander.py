@@ -71,7 +71,7 @@ def test_it_goes_no_deeper_where_a_picture_would_show_nothing(tape, scene, monke
 
 
 def test_in_a_small_scene_the_answer_is_there_at_once(unfolder, tape, scene):
-    unfolder.want(tape, scene, frozenset(), None)
+    unfolder.request(tape, scene, frozenset(), None)
     assert unfolder.heard == [keys_inside(tape, scene)]
 
 
@@ -84,7 +84,7 @@ def test_in_a_big_scene_nobody_waits_for_it(unfolder, tape, scene, qtbot, monkey
         return build(*given)
 
     monkeypatch.setattr(graph_build, "build_picture", noted)
-    unfolder.want(tape, scene, frozenset(), 2)
+    unfolder.request(tape, scene, frozenset(), 2)
     assert unfolder.heard == []
     qtbot.waitUntil(lambda: bool(unfolder.heard))
     assert threading.get_ident() not in threads
@@ -100,9 +100,9 @@ def test_what_another_tape_was_asked_for_is_dropped(unfolder, tape, scene, qtbot
         return build(*given)
 
     monkeypatch.setattr(graph_build, "build_picture", waiting)
-    unfolder.want(tape, scene, frozenset(), None)
+    unfolder.request(tape, scene, frozenset(), None)
     unfolder.forget()
-    unfolder.want(tape, scene, frozenset(), 1)
+    unfolder.request(tape, scene, frozenset(), 1)
     held.set()
     qtbot.waitUntil(lambda: bool(unfolder.heard))
     assert unfolder.heard == [keys_inside(tape, scene, depth=1)]

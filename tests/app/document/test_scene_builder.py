@@ -3,11 +3,12 @@
 import threading
 
 import pytest
-from PySide6.QtCore import QElapsedTimer, QObject
+from PySide6.QtCore import QElapsedTimer, QObject, QThreadPool
 from shiboken6 import isValid
 
 from gradscribe.app.document import scene_builder
 from gradscribe.app.document.scene_builder import SceneBuilder, layout_key
+from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph import build, look
 from gradscribe.playback.tape import scenes
@@ -40,7 +41,7 @@ def scene_of(tape, at=0):
 
 
 def test_a_small_picture_is_there_at_once(pictures, loop):
-    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop), None, 1)
     ((picture, placement),) = pictures.got
     assert {card.key for card in picture.cards} == set(placement.cards)
     assert not pictures.busy
@@ -48,21 +49,21 @@ def test_a_small_picture_is_there_at_once(pictures, loop):
 
 def test_a_picture_that_was_made_is_kept(pictures, loop, monkeypatch):
     for at in (0, 1, 0):
-        pictures.want(loop, scene_of(loop, at), None, 1)
+        pictures.request(loop, scene_of(loop, at), None, 1)
     assert pictures.got[0][0] is pictures.got[2][0]
 
 
 def test_a_picture_of_the_same_form_takes_the_same_place(pictures, loop, record):
     other = record(LOOP.format(factor="5.0"))
-    pictures.want(loop, scene_of(loop), None, 1)
-    pictures.want(other, scene_of(other), None, 2)
+    pictures.request(loop, scene_of(loop), None, 1)
+    pictures.request(other, scene_of(other), None, 2)
     assert pictures.got[0][1] is pictures.got[1][1]
     assert pictures.got[0][0] is not pictures.got[1][0]
 
 
 def test_the_same_picture_flowing_elsewhere_takes_another_place(pictures, loop):
     for run, flow in ((1, "down"), (1, "right"), (2, "right"), (1, "down")):
-        pictures.want(loop, scene_of(loop), None, run, 0, flow)
+        pictures.request(loop, scene_of(loop), None, run, 0, flow)
     down, right, again, back = (placement for _, placement in pictures.got)
     assert down.width == pytest.approx(back.width)
     assert right is again
@@ -70,15 +71,15 @@ def test_the_same_picture_flowing_elsewhere_takes_another_place(pictures, loop):
 
 
 def test_forgotten_pictures_are_made_anew(pictures, loop):
-    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop), None, 1)
     pictures.forget()
-    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop), None, 1)
     assert pictures.got[0][0] is not pictures.got[1][0]
 
 
 def test_a_big_picture_is_made_beside_the_interface(pictures, loop, monkeypatch, qtbot):
     monkeypatch.setattr(scene_builder, "INLINE_CARDS", 1)
-    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop), None, 1)
     assert pictures.got == []
     assert pictures.busy
     qtbot.waitUntil(lambda: len(pictures.got) == 1)
@@ -89,7 +90,7 @@ def test_a_picture_of_few_ops_with_many_inputs_is_made_beside_the_interface(
     pictures, record, qtbot
 ):
     many = record("x = param(1.0)\ny = torch.stack([x] * 2000)")
-    pictures.want(many, scene_of(many), None, 1)
+    pictures.request(many, scene_of(many), None, 1)
     assert pictures.got == []
     qtbot.waitUntil(lambda: len(pictures.got) == 1)
 
@@ -101,10 +102,12 @@ def test_the_turn_that_asks_for_a_big_picture_ends_before_it_is_begun(
     built = []
     make = build.build_picture
     monkeypatch.setattr(
-        scene_builder.graph, "build", lambda *given: built.append(given[1].start) or make(*given)
+        scene_builder.build,
+        "build_picture",
+        lambda *given: built.append(given[1].start) or make(*given),
     )
-    pictures.want(loop, scene_of(loop), None, 1)
-    pictures._pool.waitForDone()
+    pictures.request(loop, scene_of(loop), None, 1)
+    pictures.findChild(QThreadPool).waitForDone()
     assert built == []
     qtbot.waitUntil(lambda: len(pictures.got) == 1)
     assert built == [0]
@@ -114,10 +117,12 @@ def test_a_turn_may_be_long_and_still_ends_before_its_big_picture_is_begun(
     pictures, loop, monkeypatch, qtbot
 ):
     monkeypatch.setattr(scene_builder, "INLINE_OPS", -1)
-    order = []
-    monkeypatch.setattr(pictures._pool, "start", lambda _job: order.append("begun"))
+    order, make = [], build.build_picture
+    monkeypatch.setattr(
+        scene_builder.build, "build_picture", lambda *given: order.append("begun") or make(*given)
+    )
     repaint = single_shot(pictures, lambda: order.append("repaint"), 5)
-    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop), None, 1)
     since = QElapsedTimer()
     since.start()
     while not since.hasExpired(2 * pictures._begin.interval()):
@@ -130,8 +135,8 @@ def test_a_turn_may_be_long_and_still_ends_before_its_big_picture_is_begun(
 def test_a_big_picture_that_is_not_begun_makes_room_for_a_small_one(pictures, loop, monkeypatch):
     with monkeypatch.context() as context:
         context.setattr(scene_builder, "INLINE_OPS", -1)
-        pictures.want(loop, scene_of(loop), None, 1)
-    pictures.want(loop, scene_of(loop, 1), None, 1)
+        pictures.request(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop, 1), None, 1)
     assert [picture for picture, _ in pictures.got] == [
         build.build_picture(loop, scene_of(loop, 1))
     ]
@@ -142,7 +147,7 @@ def test_a_big_picture_that_is_not_begun_makes_room_for_a_small_one(pictures, lo
 def test_only_the_newest_of_many_big_pictures_arrives(pictures, loop, monkeypatch, qtbot):
     monkeypatch.setattr(scene_builder, "INLINE_OPS", -1)
     for run in range(1, 8):
-        pictures.want(loop, scene_of(loop, run % 3), None, run)
+        pictures.request(loop, scene_of(loop, run % 3), None, run)
     qtbot.waitUntil(lambda: not pictures.busy)
     assert len(pictures.got) == 1
 
@@ -151,10 +156,10 @@ def test_a_picture_made_beside_the_interface_looks_as_one_made_at_once(
     pictures, loop, monkeypatch, qtbot
 ):
     scene = scene_of(loop, 1)
-    pictures.want(loop, scene, None, 1, scene.stop)
+    pictures.request(loop, scene, None, 1, scene.stop)
     monkeypatch.setattr(scene_builder, "INLINE_OPS", -1)
     pictures.forget()
-    pictures.want(loop, scene, None, 1, scene.stop)
+    pictures.request(loop, scene, None, 1, scene.stop)
     qtbot.waitUntil(lambda: len(pictures.got) == 2)
     (here, place), (aside, same_place) = pictures.got
     assert here == aside
@@ -167,7 +172,7 @@ def test_a_picture_made_beside_the_interface_looks_as_one_made_at_once(
 
 def test_closing_drops_what_is_under_way(pictures, loop, monkeypatch):
     monkeypatch.setattr(scene_builder, "INLINE_OPS", -1)
-    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.request(loop, scene_of(loop), None, 1)
     pictures.close()
     assert pictures.got == []
 
@@ -178,24 +183,40 @@ def test_what_is_let_go_of_is_waited_for_by_nobody(qtbot, loop, monkeypatch):
     def place(*_):
         began.set()
         goes_on.wait()
-        raise scene_builder.layout.Cancelled
+        raise scene_builder.place.Cancelled
 
-    monkeypatch.setattr(scene_builder.layout, "place", place)
+    monkeypatch.setattr(scene_builder.place, "place", place)
     asker = QObject()
     made = SceneBuilder(asker, aside=True)
     made.request(loop, scene_of(loop), None, 1)
     qtbot.waitUntil(began.is_set)
+    worker = made.findChild(BackgroundWorker)
     made.close_later()
     asker.deleteLater()
     qtbot.waitUntil(lambda: not isValid(asker))
-    assert isValid(made)
+    assert worker.is_running
     goes_on.set()
-    qtbot.waitUntil(lambda: not isValid(made))
+    qtbot.waitUntil(lambda: not isValid(worker))
+
+
+def test_an_internal_error_is_reported_and_ends_the_wait(pictures, loop, monkeypatch, qtbot):
+    monkeypatch.setattr(scene_builder, "INLINE_CARDS", 1)
+
+    def fail(*_):
+        raise ValueError("an internal error")
+
+    monkeypatch.setattr(scene_builder.place, "place", fail)
+    with qtbot.captureExceptions() as faults:
+        pictures.request(loop, scene_of(loop), None, 1)
+        assert pictures.busy
+        qtbot.waitUntil(lambda: not pictures.busy)
+    assert [kind for kind, _, _ in faults] == [ValueError]
+    assert pictures.got == []
 
 
 def test_an_empty_tape_has_an_empty_picture(pictures):
     tape = Tape()
-    pictures.want(tape, scene_of(tape), None, 1)
+    pictures.request(tape, scene_of(tape), None, 1)
     assert pictures.got[0][0].cards == ()
 
 
@@ -208,16 +229,16 @@ def test_the_form_leaves_values_out(loop, record):
 
 def test_after_an_edit_what_was_there_keeps_its_order(pictures, record, monkeypatch):
     seen = []
-    place = scene_builder.layout.place
+    place = scene_builder.place.place
     monkeypatch.setattr(
-        scene_builder.layout,
+        scene_builder.place,
         "place",
         lambda picture, flow, previous=None: seen.append(previous) or place(picture, flow),
     )
     first, other = record(LOOP.format(factor="2.0")), record("x = param(1.0)\n(x * 2).backward()")
-    pictures.want(first, scene_of(first), None, 1)
-    pictures.want(other, scene_of(other), None, 2)
-    pictures.want(other, scene_of(other), None, 3, 0, "right")
+    pictures.request(first, scene_of(first), None, 1)
+    pictures.request(other, scene_of(other), None, 2)
+    pictures.request(other, scene_of(other), None, 3, 0, "right")
     pictures.reset_layout()
-    pictures.want(first, scene_of(first), None, 4, 0, "right")
+    pictures.request(first, scene_of(first), None, 4, 0, "right")
     assert seen == [None, pictures.got[0], None, None]

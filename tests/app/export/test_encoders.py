@@ -129,6 +129,6 @@ def test_what_writes_a_film_is_loaded_in_a_new_process(kind, module):
     lines = (
         "import sys; from gradscribe.app.export import encoders as film_files",
         f"assert {module!r} not in sys.modules",
-        f"film_files.load({kind!r}); assert {module!r} in sys.modules",
+        f"film_files.import_library({kind!r}); assert {module!r} in sys.modules",
     )
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

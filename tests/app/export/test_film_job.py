@@ -13,7 +13,8 @@ from PIL import Image
 
 from gradscribe.app.export import film_job
 from gradscribe.app.export.encoders import pixels
-from gradscribe.app.export.film_job import WAITING, FilmJob
+from gradscribe.app.export.film_job import FilmJob
+from gradscribe.app.export.queue import WAITING
 from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
 from gradscribe.playback.graph import build, look

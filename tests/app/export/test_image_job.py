@@ -96,7 +96,7 @@ def test_given_up_while_it_is_made_it_is_not_written(tmp_path):
     steps = made.steps()
     assert next(steps) == WAITING
     begun.wait()
-    assert made.give_up()
+    assert made.try_cancel()
     steps.close()
     go.set()
     joined()
@@ -117,7 +117,7 @@ def test_once_it_is_being_written_it_is_too_late_to_give_up(tmp_path, monkeypatc
     steps = made.steps()
     next(steps)
     begun.wait()
-    assert not made.give_up()
+    assert not made.try_cancel()
     go.set()
     waited(steps)
     joined()

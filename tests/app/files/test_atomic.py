@@ -127,7 +127,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, names_of_file):
         "import resource, sys; from pathlib import Path; from gradscribe.app.files import atomic\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try: atomic.write(Path(sys.argv[1]), b'new' * 10000)\n"
-        "except OSError as error: print(atomic.why(error))\n"
+        "except OSError as error: print(atomic.reason(error))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)],

@@ -73,7 +73,7 @@ def test_edits_without_a_rest_do_not_put_the_save_off(saver, slot, typed, qtbot)
 
 
 def test_where_one_looks_is_saved_later_and_an_edit_does_not_wait_for_it(saver, slot, qtbot):
-    saver.looked()
+    saver.view_changed()
     saver.edited()
     with qtbot.waitSignal(saver.written, timeout=1500):
         pass

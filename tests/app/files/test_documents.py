@@ -86,7 +86,7 @@ def test_without_a_folder_nothing_is_kept():
 
 def test_a_draft_that_cannot_be_kept_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(Refused, match="cannot be kept"):
+    with pytest.raises(Refused, match="cannot be stored"):
         Drafts(tmp_path / "file" / "drafts").keep(Draft("a"))
 
 

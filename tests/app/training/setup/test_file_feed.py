@@ -116,7 +116,7 @@ def test_who_stops_it_is_told_so_and_may_try_again(files, table, slow, qtbot):
 def test_another_number_of_rows_is_read_anew(files, table, slow, qtbot):
     for limit in (100, 100, 50):
         files.take(messages.ChangeSetup(1, setup_of(table, limit=limit)))
-        qtbot.waitUntil(lambda: files.turn and files.shares[-1][1] == 1.0)
+        qtbot.waitUntil(lambda: files.shares[-1][1] == 1.0)
     assert [one.sample.every for one in files.sent if isinstance(one, messages.ProvideFile)] == [
         20,
         40,
