@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from gradscribe.app.commands import command, train
 from gradscribe.app.commands.context import Notice, Shell
@@ -13,6 +12,7 @@ from gradscribe.app.files import documents
 from gradscribe.app.training.setup import files, presets, user_module
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import StopCondition
 from gradscribe.playback.text.formatting import file_name
 

@@ -12,7 +12,7 @@ from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import EngineLink
+from gradscribe.app.document.state import EngineLink, Layer
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.recovery import Recovery
@@ -250,7 +250,7 @@ class Window(ShellWindow):
             self.restoreGeometry(settings.shape("window"))
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
-        session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
+        session.show_layers({name: settings.flag(name) for name in self.top.layers})
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
@@ -328,8 +328,8 @@ class Window(ShellWindow):
         except Refused as refusal:
             self.say(str(refusal))
 
-    def _set_layer(self, name: str, on: bool) -> None:
-        self.session.show_layers(**{name: on})
+    def _set_layer(self, name: Layer, on: bool) -> None:
+        self.session.show_layers({name: on})
         self.settings.put(name, on)
 
     # Opening and closing

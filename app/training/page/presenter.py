@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
@@ -19,6 +18,7 @@ from gradscribe.app.training.setup import mistakes, model_fit, user_module
 from gradscribe.app.training.setup.errors import SetupErrors
 from gradscribe.app.training.setup.own_data import OwnData
 from gradscribe.engine.protocol.setup import JsonValue, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices

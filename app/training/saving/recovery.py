@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from gradscribe.app.commands.context import Notice
@@ -38,8 +37,14 @@ from gradscribe.app.training.saving.session_store import (
 )
 from gradscribe.app.training.session.engine_restart import BYTES_PER_MS, RunRestorer
 from gradscribe.app.training.session.session import TrainSession
-from gradscribe.app.training.session.state import DEFAULT_SETUP, RunState, fork_origin
+from gradscribe.app.training.session.state import (
+    DEFAULT_SETUP,
+    RunState,
+    fork_origin,
+    with_seeds_of,
+)
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.text import formatting
 
 MOST_NUMBERS = 1 << 16
@@ -118,8 +123,7 @@ class TrainRecovery(QObject):
         session, runs = self._session, self._session.runs
         if session.run is None or save_fingerprint(session) == self._saved_shape:
             return False
-        seeds = {"weight_seed": DEFAULT_SETUP.weight_seed, "data_seed": DEFAULT_SETUP.data_seed}
-        was_changed = replace(session.setup, **seeds) != DEFAULT_SETUP
+        was_changed = with_seeds_of(session.setup, DEFAULT_SETUP) != DEFAULT_SETUP
         return was_changed or len(runs) > 1 or any(run.furthest >= LONG_RUN for run in runs)
 
     def _note_saved(self, what: object) -> None:

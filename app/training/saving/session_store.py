@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.files.documents import Refused
@@ -23,6 +22,7 @@ from gradscribe.app.training.setup import user_module
 from gradscribe.app.training.setup.files import data_file
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.plots.step_series import StepSeries
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from gradscribe.app.training.session.reducer import copy_curves_to_fork
@@ -16,6 +15,7 @@ from gradscribe.app.training.session.state import (
 )
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.base.single_shot import single_shot
 
 REST_MS = 60

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.state import Doc
@@ -20,6 +19,7 @@ from gradscribe.app.training.session.state import (
 )
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 
 MOST_UNDO = 200
 KEPT_RUNS = 8

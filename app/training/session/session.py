@@ -3,7 +3,6 @@
 Views connect to its signals and read `TrainSession.setup`, `run` and `runs`; they write nothing.
 """
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.training.session.controls import RunControls
@@ -11,6 +10,7 @@ from gradscribe.app.training.session.reducer import apply_series
 from gradscribe.app.training.session.state import RunState, TrainEngine, with_seeds_of
 from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.structs import replace
 
 
 class TrainSession(RunControls):

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from msgspec.structs import replace
-
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import options_of
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.engine.protocol.training import Catalogue
 

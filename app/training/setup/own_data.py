@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
@@ -13,6 +12,7 @@ from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
 from gradscribe.app.training.setup.data_watch import DataWatch
 from gradscribe.engine.protocol.setup import JsonValue, Part
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import FileSummary, Option
 from gradscribe.widgets.plots.drawing.points import NO_POINTS
 

@@ -1,10 +1,10 @@
 """Check that the outputs of a user's model fit its loss."""
 
 import torch
-from msgspec.structs import replace
 from torch.nn.parameter import is_lazy
 
 from gradscribe.engine.protocol.setup import Part, SetupError
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.run.errors import USER_ERRORS, type_name
 from gradscribe.engine.train.source import catalogue
