@@ -73,7 +73,7 @@ class Bench:
     def _time(self, name: str, deed: Deed) -> None:
         meter = self.meter
         meter.busy_ms = meter.own_ms = 0.0
-        meter.doing = name
+        meter.activity = name
         meter.forget()
         deed()
         self._settle()
@@ -115,7 +115,7 @@ class Bench:
     def _program(self) -> Iterator[tuple[str, Deed]]:
         window = self.window
         clock = window.clock
-        yield "the program room", lambda: window.show_room("program")
+        yield "the program room", lambda: window.show_workspace("program")
         yield "an example opens", lambda: window._start_from(next(self._examples))
         yield "a card is selected", self._select
         yield "scrubbed to the middle", lambda: clock.seek(clock.length // 2)
@@ -145,7 +145,7 @@ class Bench:
 
     def _training(self) -> Iterator[tuple[str, Deed]]:
         window = self.window
-        yield "the training room", lambda: window.show_room("training")
+        yield "the training room", lambda: window.show_workspace("training")
         while not window.rooms.is_whole:
             self.rest(5)
         session, widgets = window.rooms.session, window.rooms.widgets
@@ -200,7 +200,7 @@ def main(words: list[str] | None = None) -> int:
     for bench in found if options.stalls else ():
         for stall in bench.meter.stalls:
             sys.stdout.write(
-                f"{stall.doing}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n    {stall.where}\n"
+                f"{stall.activity}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n    {stall.where}\n"
             )
     return 0
 

@@ -24,7 +24,7 @@ class Bench:
     def say(self, text):
         self.said.append(text)
 
-    def show_room(self, name):
+    def show_workspace(self, name):
         self.room = name
 
     def ask_save(self, title, name, pattern):
@@ -32,10 +32,10 @@ class Bench:
         assert pattern.endswith(")")
         return self.save
 
-    def room_views(self):
+    def training_views(self):
         return ("Loss", "Gradient sizes") if self.room == "training" else ()
 
-    def export_room(self, path, view=""):
+    def export_training(self, path, view=""):
         self.drawn.append((path, view) if view else path)
 
 
@@ -78,7 +78,7 @@ class Strip:
     def __init__(self):
         self.notice = None
 
-    def tell_first(self, notice):
+    def show_now(self, notice):
         self.notice = notice
 
     def drop(self, key):
@@ -94,7 +94,7 @@ class Program:
     def load(self, doc):
         self.doc = doc
 
-    def put_away(self):
+    def stash(self):
         pass
 
 
