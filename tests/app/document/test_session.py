@@ -38,7 +38,7 @@ def settled(running, link):
 
 def test_a_program_waits_for_the_engine(session, link):
     session.load(Doc(source="a"))
-    session.nudge("ab")
+    session.edit_live("ab")
     assert session.result.engine == "starting"
     link.greet()
     assert link.sources == ["a", "ab"], "the link keeps the newest for its engine"
@@ -78,7 +78,7 @@ def test_the_same_text_does_not_run_again(settled, link, qtbot):
 
 def test_dragging_a_number_runs_at_once_and_only_the_newest_waits(settled, link):
     for text in ("x=1", "x=2", "x=3", "x=4"):
-        settled.nudge(text)
+        settled.edit_live(text)
     assert link.sources == ["a", "x=1"]
     link.answer(leaves(3))
     assert link.sources == ["a", "x=1", "x=4"]
@@ -87,14 +87,14 @@ def test_dragging_a_number_runs_at_once_and_only_the_newest_waits(settled, link)
 
 
 def test_a_quick_run_is_not_stopped_when_a_newer_text_waits(settled, link):
-    settled.nudge("x=1")
-    settled.nudge("x=2")
+    settled.edit_live("x=1")
+    settled.edit_live("x=2")
     assert link.stops == 0
 
 
 def test_a_long_run_is_stopped_for_a_newer_text(settled, link, qtbot):
-    settled.nudge("while True: pass")
-    settled.nudge("x=2")
+    settled.edit_live("while True: pass")
+    settled.edit_live("x=2")
     qtbot.waitUntil(lambda: link.stops == 1)
     assert settled.result.engine == "stopping"
     link.answer(broken("error", "KeyboardInterrupt"))
@@ -102,8 +102,8 @@ def test_a_long_run_is_stopped_for_a_newer_text(settled, link, qtbot):
 
 
 def test_a_run_that_made_room_for_a_newer_text_is_no_problem(settled, link, qtbot):
-    settled.nudge("while True: pass")
-    settled.nudge("x=2")
+    settled.edit_live("while True: pass")
+    settled.edit_live("x=2")
     qtbot.waitUntil(lambda: link.stops == 1)
     link.answer(broken("error", "Stopped"))
     assert settled.result.problem is None
@@ -111,23 +111,23 @@ def test_a_run_that_made_room_for_a_newer_text_is_no_problem(settled, link, qtbo
 
 
 def test_a_long_run_without_a_newer_text_goes_on_and_is_marked_stale(settled, link, qtbot):
-    settled.nudge("slow")
+    settled.edit_live("slow")
     qtbot.waitUntil(lambda: settled.result.stale)
     assert link.stops == 0
 
 
 def test_what_was_wrong_with_another_text_is_not_told_of_one_that_runs_long(settled, link, qtbot):
-    settled.nudge("wrong")
+    settled.edit_live("wrong")
     link.answer(broken("NameError"))
     assert settled.result.problem is not None
-    settled.nudge("while True: pass")
+    settled.edit_live("while True: pass")
     assert settled.result.problem is not None, "a quick run replaces it without a flicker"
     qtbot.waitUntil(lambda: settled.result.problem is None)
     assert settled.result.engine == "running"
 
 
 def test_the_same_text_run_again_keeps_what_was_wrong_with_it(settled, link, qtbot):
-    settled.nudge("wrong")
+    settled.edit_live("wrong")
     link.answer(broken("NameError"))
     settled.set_seed(7)
     assert settled.result.engine == "running"
@@ -138,7 +138,7 @@ def test_the_same_text_run_again_keeps_what_was_wrong_with_it(settled, link, qtb
 
 def test_a_failure_keeps_the_last_good_tape_and_marks_it_stale(settled, link):
     good = settled.result.tape
-    settled.nudge("a(")
+    settled.edit_live("a(")
     link.answer(broken())
     assert settled.result.tape is good
     assert settled.result.stale
@@ -148,10 +148,10 @@ def test_a_failure_keeps_the_last_good_tape_and_marks_it_stale(settled, link):
 
 def test_a_program_that_begins_from_nothing_shows_how_far_it_came(running, link):
     link.answer(leaves(0))
-    running.nudge("a = tensr(1)")
+    running.edit_live("a = tensr(1)")
     link.answer(broken("error", "AttributeError"))
     assert not running.result.stale, "there is no good graph that could be the last"
-    running.nudge("a = tensor(1)\nlos")
+    running.edit_live("a = tensor(1)\nlos")
     link.answer(broken("error", "NameError", events=2))
     assert len(running.result.tape.events) == 2
     assert not running.result.stale
@@ -160,15 +160,15 @@ def test_a_program_that_begins_from_nothing_shows_how_far_it_came(running, link)
 
 def test_a_failure_at_run_time_keeps_the_last_good_tape_too(settled, link):
     good = settled.result.tape
-    settled.nudge("a.backward()")
+    settled.edit_live("a.backward()")
     link.answer(broken("error", "RuntimeError", events=2))
     assert settled.result.tape is good
 
 
 def test_mending_clears_problem_and_staleness(settled, link):
-    settled.nudge("a(")
+    settled.edit_live("a(")
     link.answer(broken())
-    settled.nudge("a()")
+    settled.edit_live("a()")
     link.answer(leaves(2))
     assert settled.result.problem is None
     assert not settled.result.stale
@@ -180,7 +180,7 @@ def test_the_first_tape_of_a_document_is_shown_even_if_it_failed(settled, link):
     link.answer(broken("error", "RuntimeError", events=2))
     assert len(settled.result.tape.events) == 2
     assert settled.result.problem is not None
-    settled.nudge("bb")
+    settled.edit_live("bb")
     link.answer(broken(events=1))
     assert len(settled.result.tape.events) == 1, "nothing good has been shown yet"
 
@@ -202,29 +202,29 @@ def test_output_arrives_while_the_program_runs(running, link):
 
 
 def test_output_of_the_next_run_begins_anew(settled, link):
-    settled.nudge("b")
+    settled.edit_live("b")
     link.print("new\n")
     assert settled.result.stdout == "new\n"
 
 
 def test_whoever_stands_in_the_middle_stays_there(settled, link):
     settled.move(1)
-    settled.nudge("b")
+    settled.edit_live("b")
     link.answer(leaves(8))
     assert settled.view.position == 1
 
 
 def test_whoever_stands_at_the_end_stays_at_the_end(settled, link):
-    settled.nudge("b")
+    settled.edit_live("b")
     link.answer(leaves(8))
     assert settled.view.position == 8
 
 
 def test_a_place_past_the_end_of_a_shorter_tape_is_its_end(settled, link):
-    settled.nudge("b")
+    settled.edit_live("b")
     link.answer(leaves(8))
     settled.move(6)
-    settled.nudge("c")
+    settled.edit_live("c")
     link.answer(leaves(2))
     assert settled.view.position == 2
 
@@ -237,8 +237,8 @@ def test_a_position_stays_within_the_tape(settled):
 
 
 def test_stop_interrupts_and_forgets_what_waits(settled, link):
-    settled.nudge("slow")
-    settled.nudge("slower")
+    settled.edit_live("slow")
+    settled.edit_live("slower")
     settled.stop()
     assert link.stops == 1
     link.answer(broken("error", "KeyboardInterrupt"))
@@ -251,7 +251,7 @@ def test_stop_with_nothing_running_does_nothing(settled, link):
 
 
 def test_a_dead_engine_is_a_problem_and_the_text_is_not_run_again(settled, link):
-    settled.nudge("crash")
+    settled.edit_live("crash")
     link.die("killed by signal 11")
     assert "signal 11" in settled.result.problem.message
     link.answer(broken("died", "EngineDied"))
@@ -259,15 +259,15 @@ def test_a_dead_engine_is_a_problem_and_the_text_is_not_run_again(settled, link)
     assert settled.result.engine == "starting"
     link.greet()
     assert link.sources == ["a", "crash"]
-    settled.nudge("mended")
+    settled.edit_live("mended")
     assert link.sources[-1] == "mended"
 
 
 def test_a_text_typed_while_the_engine_comes_back_runs_when_it_is_there(settled, link):
-    settled.nudge("crash")
+    settled.edit_live("crash")
     link.die()
     link.answer(broken("died", "EngineDied"))
-    settled.nudge("mended")
+    settled.edit_live("mended")
     link.greet()
     link.answer(leaves(4))
     assert link.sources[-1] == "mended"
@@ -307,7 +307,7 @@ def test_a_device_that_is_gone_is_not_asked_for(session, link):
 
 
 def test_checks_and_peeks_ask_about_the_shown_tape(settled, link):
-    settled.nudge("a(")
+    settled.edit_live("a(")
     link.answer(broken())
     settled.check(4, 0)
     settled.peek(2)
