@@ -235,7 +235,7 @@ class Window(ShellWindow):
         self.rooms.said.connect(self.say)
         self.rooms.taped.connect(self.show_step)
         self.rooms.exported.connect(self._write_export)
-        self.rooms.session.runs_changed.connect(self.menus.refresh)
+        self.rooms.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.say)
         self.top.layer_pressed.connect(self._set_layer)
@@ -261,7 +261,7 @@ class Window(ShellWindow):
 
     def _show_doc(self) -> None:
         doc = self.session.doc
-        self.rooms.session.set_program(doc)
+        self.rooms.session.controller.set_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
         self.heading.set_text("Program", LIVE if doc.may_run else WAITS)

@@ -98,9 +98,9 @@ class TrainRecovery(QObject):
         self._restored: list[tuple[int, SessionSlot[TrainingSessionData]]] = []
         """Restored sessions with the saves left until their old file is not needed any more."""
         if self._saver is not None:
-            session.setup_changed.connect(self._on_edited)
-            session.runs_changed.connect(self._on_edited)
-            session.state_changed.connect(self._on_state_changed)
+            session.store.setup_changed.connect(self._on_edited)
+            session.store.runs_changed.connect(self._on_edited)
+            session.store.state_changed.connect(self._on_state_changed)
             # Before that, a saved run is a curve that cannot be continued.
             revival.first_stored.connect(self._on_edited)
             saving.saved.connect(self._note_saved)
@@ -153,7 +153,7 @@ class TrainRecovery(QObject):
         step, data = (held.step, held.data) if held is not None else (run.step, b"")
         curves = (*run.series.items(), *run.ahead.items())
         sizes = tuple((name, len(curve), curve.last) for name, curve in curves)
-        is_hidden = run.run_id in self._session.look.hidden
+        is_hidden = run.run_id in self._session.store.look.hidden
         stamp = (step, run.step, run.furthest, run.name, run.setup, is_hidden, sizes, id(data))
         before = self._rows.get(run.run_id)
         if before is not None and before[0] == stamp and before[1].data is data:

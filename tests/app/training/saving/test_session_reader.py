@@ -189,7 +189,7 @@ def test_memory_that_runs_out_is_told_of(files, long, qtbot, monkeypatch):
     def none_left(_path):
         raise MemoryError
 
-    monkeypatch.setattr(session_reader.kept, "read", none_left)
+    monkeypatch.setattr(session_reader.session_file, "read", none_left)
     files.fetch(long, lambda _: pytest.fail("it was opened"))
     qtbot.waitUntil(lambda: len(files.heard) == 2)
     assert "more memory than there is" in files.heard[1]
