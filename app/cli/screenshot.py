@@ -137,7 +137,7 @@ def _settle_room(window: "Window", timeout: float) -> int:
     session = window.training
     rests = settle.wait_until_settled(session, lambda holds: wait_until(holds, timeout))
     run = session.run
-    if run is not None and (run.problem or session.complaint[1]):
+    if run is not None and (run.problem or session.store.error[1]):
         return FAILED
     return RAN if rests else DIED
 

@@ -8,7 +8,7 @@ from gradscribe.app.commands.context import Shell
 def undo(shell: Shell) -> None:
     """Undo the last change of the text, or of the set-up in Training."""
     if shell.workspace == "training":
-        shell.training.undo()
+        shell.training.controller.undo()
     else:
         shell.editor.undo()
 
@@ -17,7 +17,7 @@ def undo(shell: Shell) -> None:
 def redo(shell: Shell) -> None:
     """Repeat the last change that was undone."""
     if shell.workspace == "training":
-        shell.training.redo()
+        shell.training.controller.redo()
     else:
         shell.editor.redo()
 

@@ -16,7 +16,7 @@ def _has_tape(shell: Shell) -> bool:
 def toggle(shell: Shell) -> None:
     """Play the tape or train on from here, or pause."""
     if shell.workspace == "training":
-        shell.training.toggle()
+        shell.training.controller.toggle()
     else:
         shell.clock.toggle()
 
@@ -25,7 +25,7 @@ def toggle(shell: Shell) -> None:
 def step(shell: Shell) -> None:
     """Show the next event; in Training make one step."""
     if shell.workspace == "training":
-        shell.training.advance()
+        shell.training.controller.advance()
     else:
         shell.clock.step()
 
@@ -34,7 +34,7 @@ def step(shell: Shell) -> None:
 def back(shell: Shell) -> None:
     """Go back by one event; in Training by one step."""
     if shell.workspace == "training":
-        shell.training.back()
+        shell.training.controller.back()
     else:
         shell.clock.back()
 
@@ -55,7 +55,7 @@ def line_back(shell: Shell) -> None:
 def reset(shell: Shell) -> None:
     """Go to the start of the tape; in Training to step 0."""
     if shell.workspace == "training":
-        shell.training.reset()
+        shell.training.controller.reset()
     else:
         shell.clock.reset()
 
@@ -64,7 +64,7 @@ def reset(shell: Shell) -> None:
 def to_end(shell: Shell) -> None:
     """Go to the end of the tape; in Training to the furthest step."""
     if shell.workspace == "training":
-        shell.training.go_to_furthest()
+        shell.training.controller.go_to_furthest()
     else:
         shell.clock.to_end()
 
@@ -73,7 +73,7 @@ def to_end(shell: Shell) -> None:
 def faster(shell: Shell) -> None:
     """Play at twice the speed."""
     if shell.workspace == "training":
-        shell.training.change_speed(2)
+        shell.training.controller.change_speed(2)
     else:
         shell.clock.set_speed(shell.clock.speed * 2)
 
@@ -82,7 +82,7 @@ def faster(shell: Shell) -> None:
 def slower(shell: Shell) -> None:
     """Play at half the speed."""
     if shell.workspace == "training":
-        shell.training.change_speed(0.5)
+        shell.training.controller.change_speed(0.5)
     else:
         shell.clock.set_speed(shell.clock.speed / 2)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from gradscribe.app.commands import command, train
 from gradscribe.app.commands.context import Shell
@@ -15,6 +14,7 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.setup import files, presets, user_module
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, StopCondition
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
 from gradscribe.playback.text.formatting import file_name
@@ -58,7 +58,7 @@ def open_setup(shell: Shell, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no setup.
     """
-    opened = read(path, shell.training.catalogue)
+    opened = read(path, shell.training.store.catalogue)
     setup = opened.setup
     source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
     if source and not shell.settings.is_trusted(str(path), source):

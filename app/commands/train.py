@@ -52,13 +52,13 @@ def training(shell: Shell) -> None:
 )
 def line(shell: Shell) -> None:
     """Execute the next line inside the step and see what it changes."""
-    shell.training.next_event()
+    shell.training.controller.next_event()
 
 
 @command("train.leap", "Leap on 100 steps", "Train/1", keys=("Alt+PgDown",), when=_has_run)
 def leap(shell: Shell) -> None:
     """Make 100 steps and pause."""
-    shell.training.advance(LEAP_STEPS)
+    shell.training.controller.advance(LEAP_STEPS)
 
 
 @command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
@@ -66,7 +66,7 @@ def leap_back(shell: Shell) -> None:
     """Go back 100 steps, to the exact state of then."""
     run = shell.training.run
     if run is not None:
-        shell.training.rewind(max(0, run.step - LEAP_STEPS))
+        shell.training.controller.rewind(max(0, run.step - LEAP_STEPS))
 
 
 @command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
@@ -79,7 +79,7 @@ def train_own(shell: Shell) -> None:
         raise documents.Refused("The program has no class that is an nn.Module")
     if not shell.session.doc.may_run:
         raise documents.Refused("The program came from outside; read it and run it first")
-    shell.training.change(
+    shell.training.controller.change(
         user_module.with_program_module(shell.training.setup, source, shell.session.doc.foreign)
     )
     shell.show_workspace("training")
@@ -88,13 +88,13 @@ def train_own(shell: Shell) -> None:
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
 def new_weights(shell: Shell) -> None:
     """Start over at step 0 with new weights and the same data."""
-    shell.training.reset(weights=True)
+    shell.training.controller.reset(weights=True)
 
 
 @command("train.new_data", "New data", "Train/2", keys=("Ctrl+Alt+D",), when=_has_run)
 def new_data(shell: Shell) -> None:
     """Start over at step 0 with new data and the same weights."""
-    shell.training.reset(data=True)
+    shell.training.controller.reset(data=True)
 
 
 @submenu("train.starts", "Start from", menu="Train/2")
@@ -122,7 +122,7 @@ def choose_start(shell: Shell) -> None:
 @command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
 def fork(shell: Shell) -> None:
     """Branch off at this step: change something and compare with the original run."""
-    shell.training.fork()
+    shell.training.controller.fork()
 
 
 @submenu("train.runs", "Switch to another run", "Train/3")
@@ -132,8 +132,8 @@ def runs(shell: Shell) -> list[MenuChoice]:
         return []
 
     def choice(run_id: int, name: str) -> MenuChoice:
-        here = run_id == shell.training.look.run_id
-        return MenuChoice(name, lambda at: at.training.select(run_id), checked=here)
+        here = run_id == shell.training.store.look.run_id
+        return MenuChoice(name, lambda at: at.training.controller.select(run_id), checked=here)
 
     return [choice(run.run_id, run.name) for run in shell.training.runs]
 
@@ -141,26 +141,26 @@ def runs(shell: Shell) -> list[MenuChoice]:
 @command("train.tape", "Show this step on the tape", "Train/3", keys=("Ctrl+Alt+T",), when=_has_run)
 def tape(shell: Shell) -> None:
     """Record the next step in full and show it in the graph, with its transport."""
-    shell.training.pause()
-    shell.training.ask_tape()
+    shell.training.controller.pause()
+    shell.training.controller.ask_tape()
 
 
 @command("train.export_script", "Export as Python script…", "Train/4", when=_has_run)
 def export_script(shell: Shell) -> None:
     """Write one file of plain PyTorch that repeats this run."""
-    shell.training.export("script")
+    shell.training.controller.export("script")
 
 
 @command("train.export_csv", "Export curves as CSV…", "Train/4", when=_has_run)
 def export_csv(shell: Shell) -> None:
     """Write every curve of this run as a table."""
-    shell.training.export("csv")
+    shell.training.controller.export("csv")
 
 
 @command("train.export_weights", "Export weights as safetensors…", "Train/4", when=_has_run)
 def export_weights(shell: Shell) -> None:
     """Write the parameters as they are at this step."""
-    shell.training.export("safetensors")
+    shell.training.controller.export("safetensors")
 
 
 @command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
@@ -178,11 +178,11 @@ def export_picture(shell: Shell) -> None:
     "View/4",
     keys=("F9",),
     when=on_training_page,
-    checked=lambda shell: shell.training.look.alone,
+    checked=lambda shell: shell.training.store.look.alone,
 )
 def alone(shell: Shell) -> None:
     """Hide set-up, steps and curves of Training, or show them again."""
-    shell.training.set_alone(not shell.training.look.alone)
+    shell.training.store.set_alone(not shell.training.store.look.alone)
 
 
 @submenu("train.export_view", "Export picture of", menu="Train/4")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import Shell
+from gradscribe.app.document.state import Layer
 from gradscribe.playback.graph import coloring
 from gradscribe.playback.text import formatting
 
@@ -128,9 +129,9 @@ def colorings(shell: Shell) -> list[MenuChoice]:
     return [choice(mode, title) for mode, title in coloring.MODES.items()]
 
 
-def _flip_layer(shell: Shell, name: str) -> None:
+def _flip_layer(shell: Shell, name: Layer) -> None:
     shown = not getattr(shell.session.view, name)
-    shell.session.show_layers(**{name: shown})
+    shell.session.show_layers({name: shown})
     shell.settings.put(name, shown)
 
 

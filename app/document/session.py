@@ -3,7 +3,8 @@
 `Session` is the only writer. Views listen to its signals and read; they never write each other.
 """
 
-from msgspec.structs import replace
+from collections.abc import Mapping
+
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.state import (
@@ -11,12 +12,15 @@ from gradscribe.app.document.state import (
     UNSAVED_FILENAME,
     Doc,
     EngineLink,
+    EngineState,
+    Layer,
     Limits,
     Result,
     View,
 )
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
@@ -26,7 +30,6 @@ DEBOUNCE_MS = 150
 """Pause in typing after which the program runs."""
 PATIENCE_MS = 400
 """Running time after which a run is stopped if a newer text waits."""
-LAYERS = ("values", "gradients", "shapes")
 STDOUT_LIMIT = 200_000
 """Most characters of output that are stored, the last ones."""
 
@@ -62,10 +65,13 @@ class Session(QObject):
         self._waiting = False
         self._fresh = True
         self._place: int | None = None
-        self._to_probe, self._is_probe_guarded = "", False
+        self._to_probe = ""
+        """Lines of the lab that wait for a free engine."""
+        self._guarded = False
+        """True if the policy applies to these lines."""
         self._probe_id = 0
         self._printing = 0
-        """The run that the shown output is of."""
+        """The run whose output is shown."""
         self._since = QElapsedTimer()
         self._rest = single_shot(self, self._run_live, DEBOUNCE_MS)
         self._patience = single_shot(self, self._on_run_timeout, PATIENCE_MS)
@@ -90,10 +96,9 @@ class Session(QObject):
         self.doc = doc
         self._fresh = True
         self._place = None if view is None else view.position
-        if view is None:
-            self._change_view(selection="")
-        else:
-            self._change_view(**{name: getattr(view, name) for name in LAYERS}, selection="")
+        layers = view or self.view
+        shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
+        self._set_view(replace(shown, shapes=layers.shapes))
         self.begun.emit()
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
@@ -109,10 +114,8 @@ class Session(QObject):
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
-        output = {"problem": tape.error, "stdout": tape.stdout, "stderr": tape.stderr}
-        shows = {"shown_id": shown, "tape": tape, "source": self.doc.source, "stale": False}
-        shows |= {"latest": tape, "latest_source": self.doc.source}
-        self._change_result(run_id=0, seconds=0.0, **shows, **output)
+        result = self.result.with_latest(tape, self.doc.source, seconds=0.0)
+        self._set_result(result.with_shown(tape, self.doc.source, shown))
         self._fresh = tape.status != "ok" or not tape.events
         self.view = replace(self.view, position=0)
         self.tape_changed.emit()
@@ -120,45 +123,45 @@ class Session(QObject):
 
     def reload(self, source: str, foreign: bool = False) -> None:
         """Replace the text by that of its file; undo leads back."""
-        changes = {"foreign": True, "seen": False} if foreign else {}
-        self._change_doc(source=source, saved=source, **changes)
+        doc = replace(self.doc, source=source, saved=source)
+        self._set_doc(replace(doc, foreign=True, seen=False) if foreign else doc)
         self.source_replaced.emit(source, False)
         self._run_live()
 
     def apply_fix(self, source: str) -> None:
         """Replace the text by a fixed one and run it; undo leads back."""
-        self._change_doc(source=source)
+        self._set_doc(replace(self.doc, source=source))
         self.source_replaced.emit(source, False)
         self._run_live()
 
     def edit(self, source: str) -> None:
         """Take the text from the editor and run it after a pause in typing."""
         if source != self.doc.source:
-            self._change_doc(source=source)
+            self._set_doc(replace(self.doc, source=source))
             self._rest.start()
 
     def edit_live(self, source: str) -> None:
         """Take a text in which a number is being dragged and run it at once."""
-        self._change_doc(source=source)
+        self._set_doc(replace(self.doc, source=source))
         if source != self._sent:
             self._run_live()
 
     def mark_saved(self, path: str, title: str, source: str) -> None:
         """Record that ``source`` was saved to the file ``path``."""
-        self._change_doc(path=path, title=title, saved=source)
+        self._set_doc(replace(self.doc, path=path, title=title, saved=source))
 
     def open_calls(self, keys: frozenset[str] | None) -> None:
         """Choose which module frames are open; None leaves it to the picture."""
-        self._change_doc(open_calls=keys)
+        self._set_doc(replace(self.doc, open_calls=keys))
 
     def set_seed(self, seed: int) -> None:
         """Run with another seed from now on."""
-        self._change_doc(seed=seed)
+        self._set_doc(replace(self.doc, seed=seed))
         self._run_live()
 
     def set_device(self, device: str) -> None:
         """Run on another device from now on."""
-        self._change_doc(device=device)
+        self._set_doc(replace(self.doc, device=device))
         self._run_live()
 
     def set_limits(self, timeout: float, memory: int, is_open: bool = False) -> None:
@@ -169,8 +172,7 @@ class Session(QObject):
             if self.result.shown_id or self.result.run_id:
                 self._run_live()
 
-    def _change_doc(self, **changes: object) -> None:
-        doc = replace(self.doc, **changes)
+    def _set_doc(self, doc: Doc) -> None:
         if doc != self.doc:
             self.doc = doc
             self.doc_changed.emit()
@@ -180,12 +182,12 @@ class Session(QObject):
     def run_now(self) -> None:
         """Run the text at the user's request, even if it is from outside."""
         if not self.doc.may_run:
-            self._change_doc(seen=True)
+            self._set_doc(replace(self.doc, seen=True))
         self._run_live()
 
     def trust(self) -> None:
         """Trust the text as the user's own from now on."""
-        self._change_doc(foreign=False)
+        self._set_doc(replace(self.doc, foreign=False))
         self._run_live()
 
     def _run_live(self) -> None:
@@ -211,14 +213,14 @@ class Session(QObject):
             is_open=self.limits.is_open,
         )
         # Old output stays until the first of the new run arrives, so that it does not flicker.
-        self._change_result(run_id=run_id)
+        self._set_result(replace(self.result, run_id=run_id))
         if self.result.engine == "ready":
             self._begin()
 
     def _begin(self) -> None:
         self._since.start()
         self._patience.start()
-        self._change_result(engine="running")
+        self._set_result(replace(self.result, engine="running"))
 
     def stop(self) -> None:
         """Stop the run in flight and drop the text that waits for it."""
@@ -233,11 +235,11 @@ class Session(QObject):
         self._patience.stop()
         self._link.close()
         self._link.start()
-        self._change_result(run_id=0, engine="starting")
+        self._set_result(replace(self.result, run_id=0, engine="starting"))
         self._run_live()
 
     def _stop(self) -> None:
-        self._change_result(engine="stopping")
+        self._set_result(replace(self.result, engine="stopping"))
         self._link.stop()
 
     def _on_run_timeout(self) -> None:
@@ -245,8 +247,9 @@ class Session(QObject):
             self._stop()
         elif self.result.engine == "running":
             # A problem of another text would be shown at a line of this one.
-            known = self.result.problem if self._sent == self.result.latest_source else None
-            self._change_result(stale=not self.result.shows_nothing, problem=known)
+            result = self.result
+            known = result.problem if self._sent == result.latest_source else None
+            self._set_result(replace(result, stale=not result.shows_nothing, problem=known))
 
     def check(self, value: int, index: int) -> None:
         """Request a finite-difference check of one element of a leaf of the shown tape."""
@@ -258,12 +261,12 @@ class Session(QObject):
 
     def probe(self, source: str, policy: bool = False) -> None:
         """Probe lines of the lab once the engine is free, optionally under the policy."""
-        self._to_probe, self._is_probe_guarded = source, policy
+        self._to_probe, self._guarded = source, policy
         self._probe_now()
 
     def _probe_now(self) -> None:
         if self._to_probe and self.result.engine == "ready":
-            self._probe_id = self._link.probe(self._to_probe, self._is_probe_guarded)
+            self._probe_id = self._link.probe(self._to_probe, self._guarded)
             if self._probe_id:
                 self._to_probe = ""
 
@@ -277,11 +280,11 @@ class Session(QObject):
         if isinstance(message, messages.Ready):
             devices = message.devices or ("cpu",)
             if self.doc.device not in devices:
-                self._change_doc(device=devices[0])
+                self._set_doc(replace(self.doc, device=devices[0]))
             problem = self.result.problem
             problem = None if problem is not None and problem.type == ENGINE_DIED else problem
-            known = {"devices": devices, "torch": message.torch, "kept": message.kept}
-            self._change_result(engine="ready", problem=problem, **known)
+            result = replace(self.result, engine="ready", problem=problem, devices=devices)
+            self._set_result(replace(result, torch=message.torch, kept=message.kept))
             if self.result.run_id:
                 self._begin()
             elif self._waiting:
@@ -312,36 +315,34 @@ class Session(QObject):
         self._printing = run_id
         text = before + text
         # Truncate rarely: the console only appends while the beginning is unchanged.
-        self._change_result(stdout=text if len(text) < 2 * STDOUT_LIMIT else text[-STDOUT_LIMIT:])
+        text = text if len(text) < 2 * STDOUT_LIMIT else text[-STDOUT_LIMIT:]
+        self._set_result(replace(self.result, stdout=text))
 
     def _accept(self, message: messages.Recorded) -> None:
         run_id, tape, seconds = message.run_id, message.tape, message.seconds
         if run_id != self.result.run_id:
             return
         self._patience.stop()
-        engine = "starting" if self.result.engine == "starting" else "ready"
+        engine: EngineState = "starting" if self.result.engine == "starting" else "ready"
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
             # It was stopped for a newer text; the shown result stays until that has run.
-            self._change_result(run_id=0, engine=engine)
+            self._set_result(replace(self.result, run_id=0, engine=engine))
             self._run_live()
             return
+        result = replace(self.result, engine=engine).with_latest(tape, self._sent, seconds)
         stdout, stderr = tape.stdout[-STDOUT_LIMIT:], tape.stderr[-STDOUT_LIMIT:]
-        changes: dict[str, object] = {"run_id": 0, "engine": engine, "seconds": seconds}
-        changes |= {"problem": tape.error, "stdout": stdout, "stderr": stderr}
-        changes |= {"latest": tape, "latest_source": self._sent}
+        result = replace(result, stdout=stdout, stderr=stderr)
         # A program that fails keeps the last good graph on the screen, unless there is none: the
         # document is new or was empty until now.
         shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
         if shows:
-            changes |= {"tape": tape, "shown_id": run_id, "source": self._sent, "stale": False}
             self._fresh = tape.status != "ok"
             self._keep_place(tape)
-        else:
-            changes["stale"] = True
-        self._change_result(**changes)
-        if shows:
+            self._set_result(result.with_shown(tape, self._sent, run_id))
             self.tape_changed.emit()
             self.moved.emit(self.view.position, 0)
+        else:
+            self._set_result(replace(result, stale=True))
         if self._waiting:
             self._run_live()
 
@@ -361,10 +362,9 @@ class Session(QObject):
         """
         self._patience.stop()
         problem = Problem(type=ENGINE_DIED, message=why)
-        self._change_result(engine="starting", problem=problem)
+        self._set_result(replace(self.result, engine="starting", problem=problem))
 
-    def _change_result(self, **changes: object) -> None:
-        result = replace(self.result, **changes)
+    def _set_result(self, result: Result) -> None:
         if result != self.result:
             self.result = result
             self.result_changed.emit()
@@ -381,22 +381,23 @@ class Session(QObject):
 
     def select(self, key: str) -> None:
         """Select the card or wire with that key; an empty key selects nothing."""
-        self._change_view(selection=key)
+        self._set_view(replace(self.view, selection=key))
 
-    def show_layers(self, **layers: bool) -> None:
-        """Show or hide ``values``, ``gradients``, ``shapes``."""
-        self._change_view(**layers)
+    def show_layers(self, shown: Mapping[Layer, bool]) -> None:
+        """Show or hide the layers that are keys of ``shown``."""
+        now, was = shown.get, self.view
+        view = replace(was, values=now("values", was.values), shapes=now("shapes", was.shapes))
+        self._set_view(replace(view, gradients=now("gradients", was.gradients)))
 
     def set_flow(self, flow: Flow) -> None:
         """Draw the graph from top to bottom, or from left to right."""
-        self._change_view(flow=flow)
+        self._set_view(replace(self.view, flow=flow))
 
     def set_coloring(self, mode: Mode) -> None:
         """Set the colour mode of the graph's cards; the empty mode colours by kind."""
-        self._change_view(coloring=mode)
+        self._set_view(replace(self.view, coloring=mode))
 
-    def _change_view(self, **changes: object) -> None:
-        view = replace(self.view, **changes)
+    def _set_view(self, view: View) -> None:
         if view != self.view:
             self.view = view
             self.view_changed.emit()

@@ -9,6 +9,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, SignalInstance
 
 from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
@@ -20,6 +21,7 @@ UNSAVED_FILENAME = "<gradscribe>"
 """File name of an unsaved program in tracebacks."""
 
 EngineState = Literal["starting", "ready", "running", "stopping"]
+Layer = Literal["values", "gradients", "shapes"]
 
 
 class Doc(Struct, frozen=True):
@@ -82,6 +84,15 @@ class Result(Struct, frozen=True):
     def shows_nothing(self) -> bool:
         """True if there is no graph: nothing has run, or the program created no tensor."""
         return not (self.tape.ops or self.tape.values)
+
+    def with_latest(self, tape: Tape, source: str, seconds: float) -> "Result":
+        """Return the result once a run of ``source`` has ended with ``tape``."""
+        ended = replace(self, run_id=0, latest=tape, latest_source=source, seconds=seconds)
+        return replace(ended, problem=tape.error, stdout=tape.stdout, stderr=tape.stderr)
+
+    def with_shown(self, tape: Tape, source: str, shown_id: int) -> "Result":
+        """Return the result that shows ``tape``."""
+        return replace(self, tape=tape, source=source, shown_id=shown_id, stale=False)
 
 
 class Limits(Struct, frozen=True):

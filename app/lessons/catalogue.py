@@ -7,9 +7,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from gradscribe.app.files.documents import Refused, exists, read, resolve
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
 

@@ -5,7 +5,6 @@ The learner's own program is stashed when a lesson begins, and restored when it 
 
 from collections.abc import Callable
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.clock import PlaybackClock
@@ -14,6 +13,7 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.lessons.progress import LessonProgress
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.code import places
 from gradscribe.playback.lessons import answers
 from gradscribe.playback.lessons.lesson import Lesson, LessonStep, Question

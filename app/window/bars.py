@@ -4,14 +4,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from gradscribe.app.document.state import ENGINE_DIED, Doc, Result, View
+from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
 from gradscribe.widgets.transport.buttons import TransportButtons
 
-LAYERS = ("values", "gradients", "shapes")
+LAYERS: tuple[Layer, ...] = ("values", "gradients", "shapes")
 MIN_TITLE_WIDTH = 120
 """Least width of the title, which is elided in the middle, in pixels."""
 MARGINS = 120
@@ -60,7 +60,7 @@ class TopBar(QFrame):
         for button in self.layers.values():
             row.addWidget(button)
 
-    def _layer(self, name: str) -> QPushButton:
+    def _layer(self, name: Layer) -> QPushButton:
         button = QPushButton(name.capitalize())
         button.setCheckable(True)
         button.setToolTip(

@@ -12,7 +12,7 @@ from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import EngineLink
+from gradscribe.app.document.state import EngineLink, Layer
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.recovery import Recovery
@@ -235,7 +235,7 @@ class Window(ShellWindow):
         self.rooms.said.connect(self.say)
         self.rooms.taped.connect(self.show_step)
         self.rooms.exported.connect(self._write_export)
-        self.rooms.session.runs_changed.connect(self.menus.refresh)
+        self.rooms.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.say)
         self.top.layer_pressed.connect(self._set_layer)
@@ -250,7 +250,7 @@ class Window(ShellWindow):
             self.restoreGeometry(settings.shape("window"))
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
-        session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
+        session.show_layers({name: settings.flag(name) for name in self.top.layers})
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
@@ -261,7 +261,7 @@ class Window(ShellWindow):
 
     def _show_doc(self) -> None:
         doc = self.session.doc
-        self.rooms.session.set_program(doc)
+        self.rooms.session.controller.set_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
         self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
@@ -328,8 +328,8 @@ class Window(ShellWindow):
         except Refused as refusal:
             self.say(str(refusal))
 
-    def _set_layer(self, name: str, on: bool) -> None:
-        self.session.show_layers(**{name: on})
+    def _set_layer(self, name: Layer, on: bool) -> None:
+        self.session.show_layers({name: on})
         self.settings.put(name, on)
 
     # Opening and closing

@@ -240,7 +240,7 @@ class ShellWindow(QMainWindow):
             self.say(f"The step is not shown: {why}")
             return
         self.recovery.stash()
-        run, source = self.training.find(message.run_id), message.source
+        run, source = self.training.store.find(message.run_id), message.source
         # The text contains the setup's module, which may be under the policy; of a run restored
         # from a file only the engine's setup says so.
         setups = [] if run is None else [run.setup, *([run.begun.setup] if run.begun else [])]

@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Self
 
 import torch
-from msgspec.structs import replace
 from torch import autograd
 
 from gradscribe.engine.protocol.figures import MAX_FIGURES, Figure
 from gradscribe.engine.protocol.safe_text import type_name
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.engine.record.backward.backward_pass import Backward, EngineEntry
 from gradscribe.engine.record.backward.hooks import NodeHooks

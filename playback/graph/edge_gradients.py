@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Edge, Execution
 from gradscribe.playback import explain
 from gradscribe.playback.graph.picture import CardLook, Picture, WireLook

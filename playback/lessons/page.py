@@ -3,8 +3,8 @@
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.lessons import answers, markup
 from gradscribe.playback.lessons.lesson import Kind, Lesson, Question, Task
 from gradscribe.playback.lessons.query import BadExpression, is_true

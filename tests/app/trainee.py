@@ -32,8 +32,8 @@ class Trainee:
         self.session, self.forked = window.rooms.session, time.monotonic()
         window.rooms.show_workspace("training")
         self.session.setup = SETUP
-        self.session.state_changed.connect(self.tell)
-        self.session.begin(play=True)
+        self.session.store.state_changed.connect(self.tell)
+        self.session.controller.begin(play=True)
 
     def tell(self, run):
         """Say how far the driven run is; now and then make another of it."""
@@ -45,8 +45,8 @@ class Trainee:
             say(len(self.session.runs), int(loss.last), number, time.monotonic())
         if time.monotonic() - self.forked > FORK_EVERY_S:
             self.forked = time.monotonic()
-            self.session.fork()
-            self.session.play()
+            self.session.controller.fork()
+            self.session.controller.play()
 
 
 class Reviver:
@@ -72,7 +72,7 @@ class Reviver:
             if not self.wanted:
                 self.wanted = run.step + 10
                 say(len(self.session.runs), run.step)
-                self.session.advance(10)
+                self.session.controller.advance(10)
             elif run.step == self.wanted and run.curve("loss").last == self.wanted:
                 self.end()
         elif run is not None and not run.alive:

@@ -200,7 +200,8 @@ def main(words: list[str] | None = None) -> int:
     for bench in found if options.stalls else ():
         for stall in bench.meter.stalls:
             sys.stdout.write(
-                f"{stall.activity}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n    {stall.where}\n"
+                f"{stall.activity}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n"
+                f"    {stall.where}\n"
             )
     return 0
 

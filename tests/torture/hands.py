@@ -254,15 +254,28 @@ class Hands:
         window, dice = self.window, self.dice
         self._enter("training")
         session = window.rooms.session
+        controller = session.controller
         step = session.run.step if session.run is not None else 0
         deeds = (
-            *(session.play, session.play, session.pause, session.back, session.next_event),
-            *(session.go_to_furthest, session.reset, session.ask_tape, session.undo, session.redo),
-            lambda: session.fork() if dice.random() < 0.3 else None,
-            lambda: session.advance(dice.randrange(1, 300)),
-            lambda: session.rewind(dice.randrange(step + 1)),
-            lambda: session.set_rate(dice.choice((0.0, 1.0, 30.0, 500.0))),
-            lambda: session.select(dice.choice(session.runs).run_id) if session.runs else None,
+            *(
+                controller.play,
+                controller.play,
+                controller.pause,
+                controller.back,
+                controller.next_event,
+            ),
+            *(
+                controller.go_to_furthest,
+                controller.reset,
+                controller.ask_tape,
+                controller.undo,
+                controller.redo,
+            ),
+            lambda: controller.fork() if dice.random() < 0.3 else None,
+            lambda: controller.advance(dice.randrange(1, 300)),
+            lambda: controller.rewind(dice.randrange(step + 1)),
+            lambda: controller.set_rate(dice.choice((0.0, 1.0, 30.0, 500.0))),
+            lambda: controller.select(dice.choice(session.runs).run_id) if session.runs else None,
         )
         dice.choice(deeds)()
         # Nobody turns to a page that is not there yet; asked for, the room would be made at once.
@@ -279,7 +292,7 @@ class Hands:
         """Change the setup of the run, sensibly or not."""
         window, dice = self.window, self.dice
         self._enter("training")
-        session, catalogue = window.rooms.session, window.rooms.session.catalogue
+        session, catalogue = window.rooms.session, window.rooms.session.store.catalogue
         if catalogue is None:
             return
         kind = dice.choice(("data", "model", "optimizer", "schedule", "batch", "lr", "widget"))
@@ -301,7 +314,7 @@ class Hands:
             options = {"path": str(self.home / "own.csv")} if kind == "data" else {}
             name = dice.choice(names or ["none"])
             setup = replace(setup, **{kind: Part(name, options if name == "csv" else {})})
-        session.change(setup)
+        session.controller.change(setup)
         self.rest(100)
 
     def lesson(self):

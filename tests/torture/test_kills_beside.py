@@ -78,8 +78,8 @@ class Room:
         self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
         self.link.received.connect(self._note)
         self.session.setup = SETUP
-        self.session.watch(WISHES)
-        self.session.begin()
+        self.session.controller.watch(WISHES)
+        self.session.controller.begin()
         self.wait(lambda: self.session.run.state is not None)
 
     def _note(self, message):
@@ -114,7 +114,7 @@ def room(qtbot):
 
 
 def test_without_its_painter_the_trainer_makes_the_views(room):
-    room.session.play()
+    room.session.controller.play()
     room.sees_on()
     engine, (painter,) = room.link.pid(), room.painters()
     os.kill(painter, signal.SIGKILL)
@@ -124,7 +124,7 @@ def test_without_its_painter_the_trainer_makes_the_views(room):
 
 
 def test_an_engine_killed_while_views_are_made_takes_its_painter_along(room):
-    room.session.play()
+    room.session.controller.play()
     room.sees_on()
     room.wait(lambda: room.restorer.kept(room.session.run.run_id) is not None)
     engine, (painter,) = room.link.pid(), room.painters()
@@ -132,13 +132,13 @@ def test_an_engine_killed_while_views_are_made_takes_its_painter_along(room):
     room.wait(lambda: not Path(f"/proc/{painter}").exists())
     room.wait(lambda: room.link.pid() not in (0, engine))
     room.wait(lambda: room.session.run.alive and room.session.run.state.status == "paused")
-    room.session.play()
+    room.session.controller.play()
     room.sees_on()
 
 
 def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_path, monkeypatch):
     path, fetched = tmp_path / "a.gradscribe", []
-    room.session.advance(40)
+    room.session.controller.advance(40)
     room.wait(lambda: room.session.run.step == 40 and room.session.run.curve("loss").last == 40)
     room.saving.save(path)
     room.wait(path.exists)
@@ -162,9 +162,9 @@ def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_pa
     room.saving.open(fetched[0])
     room.wait(lambda: room.session.run.alive and room.session.run.state is not None)
     assert room.session.run.step == 40
-    room.session.rewind(10)
+    room.session.controller.rewind(10)
     room.wait(lambda: room.session.run.step == 10)
-    room.session.advance(30)
+    room.session.controller.advance(30)
     room.wait(lambda: room.session.run.step == 40 and room.session.run.curve("loss").last == 40)
     assert (room.session.run.curve("loss").numbers() == losses).all()
 

@@ -50,7 +50,7 @@ class Bench:
         self.begun_at = 0.0
         self.link.received.connect(self._note)
         self.session.setup = SETUP
-        self.session.begin()
+        self.session.controller.begin()
         self.wait(lambda: self.run.state is not None)
 
     @property
@@ -73,7 +73,7 @@ class Bench:
         return 1000 * (self.begun_at - killed)
 
     def advance_to(self, step):
-        self.session.advance(step - self.run.step)
+        self.session.controller.advance(step - self.run.step)
         self.wait(lambda: self.run.step == step and self.run.curve("loss").last == step)
 
     def losses(self):
@@ -117,7 +117,7 @@ def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, seed, kills):
     bench.wait(lambda: bench.spares.spare_pid() > 0, SPARE_MS)
     waits = {True: [], False: []}
     for _ in range(kills):
-        bench.session.play()
+        bench.session.controller.play()
         before, kept = bench.losses(), bench.kept()
         loop = QEventLoop()
         QTimer.singleShot(dice.randint(0, LONGEST_MS), loop.quit)
@@ -150,7 +150,7 @@ def test_what_was_lost_is_trained_again_bit_for_bit(bench, qtbot):
     assert 50 <= bench.run.step <= 90
     bench.advance_to(90)
     np.testing.assert_array_equal(bench.losses(), whole)
-    bench.session.rewind(20)
+    bench.session.controller.rewind(20)
     bench.wait(lambda: bench.run.step == 20)
     bench.advance_to(90)
     np.testing.assert_array_equal(bench.losses(), whole)

@@ -45,8 +45,8 @@ class LiveGraph(QObject):
         self._seen = self._waits = False
         self._pace = single_shot(self, self._ask)
         session.drawn.connect(self._on_tape)
-        session.begun.connect(self._on_begun)
-        session.state_changed.connect(self._on_state)
+        session.store.begun.connect(self._on_begun)
+        session.store.state_changed.connect(self._on_state)
         session.happened.connect(self._on_event)
         view.graph.toggled.connect(self._toggle)
         view.graph.picked.connect(lambda key: view.graph.select(key or None))
@@ -70,7 +70,7 @@ class LiveGraph(QObject):
         if run.happened or self._shows(run):
             return
         self._waits = True
-        self._session.ask_tape(live=True)
+        self._session.controller.ask_tape(live=True)
 
     def _shows(self, run: RunState) -> bool:
         """Return whether the tape shown is that of the run's next step."""

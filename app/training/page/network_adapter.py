@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply
 from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights
 from gradscribe.widgets.plots.views.unit_maps import LayerMaps

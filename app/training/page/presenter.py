@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
@@ -19,6 +18,7 @@ from gradscribe.app.training.setup import mistakes, model_fit, user_module
 from gradscribe.app.training.setup.errors import SetupErrors
 from gradscribe.app.training.setup.own_data import OwnData
 from gradscribe.engine.protocol.setup import JsonValue, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
@@ -65,8 +65,8 @@ class TrainPresenter(QObject):
     def show_existing(self) -> Iterator[None]:
         """Show the existing state of the session, a part at each step."""
         session = self._session
-        if session.catalogue is not None:
-            yield from self._page.form.offer(session.catalogue, session.devices)
+        if session.store.catalogue is not None:
+            yield from self._page.form.offer(session.store.catalogue, session.devices)
         self._show_setup()
         self.own.show_setup()
         yield
@@ -78,44 +78,44 @@ class TrainPresenter(QObject):
             self._show_state(run)
             self._show_curves(run)
             yield
-        if session.complaint[1]:
-            self._complain(*session.complaint)
+        if session.store.error[1]:
+            self._complain(*session.store.error)
         self._show_runs()
 
     def _connect(self) -> None:
         session = self._session
         session.catalogue_changed.connect(self._show_catalogue)
-        session.setup_changed.connect(self._show_setup)
-        session.begun.connect(self._show_begun)
-        session.state_changed.connect(self._show_state)
+        session.store.setup_changed.connect(self._show_setup)
+        session.store.begun.connect(self._show_begun)
+        session.store.state_changed.connect(self._show_state)
         session.curves_changed.connect(self._show_curves)
         session.view_received.connect(self._show_view)
         session.happened.connect(self._show_event)
-        session.runs_changed.connect(self._show_runs)
-        session.error_changed.connect(self._complain)
-        session.looked.connect(lambda _: self._complain(*session.complaint))
+        session.store.runs_changed.connect(self._show_runs)
+        session.store.error_changed.connect(self._complain)
+        session.looked.connect(lambda _: self._complain(*session.store.error))
         self.complaints.changed.connect(self._show_run)
 
     def _listen(self) -> None:
         session, page = self._session, self._page
         page.form.edited.connect(self._edit)
         page.bar.pressed.connect(self.commanded)
-        page.bar.rate_changed.connect(session.set_rate)
-        page.axis.picked.connect(session.rewind)
-        page.lines.next_pressed.connect(session.next_event)
+        page.bar.rate_changed.connect(session.controller.set_rate)
+        page.axis.picked.connect(session.controller.rewind)
+        page.lines.next_pressed.connect(session.controller.next_event)
         page.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
         page.weights.refused.connect(session.said)
         for view in (page.weights.edited, page.units.weighed):
-            view.connect(session.edit_weight)
+            view.connect(session.controller.edit_weight)
         page.units.switched.connect(self._switch)
-        page.table.picked.connect(session.select)
-        page.table.hidden.connect(session.hide)
-        page.table.dropped.connect(session.drop)
-        page.table.renamed.connect(session.rename)
-        page.again.clicked.connect(lambda: session.begin(play=True))
+        page.table.picked.connect(session.controller.select)
+        page.table.hidden.connect(session.store.hide)
+        page.table.dropped.connect(session.controller.drop)
+        page.table.renamed.connect(session.store.rename)
+        page.again.clicked.connect(lambda: session.controller.begin(play=True))
         page.back.clicked.connect(self._go_back)
         for plot in page.plots():
-            plot.step_picked.connect(session.rewind)
+            plot.step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
         page.spread_of.currentIndexChanged.connect(lambda _at: self.want())
@@ -148,7 +148,7 @@ class TrainPresenter(QObject):
         page, run = self._page, self._session.run
         self.live.set_seen(self._visible and page.says.currentWidget() is page.graph)
         if not self._visible or run is None or run.begun is None:
-            self._session.watch(())
+            self._session.controller.watch(())
             return
         wishes = [ViewRequest("scores", SLOW_MS)]
         if run.setup.mistakes:
@@ -176,30 +176,31 @@ class TrainPresenter(QObject):
             page.optimizer: ViewRequest("optimizer", SLOW_MS),
         }
         wish = by_page.get(page.numbers.currentWidget())
-        self._session.watch([*wishes, wish] if wish is not None else wishes)
+        self._session.controller.watch([*wishes, wish] if wish is not None else wishes)
 
     def _edit(self, setup: Setup) -> None:
         """Apply a changed setup, with the other changes that its mistakes need."""
         session = self._session
         setup = user_module.fill_in_program_module(
-            session.setup, setup, session.source, session.foreign
+            session.setup, setup, session.controller.source, session.controller.foreign
         )
         if setup.seed != session.setup.seed:
             # Separate seeds of weights and data would override this one.
             setup = replace(setup, weight_seed=None, data_seed=None)
-        if session.catalogue is not None:
-            setup = self._match(setup, session.catalogue)
-        if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
-            setup, words = self._switching.switched(session.setup, setup, session.catalogue)
+        if session.store.catalogue is not None:
+            setup = self._match(setup, session.store.catalogue)
+        if setup.mistakes != session.setup.mistakes and session.store.catalogue is not None:
+            setup, words = self._switching.switched(session.setup, setup, session.store.catalogue)
             if words:
                 session.said.emit(words)
-        session.change(setup)
+        session.controller.change(setup)
 
     def _match(self, setup: Setup, catalogue: Catalogue) -> Setup:
         """Return the setup with a model that accepts its data, and report a different one."""
         fitting = model_fit.with_matching_model(self._session.setup, setup, catalogue)
         if fitting != setup:
-            self._session.said.emit(f"To fit the data: {self._session.differs(fitting, setup)}")
+            words = self._session.store.differs(fitting, setup)
+            self._session.said.emit(f"To fit the data: {words}")
         return fitting
 
     def _switch(self, name: str) -> None:
@@ -207,7 +208,7 @@ class TrainPresenter(QObject):
         setup = network_adapter.toggle_feature(self._session.setup, name)
         if setup == self._session.setup:
             self._session.said.emit("A model needs at least one input")
-        self._session.change(setup)
+        self._session.controller.change(setup)
 
     def _directions(self) -> dict[str, JsonValue]:
         """Return the options of the view ``surface``: the plane in weight space."""
@@ -222,7 +223,7 @@ class TrainPresenter(QObject):
     # From the session to the widgets
 
     def _show_catalogue(self, catalogue: object) -> None:
-        listed = self._session.catalogue
+        listed = self._session.store.catalogue
         if listed is catalogue and listed is not None:
             self.offering.run(self._page.form.offer(listed, self._session.devices))
 
@@ -235,7 +236,7 @@ class TrainPresenter(QObject):
                 view_adapters.show_view(self._page, run, view)
 
     def _show_begun(self, run: RunState) -> None:
-        if run.run_id != self._session.look.run_id or run.begun is None:
+        if run.run_id != self._session.store.look.run_id or run.begun is None:
             return
         page = self._page
         if self._data != run.begun.setup.data.name:
@@ -298,10 +299,10 @@ class TrainPresenter(QObject):
             view_adapters.show_view(self._page, run, run.views[kind])
 
     def _show_state(self, run: RunState) -> None:
-        if run.run_id != self._session.look.run_id:
+        if run.run_id != self._session.store.look.run_id:
             return
         page, state = self._page, run.state
-        page.bar.set_playing(self._session.plays)
+        page.bar.set_playing(self._session.controller.plays)
         page.units.set_animated(run.running)
         step = run.step
         epoch = state.epoch if state is not None else None
@@ -310,7 +311,7 @@ class TrainPresenter(QObject):
             page.lines.leave(step)
         if run.begun is not None:
             page.lines.update_lines(run.begun.lines)
-        page.bar.set_words(run.name, progress_text(run, self._session.plays))
+        page.bar.set_words(run.name, progress_text(run, self._session.controller.plays))
         problem = state.problem if state is not None else None
         why = problem.message if problem is not None else run.problem or self.complaints.above
         hint = f" — {problem.hint}" if problem is not None and problem.hint else ""
@@ -349,13 +350,13 @@ class TrainPresenter(QObject):
 
     def _show_curves(self, run: RunState) -> None:
         self.curves.schedule_redraw()
-        if run.run_id == self._session.look.run_id:
+        if run.run_id == self._session.store.look.run_id:
             self.curves.update_captions(run)
         self._show_lines()
 
     def _show_runs(self) -> None:
         # A run that will train as soon as it has begun can already be paused.
-        self._page.bar.set_playing(self._session.plays)
+        self._page.bar.set_playing(self._session.controller.plays)
         self.curves.list()
         self._show_lines()
 
@@ -388,8 +389,8 @@ class TrainPresenter(QObject):
             loss=loss.latest,
             validation=val.latest,
             best=best,
-            differs="current run" if is_current else self._session.differs(run.setup),
-            shown=is_current or run.run_id not in self._session.look.hidden,
+            differs="current run" if is_current else self._session.store.differs(run.setup),
+            shown=is_current or run.run_id not in self._session.store.look.hidden,
             current=is_current,
             alive=run.alive,
         )
@@ -407,4 +408,4 @@ class TrainPresenter(QObject):
     def _go_back(self) -> None:
         run = self._session.run
         if run is not None:
-            self._session.rewind(max(0, run.step - REWIND_STEPS))
+            self._session.controller.rewind(max(0, run.step - REWIND_STEPS))

@@ -143,7 +143,7 @@ class Workspaces(QObject):
 
     def report_changed_module(self) -> None:
         """Report on the training page that the program's module differs from the trained one."""
-        setup, source = self.session.setup, self.session.source
+        setup, source = self.session.setup, self.session.controller.source
         if self.room == "training" and user_module.program_module_differs(setup, source):
             self.said.emit("The program's module has changed: train it with Ctrl+Alt+M")
 
@@ -162,7 +162,7 @@ class Workspaces(QObject):
         self.room = name
         self._switch.show_workspace(name)
         if name == "training":
-            self.session.open()
+            self.session.controller.open()
             if self._keeping is not None:
                 self._keeping.offer_closed()
             self._making.rest_ms = 0
@@ -218,8 +218,8 @@ class Workspaces(QObject):
         page.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
         self.waiting.told.connect(page.bar.set_words)
-        self.session.alone_changed.connect(page.set_alone)
-        page.set_alone(self.session.look.alone)
+        self.session.store.alone_changed.connect(page.set_alone)
+        page.set_alone(self.session.store.look.alone)
         self._look.changed.connect(showing.follow)
         showing.follow(self._look.theme())
         yield

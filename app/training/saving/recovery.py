@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from gradscribe.app.files import atomic
@@ -38,7 +37,13 @@ from gradscribe.app.training.saving.session_store import (
 )
 from gradscribe.app.training.session.engine_restart import BYTES_PER_MS, RunRestorer
 from gradscribe.app.training.session.session import TrainSession
-from gradscribe.app.training.session.state import DEFAULT_SETUP, RunState, fork_origin
+from gradscribe.app.training.session.state import (
+    DEFAULT_SETUP,
+    RunState,
+    fork_origin,
+    with_seeds_of,
+)
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.text import formatting
 
 MOST_NUMBERS = 1 << 16
@@ -92,9 +97,9 @@ class TrainRecovery(QObject):
         self._restored: list[tuple[int, SessionSlot[TrainingSessionData]]] = []
         """Restored sessions with the saves left until their old file is not needed any more."""
         if self._saver is not None:
-            session.setup_changed.connect(self._on_edited)
-            session.runs_changed.connect(self._on_edited)
-            session.state_changed.connect(self._on_state_changed)
+            session.store.setup_changed.connect(self._on_edited)
+            session.store.runs_changed.connect(self._on_edited)
+            session.store.state_changed.connect(self._on_state_changed)
             # Before that, a saved run is a curve that cannot be continued.
             revival.first_stored.connect(self._on_edited)
             saving.saved.connect(self._note_saved)
@@ -117,8 +122,7 @@ class TrainRecovery(QObject):
         session, runs = self._session, self._session.runs
         if session.run is None or save_fingerprint(session) == self._saved_shape:
             return False
-        seeds = {"weight_seed": DEFAULT_SETUP.weight_seed, "data_seed": DEFAULT_SETUP.data_seed}
-        was_changed = replace(session.setup, **seeds) != DEFAULT_SETUP
+        was_changed = with_seeds_of(session.setup, DEFAULT_SETUP) != DEFAULT_SETUP
         return was_changed or len(runs) > 1 or any(run.furthest >= LONG_RUN for run in runs)
 
     def _note_saved(self, what: object) -> None:
@@ -148,7 +152,7 @@ class TrainRecovery(QObject):
         step, data = (held.step, held.data) if held is not None else (run.step, b"")
         curves = (*run.series.items(), *run.ahead.items())
         sizes = tuple((name, len(curve), curve.last) for name, curve in curves)
-        is_hidden = run.run_id in self._session.look.hidden
+        is_hidden = run.run_id in self._session.store.look.hidden
         stamp = (step, run.step, run.furthest, run.name, run.setup, is_hidden, sizes, id(data))
         before = self._rows.get(run.run_id)
         if before is not None and before[0] == stamp and before[1].data is data:

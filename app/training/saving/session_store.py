@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.files.documents import Refused
@@ -23,6 +22,7 @@ from gradscribe.app.training.setup import user_module
 from gradscribe.app.training.setup.files import data_file
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.plots.step_series import StepSeries
 
 
@@ -80,7 +80,7 @@ class SessionStore(QObject):
         if not isinstance(message, messages.RunSaved) or message.run_id not in self._waiting:
             return
         self._waiting.discard(message.run_id)
-        run = self._session.find(message.run_id)
+        run = self._session.store.find(message.run_id)
         if run is not None:
             self._found[run.run_id] = capture_run(self._session, run, message.step, message.data)
             if message.problem is not None:
@@ -157,7 +157,7 @@ class SessionStore(QObject):
                 hidden.add(run.run_id)
             runs.append(run)
         current = runs[saved.current]
-        self._session.take_over(saved.setup, runs, current.run_id, frozenset(hidden))
+        self._session.controller.take_over(saved.setup, runs, current.run_id, frozenset(hidden))
         for run, row in zip(runs, saved.runs, strict=True):
             if row.data:
                 again = messages.ResumeRun(
@@ -203,7 +203,7 @@ def runs_to_save(session: TrainSession, found: Container[int]) -> tuple[list[Run
     current = session.run
     while current is not None and current.branch and current.run_id not in found and current.alive:
         # The engine has not made this fork yet.
-        current = session.find(current.branch[0])
+        current = session.store.find(current.branch[0])
     if current is None:
         raise Refused("There is no run to save yet")
     if current not in runs:
@@ -236,7 +236,7 @@ def capture_run(session: TrainSession, run: RunState, step: int, data: bytes) ->
         held = {name: curve.upto(curve.index(step + 1)) for name, curve in curves.items()}
     else:
         held = {name: curve.upto(len(curve)) for name, curve in curves.items()}
-    is_hidden = run.run_id in session.look.hidden
+    is_hidden = run.run_id in session.store.look.hidden
     setup = run.setup
     if run.begun is not None and run.begun.setup.model.name == "own":
         # The source that was executed, wherever it came from.

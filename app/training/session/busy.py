@@ -57,7 +57,7 @@ class BusyIndicator(QObject):
         elif self._timer.isActive():
             return
         run = self._session.run
-        if self._session.plays and run is not None and run.begun is not None:
+        if self._session.controller.plays and run is not None and run.begun is not None:
             self._timer.start()
         else:
             self._timer.stop()
@@ -68,7 +68,7 @@ class BusyIndicator(QObject):
             return
         if isinstance(self._asked, BUILDING):
             words = "building the model…"
-        elif self._session.plays or isinstance(self._asked, STEPPING):
+        elif self._session.controller.plays or isinstance(self._asked, STEPPING):
             words = f"step {run.step:,} · computing the next…"
         elif isinstance(self._asked, messages.Rewind):
             words = f"step {run.step:,} · rewinding…"

@@ -48,9 +48,10 @@ class RunCurves(QObject):
         """Set the curves of each plot."""
         self._listed = self._key()
         session, page, theme = self._session, self._page, self.theme
+        look = session.store.look
         losses: list[PlotCurve] = []
         for earlier in session.runs:
-            if earlier.run_id != session.look.run_id and earlier.run_id not in session.look.hidden:
+            if earlier.run_id != look.run_id and earlier.run_id not in look.hidden:
                 color = run_color(earlier.color, theme.dark)
                 dashes = run_dashes(earlier.color)
                 curve, label = earlier.whole("loss"), self._label(earlier)
@@ -90,11 +91,11 @@ class RunCurves(QObject):
 
     def _label(self, run: RunState) -> str:
         """Return the text at the end of a run's curve, empty for most runs."""
-        return CORRECT_RUN if run.run_id == self._session.right_id else ""
+        return CORRECT_RUN if run.run_id == self._session.store.right_id else ""
 
     def _right_validation(self, run: RunState) -> tuple[PlotCurve, ...]:
         """Return the validation curve of the correct run, where a mistake changes only that."""
-        right = self._session.find(self._session.right_id)
+        right = self._session.store.find(self._session.store.right_id)
         if right is None or "validate_in_train_mode" not in run.setup.mistakes:
             return ()
         color = run_color(right.color, self.theme.dark)
@@ -110,7 +111,7 @@ class RunCurves(QObject):
         shown = tuple(
             (run.run_id, run.color, len(run.series), bool(run.ahead)) for run in session.runs
         )
-        return (shown, session.look, self.theme.name)
+        return (shown, session.store.look, self.theme.name)
 
     def _list_flow(self, plot: CurvePlot, run: RunState, start: str) -> None:
         names = [name for name in run.series if name.startswith(start)]

@@ -56,12 +56,12 @@ class RunRestorer(QObject):
         # Connected after the session, which has handled a message before this does.
         link.received.connect(self._on_message)
         link.died.connect(self._on_engine_died)
-        session.weight_edited.connect(self._on_touched)
+        session.controller.weight_edited.connect(self._on_touched)
 
     def kept(self, run_id: int) -> messages.RunSaved | None:
         """Return the stored state of a run; while it is restored, the state that was sent."""
         held, sent = self._kept.get(run_id), self._coming.get(run_id)
-        run = self._session.find(run_id) if held is None and sent is not None else None
+        run = self._session.store.find(run_id) if held is None and sent is not None else None
         return messages.RunSaved(run_id, run.stood, sent.data) if run is not None and sent else held
 
     def _on_message(self, message: object) -> None:
@@ -108,7 +108,7 @@ class RunRestorer(QObject):
         self._tries[message.run_id] = 1
 
     def _note_arrived(self, run_id: int) -> None:
-        sent, run = self._coming.pop(run_id, None), self._session.find(run_id)
+        sent, run = self._coming.pop(run_id, None), self._session.store.find(run_id)
         if sent is not None and run is not None and run_id not in self._kept:
             # The state that was sent is good until the run has advanced.
             self._kept[run_id] = messages.RunSaved(run_id, run.stood, sent.data)
@@ -165,11 +165,11 @@ class RunRestorer(QObject):
         """Have every run restored at its last known state, the current one first."""
         self._timer.stop()
         self._why = why
-        current = self._session.look.run_id
+        current = self._session.store.look.run_id
         lost, self._coming = self._coming, {}
         coming: dict[int, messages.ResumeRun] = {}
         for run_id in sorted({*self._alive, *lost}, key=lambda run_id: run_id != current):
-            run = self._session.find(run_id)
+            run = self._session.store.find(run_id)
             again = lost.get(run_id) or self._last_known(run)
             self._tries[run_id] = self._tries.get(run_id, 0) + 1
             if run is not None and again is not None and self._tries[run_id] <= MOST_TRIES:
@@ -182,9 +182,9 @@ class RunRestorer(QObject):
             self._link.send(message)
         for fork in forks:
             self._link.send(fork)
-        self._session.runs_changed.emit()
+        self._session.store.runs_changed.emit()
         if self._session.run is not None:
-            self._session.state_changed.emit(self._session.run)
+            self._session.store.state_changed.emit(self._session.run)
 
     def _last_known(self, run: RunState | None) -> messages.ResumeRun | None:
         held = self._kept.get(run.run_id) if run is not None else None

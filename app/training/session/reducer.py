@@ -1,15 +1,74 @@
-"""Reducer of the engine's messages into the curves of a run."""
+"""Reducer of the engine's messages into the state of a run."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from gradscribe.app.training.session.state import RunState
-from gradscribe.engine.protocol.training import SeriesChunk
+from gradscribe.engine.protocol.structs import replace
+from gradscribe.engine.protocol.training import (
+    RunStarted,
+    SeriesChunk,
+    SetupChanged,
+    SetupRestored,
+    TrainProblem,
+    TrainState,
+)
 from gradscribe.widgets.plots import step_series
 
 RETAINED = ("loss", "val")
 """The curves that are retained past a rewind, to compare runs by."""
+
+
+def clear_curves(run: RunState, message: RunStarted, is_anew: bool) -> None:
+    """Clear the curves of a run that starts; a fork that is not ``is_anew`` has copied some."""
+    run.series, run.ahead = {} if is_anew else run.series, {}
+    run.furthest = message.parent_step
+
+
+def apply_started(run: RunState, message: RunStarted) -> None:
+    """Note that a run started, restarted or was restored."""
+    run.begun, run.problem = message, ""
+    run.happened.clear()
+    run.views.clear()
+
+
+def apply_state(run: RunState, message: TrainState) -> bool:
+    """Set the state of a run; return True if that ends the events inside a step."""
+    was, before = run.step, run.state
+    run.state = message
+    run.furthest = max(run.furthest, message.step)
+    is_over = message.event == 0 and bool(run.happened) and message.step != was
+    if is_over:
+        run.happened.clear()
+    run.alive = run.alive and message.status != "gone"
+    if message.problem is not None:
+        run.problem = message.problem.message
+    elif before is not None and before.problem is not None:
+        run.problem = ""
+    return is_over
+
+
+def apply_lines(run: RunState, message: SetupChanged | SetupRestored) -> None:
+    """Set the lines and class names of a run whose setup changed."""
+    if run.begun is not None and message.lines:
+        run.begun = replace(run.begun, lines=message.lines, classes=message.classes)
+
+
+def apply_death(run: RunState, why: str) -> None:
+    """Note that the engine of a run died."""
+    run.alive = False
+    run.problem = why
+    if run.state is not None:
+        run.state = replace(run.state, status="gone", rate=0.0)
+
+
+def problem_text(message: TrainProblem) -> str:
+    """Return the text of a problem, with its line and its hint."""
+    words, line = message.problem.message, message.problem.place.line
+    if message.place == "model.source" and line and not words.startswith("line "):
+        words = f"line {line}: {words}"
+    return f"{words} — {message.problem.hint}" if message.problem.hint else words
 
 
 def apply_series(run: RunState, message: SeriesChunk) -> None:

@@ -1,21 +1,29 @@
-"""The only writer of the training page's state: user actions and the engine's messages.
+"""The training page's session: its store, its controller, and the engine's messages."""
 
-Views connect to its signals and read `TrainSession.setup`, `run` and `runs`; they write nothing.
-"""
-
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.training.session.controls import RunControls
-from gradscribe.app.training.session.reducer import apply_series
-from gradscribe.app.training.session.state import RunState, TrainEngine, with_seeds_of
+from gradscribe.app.training.session import reducer
+from gradscribe.app.training.session.controller import TrainController
+from gradscribe.app.training.session.run_store import RunStore
+from gradscribe.app.training.session.state import (
+    RunState,
+    TrainEngine,
+    revert_changes,
+    with_seeds_of,
+)
 from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 
 
-class TrainSession(RunControls):
-    """Setup, runs and view of the training page, and the handling of the engine's messages."""
+class TrainSession(QObject):
+    """Owns `store` and `controller`, and applies the engine's messages to the store.
 
+    Views read the store, listen to its signals and to these, and call the controller.
+    """
+
+    said = Signal(str)
     catalogue_changed = Signal(object)
     curves_changed = Signal(object)
     """The curves of a `RunState` changed."""
@@ -27,13 +35,39 @@ class TrainSession(RunControls):
     drawn = Signal(object)
     looked = Signal(object)
     exported = Signal(object)
+    file_progressed = Signal(str, float)
+    """(path, share) of a file that is being read; 1 when that is over."""
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
-        super().__init__(link, parent)
+        super().__init__(parent)
+        self.store = RunStore(link.next_id, self)
+        self.controller = TrainController(self.store, link, self)
         self.devices: tuple[str, ...] = ("cpu",)
+        self._link = link
+        link.progressed.connect(self.file_progressed)
         link.ready.connect(self._on_ready)
         link.received.connect(self.on_message)
         link.died.connect(self._on_engine_died)
+
+    @property
+    def setup(self) -> Setup:
+        """The setup of the store."""
+        return self.store.setup
+
+    @property
+    def runs(self) -> list[RunState]:
+        """The runs of the store."""
+        return self.store.runs
+
+    @property
+    def run(self) -> RunState | None:
+        """The current run of the store."""
+        return self.store.run
+
+    def close(self) -> None:
+        """End the engine."""
+        self.controller.close()
+        self._link.close()
 
     # Messages of the engine
 
@@ -46,120 +80,148 @@ class TrainSession(RunControls):
         """Handle a message of the engine; those about a run that is gone are dropped."""
         match message:
             case messages.Catalogue():
-                self.catalogue = message
+                self.store.catalogue = message
                 self.catalogue_changed.emit(message)
             case messages.FileSummary():
                 self.looked.emit(message)
             case messages.TrainProblem():
-                self._complain(message)
+                self._on_problem(message)
             case _:
-                run = self.find(getattr(message, "run_id", -1))
+                run = self.store.find(getattr(message, "run_id", -1))
                 if run is not None and run.alive:
                     self._on_run_message(run, message)
 
     def _on_run_message(self, run: RunState, message: object) -> None:
         match message:
             case messages.RunStarted():
-                self._begin(run, message)
+                self._on_started(run, message)
             case messages.DataSample():
                 run.data = message
                 self.view_received.emit("data")
             case messages.SeriesChunk():
-                apply_series(run, message)
+                reducer.apply_series(run, message)
                 self.curves_changed.emit(run)
             case messages.ViewReply():
                 run.views[message.kind] = message
-                if run.run_id == self.look.run_id:
+                if self._is_current(run):
                     self.view_received.emit(message.kind)
             case messages.TrainState():
-                self._state(run, message)
+                self._on_state(run, message)
             case messages.EventDone():
                 run.happened.append(message)
                 self.happened.emit(message)
             case messages.SetupChanged():
-                self._altered(run, message)
+                self._on_setup_changed(run, message)
             case messages.SetupRestored():
-                self._went_back(run, message)
+                self._on_setup_restored(run, message)
             case messages.StepTape():
                 (self.drawn if message.live else self.taped).emit(message)
             case messages.Exported(run_id, kind):
                 # An export that was not requested must not open a file dialog.
-                if (run_id, kind) in self._exports:
-                    self._exports.remove((run_id, kind))
+                if (run_id, kind) in self.controller.exports:
+                    self.controller.exports.remove((run_id, kind))
                     self.exported.emit(message)
 
-    def _begin(self, run: RunState, message: messages.RunStarted) -> None:
-        if run.begun is not None and not message.resumed:
-            self._keep_curves(run)
-        if not message.resumed:
-            anew = message.parent is None or run.begun is not None
-            run.series, run.ahead = {} if anew else run.series, {}
-            run.furthest = message.parent_step
-            if run.run_id == self.look.run_id:
-                before, self.setup = self.setup, with_seeds_of(self.setup, message.setup)
-                run.setup = self.setup if anew else run.setup
-                if self.setup != before:
-                    self.setup_changed.emit()
-            elif run.run_id == self.right_id:
-                run.setup = replace(self.setup, mistakes=())
-            if message.parent is None:
-                run.branch = None
-                run.call(self._name_of(run))
-        run.begun, run.problem = message, ""
-        run.happened.clear()
-        run.views.clear()
-        self.error_changed.emit("", "")
-        self._send_wishes()
-        self.begun.emit(run)
-        self.runs_changed.emit()
-        if self._plays and run.run_id == self.look.run_id:
-            self._link.send(messages.Play(run.run_id, self.look.rate, self.until))
+    def _is_current(self, run: RunState) -> bool:
+        return run.run_id == self.store.look.run_id
 
-    def _state(self, run: RunState, message: messages.TrainState) -> None:
-        self._patience.stop()
-        was, before = run.step, run.state
-        run.state = message
-        run.furthest = max(run.furthest, message.step)
-        if message.event == 0 and run.happened and message.step != was:
-            run.happened.clear()
+    def _on_started(self, run: RunState, message: messages.RunStarted) -> None:
+        store = self.store
+        if not message.resumed:
+            self._restart(run, message)
+        reducer.apply_started(run, message)
+        store.set_error("", "")
+        self.controller.send_wishes()
+        store.begun.emit(run)
+        store.runs_changed.emit()
+        self.controller.on_started(run)
+
+    def _restart(self, run: RunState, message: messages.RunStarted) -> None:
+        """Prepare a run that begins at step 0, or as a fork; its earlier curves are kept."""
+        store = self.store
+        if run.begun is not None:
+            store.keep_curves(run)
+        is_anew = message.parent is None or run.begun is not None
+        reducer.clear_curves(run, message, is_anew)
+        if self._is_current(run):
+            setup = with_seeds_of(store.setup, message.setup)
+            run.setup = setup if is_anew else run.setup
+            if setup != store.setup:
+                store.set_setup(setup)
+        elif run.run_id == store.right_id:
+            run.setup = replace(store.setup, mistakes=())
+        if message.parent is None:
+            run.branch = None
+            run.call(store.name_of(run))
+
+    def _on_state(self, run: RunState, message: messages.TrainState) -> None:
+        self.controller.on_reply()
+        if reducer.apply_state(run, message):
             self.happened.emit(None)
-        run.alive = run.alive and message.status != "gone"
-        if message.problem is not None:
-            run.problem = message.problem.message
-        elif before is not None and before.problem is not None:
-            run.problem = ""
-        if run.run_id == self.look.run_id and (
+        if self._is_current(run) and (
             message.status in ("failed", "gone", "ended") or message.reached
         ):
-            self._plays = False
-        self.state_changed.emit(run)
+            self.controller.on_stopped()
+        self.store.state_changed.emit(run)
 
-    def _complain(self, message: messages.TrainProblem) -> None:
-        words, line = message.problem.message, message.problem.place.line
-        if message.place == "model.source" and line and not words.startswith("line "):
-            words = f"line {line}: {words}"
-        if message.problem.hint:
-            words = f"{words} — {message.problem.hint}"
-        self._patience.stop()
-        run = self.find(message.run_id)
+    def _on_setup_changed(self, run: RunState, message: messages.SetupChanged) -> None:
+        """Take over a setup that the engine applied or restarted the run with."""
+        store = self.store
+        store.set_error("", "")
+        run.problem = ""
+        if message.applied and not message.restarts:
+            before = run.setup
+            if self._is_current(run):
+                run.setup = store.setup
+                self.said.emit(f"From step {message.step:,}: {store.differs(store.setup, before)}")
+            elif run.run_id == store.right_id:
+                run.setup = replace(store.setup, mistakes=())
+            self._rename(run, message)
+        elif message.restarts and self._is_current(run):
+            names = ("split" if name == "train" else name for name in message.restarts)
+            what = ", ".join(name.replace("_", " ").replace(".", " ") for name in names)
+            self.said.emit(f"Restarted with the new {what}; the earlier curves are kept")
+
+    def _on_setup_restored(self, run: RunState, message: messages.SetupRestored) -> None:
+        """Restore the setup of an earlier step; undo leads to the later one."""
+        run.setup = revert_changes(run.setup, message.before, message.now)
+        if self._is_current(run):
+            store, before = self.store, self.store.setup
+            store.history.push(before)
+            store.set_setup(revert_changes(before, message.before, message.now))
+            words = store.differs(store.setup, before)
+            self.said.emit(f"As it was at step {message.step:,}: {words}" if words else "")
+        self._rename(run, message)
+
+    def _rename(
+        self, run: RunState, message: messages.SetupChanged | messages.SetupRestored
+    ) -> None:
+        """Rename a run after its current setup, and note its lines and class names."""
+        run.call(self.store.name_of(run))
+        before = run.begun
+        reducer.apply_lines(run, message)
+        self.store.runs_changed.emit()
+        if before is not None and message.classes not in ((), before.classes):
+            self.store.begun.emit(run)
+
+    def _on_problem(self, message: messages.TrainProblem) -> None:
+        self.controller.on_reply()
+        words = reducer.problem_text(message)
+        run = self.store.find(message.run_id)
         if run is not None:
             run.problem = "" if message.place else words
             if run.begun is None:
                 run.alive = False
-            self.state_changed.emit(run)
-        self.error_changed.emit(message.place, words)
-
-    # The end of the engine
+            self.store.state_changed.emit(run)
+        self.store.set_error(message.place, words)
 
     def _on_engine_died(self, why: str) -> None:
-        self._patience.stop()
-        self._plays = False
-        for run in self.runs:
-            run.alive = False
-            run.problem = why
-            if run.state is not None:
-                run.state = replace(run.state, status="gone", rate=0.0)
-        self.error_changed.emit("", why)
-        if self.run is not None:
-            self.state_changed.emit(self.run)
-        self.runs_changed.emit()
+        store = self.store
+        self.controller.on_reply()
+        self.controller.on_stopped()
+        for run in store.runs:
+            reducer.apply_death(run, why)
+        store.set_error("", why)
+        if store.run is not None:
+            store.state_changed.emit(store.run)
+        store.runs_changed.emit()

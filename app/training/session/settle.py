@@ -17,15 +17,15 @@ def wait_until_settled(session: TrainSession, wait: Wait) -> bool:
     run is paused early. Returns False if the run has no views.
     """
     end = (StopCondition("step", session.setup.steps),)
-    is_to_begin = session.plays and (session.run is None or session.run.begun is None)
+    is_to_begin = session.controller.plays and (session.run is None or session.run.begun is None)
     if is_to_begin:
         # Sent later, Play might cross the run's own pause, and start it again.
-        session.until = end
+        session.controller.until = end
     if not wait(lambda: _has_begun_or_cannot(session.run)):
         return False
-    if session.plays and not is_to_begin:
-        session.play(end)
-    wait(lambda: not session.plays)
+    if session.controller.plays and not is_to_begin:
+        session.controller.play(end)
+    wait(lambda: not session.controller.plays)
     run = session.run
     if run is None or run.begun is None:
         return False
@@ -40,7 +40,7 @@ def _has_begun_or_cannot(run: RunState | None) -> bool:
 
 def _is_answered(session: TrainSession, run: RunState, wait: Wait) -> bool:
     before = run.state
-    session.pause()
+    session.controller.pause()
 
     def stands() -> bool:
         state = run.state

@@ -8,12 +8,12 @@ from itertools import count
 from pathlib import PurePath
 from typing import Protocol
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 from PySide6.QtCore import SignalInstance
 
 from gradscribe.app.document.state import EngineSignals
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import (
     Catalogue,
     DataSample,
@@ -220,7 +220,7 @@ def revert_changes(setup: Setup, before: Setup, now: Setup) -> Setup:
         if parts and was.name == own.name == mine.name:
             other = {k: v for k, v in own.options.items() if v != was.options.get(k)}
             changed[key] = Part(own.name, {**mine.options, **other})
-    return replace(setup, **changed)
+    return structs.replace(setup, **changed)
 
 
 def options_of(part: Part, kind: str, catalogue: Catalogue | None) -> dict[str, JsonValue]:

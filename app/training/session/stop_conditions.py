@@ -22,12 +22,13 @@ class StopConditionController(QObject):
         self._menu = page.bar.until_menu
         self._menu.aboutToShow.connect(self._offer)
         page.bar.until_chosen.connect(self._on_chosen)
-        session.begun.connect(self._on_begun)
-        session.state_changed.connect(self._on_state)
+        session.store.begun.connect(self._on_begun)
+        session.store.state_changed.connect(self._on_state)
 
     def _on_begun(self) -> None:
         """Wait for the condition that a run begins with, such as that of its file."""
-        self._waits = self._waits or (self._session.plays and bool(self._session.until))
+        controller = self._session.controller
+        self._waits = self._waits or (controller.plays and bool(controller.until))
 
     def _offer(self) -> None:
         run = self._session.run
@@ -40,15 +41,16 @@ class StopConditionController(QObject):
             words = f"Step {until.value:,.0f} has been reached; the axis below goes back to it"
             self._session.said.emit(words)
             return
-        self._session.play([until])
+        self._session.controller.play([until])
         # Set after `play`, which reports the state from before it.
         self._waits = True
 
     def _on_state(self, run: RunState) -> None:
         state = run.state
-        if not self._waits or state is None or run.run_id != self._session.look.run_id:
+        if not self._waits or state is None or run.run_id != self._session.store.look.run_id:
             return
-        met = next((until for until in self._session.until if until.kind == state.reached), None)
+        conditions = self._session.controller.until
+        met = next((until for until in conditions if until.kind == state.reached), None)
         if met is None or state.status != "paused":
             return
         self._waits = False

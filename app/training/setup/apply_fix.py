@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from msgspec.structs import replace
-
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import options_of
 from gradscribe.engine.doctor.examine import find_kind
 from gradscribe.engine.doctor.finding_kind import SetupFix
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.engine.protocol.training import Catalogue
 
@@ -62,7 +61,7 @@ def fixable_findings(
     session: TrainSession, run_id: int, findings: Iterable[Finding]
 ) -> frozenset[str]:
     """Return the ids of the findings that a changed setup can fix."""
-    run, catalogue = session.find(run_id), session.catalogue
+    run, catalogue = session.store.find(run_id), session.store.catalogue
     if run is None or catalogue is None:
         return frozenset()
     return frozenset(f.id for f in findings if fixed_setup(run.setup, f.id, catalogue))
@@ -74,12 +73,12 @@ def train_fixed(session: TrainSession, run_id: int, finding: str) -> str:
     Both have the same weights and data; no other curves are shown. Returns the difference, or an
     empty text if the run is gone.
     """
-    run, catalogue = session.find(run_id), session.catalogue
+    run, catalogue = session.store.find(run_id), session.store.catalogue
     fixed = fixed_setup(run.setup, finding, catalogue) if run is not None and catalogue else None
     if fixed is None:
         return ""
-    session.change(fixed[0])
-    session.begin(play=True, keep=True)
+    session.controller.change(fixed[0])
+    session.controller.begin(play=True, keep=True)
     for other in session.runs:
-        session.hide(other.run_id, other.run_id not in (run_id, session.look.run_id))
+        session.store.hide(other.run_id, other.run_id not in (run_id, session.store.look.run_id))
     return f"{fixed[1][0].upper()}{fixed[1][1:]}; both runs are shown"

@@ -53,7 +53,7 @@ class SetupErrors(QObject):
         self._check_timer.start()
 
     def _check_visible(self) -> None:
-        note, why = self._note, self._session.complaint[1]
+        note, why = self._note, self._session.store.error[1]
         if note is not None and not isValid(note):
             # Another part was picked, without that setting.
             self._note = None

@@ -3,10 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 
-from msgspec.structs import replace
-
 from gradscribe.app.training.session.state import describe_difference
 from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue
 from gradscribe.playback.text import formatting
 

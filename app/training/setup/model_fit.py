@@ -1,8 +1,7 @@
 """Choice of a model that accepts the data that was just picked."""
 
-from msgspec.structs import replace
-
 from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
@@ -13,6 +12,7 @@ from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
 from gradscribe.app.training.setup.data_watch import DataWatch
 from gradscribe.engine.protocol.setup import JsonValue, Part
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import FileSummary, Option
 from gradscribe.widgets.plots.drawing.points import NO_POINTS
 
@@ -33,20 +33,20 @@ class OwnData(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._page = session, page
-        session.setup_changed.connect(self.show_setup)
+        session.store.setup_changed.connect(self.show_setup)
         # A set-up may be opened before the engine has sent the catalogue.
         session.catalogue_changed.connect(self.show_setup)
         session.looked.connect(self._show_file)
         session.file_progressed.connect(self._show_progress)
-        session.error_changed.connect(self._complain)
+        session.store.error_changed.connect(self._complain)
         page.file.chosen.connect(self._choose_columns)
-        page.file.stopped.connect(session.stop_reading)
+        page.file.stopped.connect(session.controller.stop_reading)
         for view in (page.boundary, page.fit):
             view.drawn.connect(self._draw_point)
             view.moved.connect(self._move_point)
             view.removed.connect(self._remove_point)
         page.boundary.named.connect(self._name_class)
-        session.begun.connect(self._offer_classes)
+        session.store.begun.connect(self._offer_classes)
         self.has_no_points = False
         """True while all points are removed, so that there is nothing to train on."""
         self._played = False
@@ -68,10 +68,10 @@ class OwnData(QObject):
             if path != self._path:
                 self._looked = None
                 self.watch.follow(path)
-                self._session.look_into(path)
+                self._session.controller.look_into(path)
             elif self._looked is not None and self._looked.header != options.get("header", True):
                 looked, self._looked = self._looked, None
-                self._session.look_into(path, not looked.header)
+                self._session.controller.look_into(path, not looked.header)
         else:
             self._page.file.hide()
             self.watch.follow("")
@@ -113,14 +113,14 @@ class OwnData(QObject):
     def _wipe(self, blank: bool) -> None:
         """Pause and clear the plots while there are no points, and resume afterwards."""
         if blank and not self.has_no_points:
-            self._played = self._session.plays
-            self._session.pause()
+            self._played = self._session.controller.plays
+            self._session.controller.pause()
             self._page.boundary.show_points(NO_POINTS)
             self._page.boundary.show_ground(None)
             self._page.fit.show_points(np.empty(0), np.empty(0))
             self._page.fit.show_curve(np.empty(0), np.empty(0))
         elif self.has_no_points and not blank and self._played:
-            self._session.play()
+            self._session.controller.play()
         self.has_no_points = blank
 
     def _show_change(self, is_other: bool) -> None:
@@ -133,7 +133,8 @@ class OwnData(QObject):
         self._rereads = True
         self.watch.follow(self._path)
         looked = self._looked
-        self._session.look_into(self._path, looked.header if looked is not None else None)
+        header = looked.header if looked is not None else None
+        self._session.controller.look_into(self._path, header)
 
     def _show_progress(self, path: str, share: float) -> None:
         if path == self._path:
@@ -188,10 +189,10 @@ class OwnData(QObject):
             names, target = default_columns(looked)
             self._choose_columns(names, target)
         elif looked.problem is None and rereads:
-            self._session.reread()
+            self._session.controller.reread()
         self._page.file.show_file(looked, names, str(target))
-        self._complain(*self._session.complaint)
-        if self.shows_error(self._session.complaint[0]):
+        self._complain(*self._session.store.error)
+        if self.shows_error(self._session.store.error[0]):
             self._page.form.show_error("", "")
 
     def _choose_columns(self, inputs: list[str], target: str) -> None:
@@ -207,11 +208,11 @@ class OwnData(QObject):
             options["classes"] = not looked.numeric[looked.columns.index(target)]
         setup = replace(setup, data=Part(setup.data.name, options))
         # Raw columns dominate each other and saturate a network's units.
-        self._session.change(setup if before else replace(setup, standardize=True))
+        self._session.controller.change(setup if before else replace(setup, standardize=True))
 
     def _points_option(self) -> Option | None:
         """Return the option of the data that holds points drawn by hand, or None."""
-        catalogue, name = self._session.catalogue, self._session.setup.data.name
+        catalogue, name = self._session.store.catalogue, self._session.setup.data.name
         for entry in catalogue.entries if catalogue is not None else ():
             if entry.kind == "data" and entry.name == name:
                 options = entry.options
@@ -231,7 +232,7 @@ class OwnData(QObject):
         setup, option = self._session.setup, self._points_option()
         if option is not None:
             options = {**setup.data.options, option.name: list[object](points)}
-            self._session.change(replace(setup, data=Part(setup.data.name, options)))
+            self._session.controller.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _draw_point(self, x: float, y: float, kind: int) -> None:
         place: list[object] = [round(x, 3), round(y, 3)]
@@ -249,7 +250,7 @@ class OwnData(QObject):
         # A comma would split the name in two.
         names[kind] = " ".join(name.replace(",", " ").split())
         options = {**setup.data.options, "names": ", ".join(names).rstrip(", ")}
-        self._session.change(replace(setup, data=Part(setup.data.name, options)))
+        self._session.controller.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _columns(self) -> int:
         """Return the numbers per point: points on a curve have no class."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from gradscribe.app.training.session.runs import has_same_data
+from gradscribe.app.training.session.run_store import has_same_data
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import StopCondition
@@ -65,10 +65,10 @@ def train_preset(
 
     ``until``: conditions on which to pause, which replace those of earlier runs.
     """
-    session.change(start.setup)
-    session.until = until
-    session.begin(play=True)
+    session.controller.change(start.setup)
+    session.controller.until = until
+    session.controller.begin(play=True)
     for run in session.runs:
         if run is not session.run and not has_same_data(run.setup, start.setup):
             # Losses on other data have another scale; the table's tick shows them again.
-            session.hide(run.run_id, hidden=True)
+            session.store.hide(run.run_id, hidden=True)

@@ -3,9 +3,8 @@
 import ast
 from functools import lru_cache
 
-from msgspec.structs import replace
-
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.text import parse
 
 GUARDED = "guarded"

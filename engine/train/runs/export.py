@@ -62,8 +62,11 @@ def script(
         )
         sections["check"] = _check(program, Path(str(path)).name)
     parts = [
-        f'"""{setup.model.name} on {setup.data.name}: plain PyTorch, written by Gradscribe.\n\n'
-        'It prints the step and its loss, one line for each step.\n"""\n'
+        f'''"""{setup.model.name} on {setup.data.name}: plain PyTorch, written by Gradscribe.
+
+It prints the step and its loss, one line for each step.
+"""
+'''
     ]
     for name in _ORDER:
         if sections.get(name, "").strip():

@@ -2,10 +2,9 @@
 
 import re
 
-from msgspec.structs import replace
-
 from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import Setup, SetupError
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.run.errors import error_message
 

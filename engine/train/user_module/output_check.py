@@ -1,11 +1,11 @@
 """Check that the outputs of a user's model fit its loss."""
 
 import torch
-from msgspec.structs import replace
 from torch.nn.parameter import is_lazy
 
 from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import Part, SetupError
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train.source import catalogue

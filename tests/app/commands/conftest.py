@@ -15,7 +15,7 @@ class Bench:
     """As much of a shell as the training commands touch."""
 
     training: TrainSession
-    room: str = "training"
+    workspace: str = "training"
     said: list = field(default_factory=list)
     save: object = None
     drawn: list = field(default_factory=list)
@@ -25,7 +25,7 @@ class Bench:
         self.said.append(text)
 
     def show_workspace(self, name):
-        self.room = name
+        self.workspace = name
 
     def ask_save(self, title, name, pattern):
         assert title
@@ -33,7 +33,7 @@ class Bench:
         return self.save
 
     def training_views(self):
-        return ("Loss", "Gradient sizes") if self.room == "training" else ()
+        return ("Loss", "Gradient sizes") if self.workspace == "training" else ()
 
     def export_training(self, path, view=""):
         self.drawn.append((path, view) if view else path)
@@ -48,7 +48,7 @@ def train_link(qapp):
 def bench(train_link):
     session = TrainSession(train_link)
     train_link.greet()
-    session.open()
+    session.controller.open()
     train_link.begin(1, session.setup)
     train_link.state(1, 250)
     train_link.sent.clear()

@@ -36,7 +36,7 @@ def test_the_picture_is_as_it_was_when_it_was_asked_for(settled, exported, tmp_p
     settled.answers["save"] = tmp_path / "graph"
     export.export_svg(settled)
     settled.clock.seek(0)
-    settled.session.show_layers(gradients=False)
+    settled.session.show_layers({"gradients": False})
     assert exported(lambda _: None) == "Wrote graph.svg"
     assert (tmp_path / "graph.svg").read_bytes() == (tmp_path / "whole.svg").read_bytes()
 

@@ -21,9 +21,9 @@ def written(path, **keys):
 
 def test_a_setup_is_trained_with_in_the_room(desk, train_link, tmp_path):
     path = written(tmp_path / "a.json", data="houses", model="linear", standardize=True)
-    desk.room = "program"
+    desk.workspace = "program"
     file.open_path(desk, str(path))
-    assert desk.room == "training"
+    assert desk.workspace == "training"
     begun = [one for one in train_link.sent if isinstance(one, messages.Train)]
     expected = Setup(data=Part("houses"), model=Part("linear"), standardize=True)
     assert begun[-1].setup == desk.training.setup == expected
@@ -44,9 +44,9 @@ def test_a_setup_is_trained_with_in_the_room(desk, train_link, tmp_path):
 )
 def test_a_run_pauses_at_the_steps_that_its_file_gives(desk, train_link, tmp_path, text, until):
     (tmp_path / "a.json").write_text(text)
-    desk.training.until = (messages.StopCondition("step", 7),)
+    desk.training.controller.until = (messages.StopCondition("step", 7),)
     file.open_path(desk, str(tmp_path / "a.json"))
-    assert desk.training.until == until
+    assert desk.training.controller.until == until
     end = f"; it pauses at step {until[0].value:,}" if until else ""
     assert desk.said[-1] == f"Opened a.json{end}"
 
@@ -92,7 +92,7 @@ def test_a_setup_with_a_module_from_outside_waits_to_be_read(desk, train_link, t
     assert desk.notices.notice is None
     trust()
     assert not desk.training.setup.model.options["guarded"]
-    desk.training.change(before)
+    desk.training.controller.change(before)
     setup.open_setup(desk, path)
     assert desk.training.setup.model.options["source"] == SOURCE
 
@@ -100,7 +100,7 @@ def test_a_setup_with_a_module_from_outside_waits_to_be_read(desk, train_link, t
 def test_what_is_written_makes_the_same_run_without_a_window(desk, tmp_path):
     desk.save = tmp_path / "mine"
     chosen = replace(desk.training.setup, features=("x1", "x2^2"), batch=7, seed=5)
-    desk.training.change(chosen)
+    desk.training.controller.change(chosen)
     steps = desk.training.run.step
     setup.export_setup(desk)
     desk.writing.finish()

@@ -15,9 +15,9 @@ from tests.app.training.fakes import SGD
 
 def test_the_rooms_are_entered(bench):
     train.program(bench)
-    assert bench.room == "program"
+    assert bench.workspace == "program"
     train.training(bench)
-    assert bench.room == "training"
+    assert bench.workspace == "training"
 
 
 @pytest.mark.parametrize(
@@ -70,17 +70,17 @@ def test_a_fork_is_driven_and_the_runs_can_be_chosen(bench, train_link):
     choices = train.runs(bench)
     assert [choice.checked for choice in choices] == [False, True]
     choices[0].run(bench)
-    assert bench.training.look.run_id == 1
+    assert bench.training.store.look.run_id == 1
 
 
 def test_in_the_program_s_room_there_are_no_runs_to_choose(bench):
-    bench.room = "program"
+    bench.workspace = "program"
     assert train.runs(bench) == []
 
 
 def test_undo_and_redo_are_the_setup_s(bench):
     before = bench.training.setup
-    bench.training.change(SGD)
+    bench.training.controller.change(SGD)
     edit.undo(bench)
     assert bench.training.setup == before
     edit.redo(bench)
@@ -144,9 +144,9 @@ def test_another_ending_is_no_way_round_it_and_replaces_nothing_unasked(desk, tm
 def test_a_session_opens_in_the_room(desk, tmp_path):
     path = tmp_path / "a.gradscribe"
     path.write_bytes(session_file.encode(room_of(Part("mlp"))))
-    desk.room = "program"
+    desk.workspace = "program"
     file.open_path(desk, str(path))
-    assert desk.room == "training"
+    assert desk.workspace == "training"
     assert len(desk.saving.opened) == 1
     path.write_bytes(b"")
     with pytest.raises(Refused, match="not a complete session"):
@@ -189,9 +189,9 @@ def test_a_program_that_hides_in_what_the_engine_goes_on_with_waits_too(desk, tm
 
 def test_the_program_s_module_is_trained(desk):
     desk.session.doc = Doc(source="class Net(nn.Module):\n    pass\n", seen=True)
-    desk.room = "program"
+    desk.workspace = "program"
     train.train_own(desk)
-    assert desk.room == "training"
+    assert desk.workspace == "training"
     assert desk.training.setup.model.name == "own"
     assert "Net" in desk.training.setup.model.options["source"]
     assert "guarded" not in desk.training.setup.model.options
@@ -216,9 +216,9 @@ def test_a_program_that_is_not_python_yet_is_told_by_its_line(desk):
 
 def test_only_what_the_model_says_is_shown_until_one_asks_for_the_rest(bench):
     told = []
-    bench.training.alone_changed.connect(told.append)
+    bench.training.store.alone_changed.connect(told.append)
     train.alone(bench)
-    assert bench.training.look.alone
+    assert bench.training.store.look.alone
     train.alone(bench)
-    assert not bench.training.look.alone
+    assert not bench.training.store.look.alone
     assert told == [True, False]

@@ -24,7 +24,7 @@ def session(train_link):
 def begun(session, train_link):
     """A session whose first run stands at step 0."""
     train_link.greet()
-    session.open()
+    session.controller.open()
     train_link.begin(1, session.setup)
     return session
 
@@ -46,8 +46,8 @@ def room(qtbot, begun):
     made.presenter = TrainPresenter(begun, made, made)
     host.show()
     made.presenter.set_visible(True)
-    begun.catalogue_changed.emit(begun.catalogue)
-    begun.begun.emit(begun.run)
+    begun.catalogue_changed.emit(begun.store.catalogue)
+    begun.store.begun.emit(begun.run)
     # What there is to choose from is offered bit by bit.
     qtbot.waitUntil(lambda: made.form.parts["schedule"].choice.count() > 0)
     return made

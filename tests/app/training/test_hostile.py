@@ -62,18 +62,18 @@ def test_any_number_can_be_shown_everywhere(room, train_link, number):
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_messages_and_presses_in_any_order(room, begun, train_link, order):
     deeds = (
-        lambda: train_link.begin(begun.look.run_id),
-        lambda: train_link.grow(begun.look.run_id, 1, 40),
-        lambda: train_link.grow(begun.look.run_id, 10, 20, after=9),
-        lambda: train_link.state(begun.look.run_id, 25, "running"),
-        lambda: train_link.received.emit(boundary(begun.look.run_id)),
-        lambda: train_link.received.emit(problem(begun.look.run_id, "no", "model")),
-        lambda: begun.toggle(),
-        lambda: begun.rewind(3),
-        lambda: begun.fork(),
-        lambda: begun.change(SGD if begun.setup != SGD else Setup(data=Part("sine"))),
-        lambda: begun.undo(),
-        lambda: begun.reset(data=True),
+        lambda: train_link.begin(begun.store.look.run_id),
+        lambda: train_link.grow(begun.store.look.run_id, 1, 40),
+        lambda: train_link.grow(begun.store.look.run_id, 10, 20, after=9),
+        lambda: train_link.state(begun.store.look.run_id, 25, "running"),
+        lambda: train_link.received.emit(boundary(begun.store.look.run_id)),
+        lambda: train_link.received.emit(problem(begun.store.look.run_id, "no", "model")),
+        lambda: begun.controller.toggle(),
+        lambda: begun.controller.rewind(3),
+        lambda: begun.controller.fork(),
+        lambda: begun.controller.change(SGD if begun.setup != SGD else Setup(data=Part("sine"))),
+        lambda: begun.controller.undo(),
+        lambda: begun.controller.reset(data=True),
     )
     for deed in order:
         deeds[deed]()
@@ -82,7 +82,7 @@ def test_messages_and_presses_in_any_order(room, begun, train_link, order):
 
 
 def test_messages_before_a_run_has_begun_are_survived(session, train_link):
-    session.open()
+    session.controller.open()
     for message in (
         series(1, 0, 10),
         boundary(1),
@@ -97,7 +97,7 @@ def test_messages_before_a_run_has_begun_are_survived(session, train_link):
 
 def test_a_run_that_is_gone_is_begun_again_by_play(begun, train_link):
     train_link.state(1, 5, "gone")
-    begun.play()
+    begun.controller.play()
     assert isinstance(train_link.sent[-1], messages.Train)
 
 

@@ -45,15 +45,14 @@ def live(engine, qtbot):
     from gradscribe.app.training.session.session import TrainSession
 
     made = TrainSession(engine)
-    made.setup = MOONS
-    made.begin()
+    made.store.setup = MOONS
+    made.controller.begin()
     qtbot.waitUntil(lambda: made.run is not None and made.run.state is not None, timeout=60_000)
     yield made
     for run in made.runs:
         if run.alive:
             engine.send(messages.DropRun(run.run_id))
-    for timer in (made._rest, made._patience):
-        timer.stop()
+    made.controller.close()
     engine.received.disconnect(made.on_message)
     engine.ready.disconnect(made._on_ready)
     engine.died.disconnect(made._on_engine_died)
@@ -65,7 +64,7 @@ def wait_for(qtbot, holds):
 
 def advance(live, qtbot, steps):
     target = live.run.step + steps
-    live.advance(steps)
+    live.controller.advance(steps)
     wait_for(qtbot, lambda: live.run.step == target and len(live.run.curve("loss")) >= target)
 
 
@@ -76,8 +75,8 @@ def losses(run):
 def flat_weights(live, qtbot):
     """Return all weights as they are at the step that holds now."""
     live.run.views.pop("weights", None)
-    live.watch(())
-    live.watch([messages.ViewRequest("weights")])
+    live.controller.watch(())
+    live.controller.watch([messages.ViewRequest("weights")])
     wait_for(
         qtbot,
         lambda: "weights" in live.run.views and live.run.views["weights"].step == live.run.step,
@@ -98,7 +97,7 @@ def test_a_rewind_brings_every_weight_back_and_the_same_steps_follow(live, qtbot
     weights = flat_weights(live, qtbot)
     advance(live, qtbot, 40)
     curve = losses(live.run)
-    live.rewind(30)
+    live.controller.rewind(30)
     wait_for(qtbot, lambda: live.run.step == 30)
     np.testing.assert_array_equal(flat_weights(live, qtbot), weights)
     advance(live, qtbot, 40)
@@ -108,7 +107,7 @@ def test_a_rewind_brings_every_weight_back_and_the_same_steps_follow(live, qtbot
 def test_a_live_change_holds_from_the_next_step_and_keeps_the_run(live, qtbot):
     advance(live, qtbot, 20)
     before = losses(live.run)
-    live.change(replace(live.setup, optimizer=Part("adam", {"lr": 0.3})))
+    live.controller.change(replace(live.setup, optimizer=Part("adam", {"lr": 0.3})))
     wait_for(qtbot, lambda: live.run.setup.optimizer.options.get("lr") == 0.3)
     advance(live, qtbot, 5)
     np.testing.assert_array_equal(losses(live.run)[: len(before)], before)
@@ -119,7 +118,7 @@ def test_a_live_change_holds_from_the_next_step_and_keeps_the_run(live, qtbot):
 def test_other_layers_begin_anew_and_the_old_curves_stay(live, qtbot):
     advance(live, qtbot, 30)
     old = losses(live.run)
-    live.change(replace(live.setup, model=Part("mlp", {"layers": [4, 4]})))
+    live.controller.change(replace(live.setup, model=Part("mlp", {"layers": [4, 4]})))
     wait_for(qtbot, lambda: len(live.runs) == 2 and live.run.begun is not None)
     wait_for(qtbot, lambda: live.run.step == 0)
     np.testing.assert_array_equal(losses(live.runs[0]), old)
@@ -130,7 +129,7 @@ def test_the_lines_of_a_step_happen_one_by_one(live, qtbot):
     events = []
     live.happened.connect(lambda one: events.append(one and one.event))
     for count in range(1, len(live.run.begun.lines) + 1):
-        live.next_event()
+        live.controller.next_event()
         wait_for(qtbot, lambda count=count: len([e for e in events if e]) >= count)
     said = [event for event in events if event]
     assert said == [event for event, _text in live.run.begun.lines]
@@ -141,16 +140,16 @@ def test_the_lines_of_a_step_happen_one_by_one(live, qtbot):
 def test_a_fork_goes_its_own_way_and_the_source_stays(live, qtbot):
     advance(live, qtbot, 20)
     source = live.run
-    live.fork()
+    live.controller.fork()
     wait_for(qtbot, lambda: live.run.begun is not None and live.run.state is not None)
-    live.change(replace(live.setup, optimizer=Part("adam", {"lr": 0.5})))
+    live.controller.change(replace(live.setup, optimizer=Part("adam", {"lr": 0.5})))
     wait_for(qtbot, lambda: live.run.setup.optimizer.options.get("lr") == 0.5)
-    live.advance(20)
+    live.controller.advance(20)
     wait_for(qtbot, lambda: live.run.step == 40)
     assert source.step == 20
     branch = live.run.curve("loss")
     np.testing.assert_array_equal(branch.numbers(0, 20), source.curve("loss").numbers(0, 20))
-    live.select(source.run_id)
+    live.controller.select(source.run_id)
     advance(live, qtbot, 1)
     assert source.step == 21
 
@@ -158,10 +157,10 @@ def test_a_fork_goes_its_own_way_and_the_source_stays(live, qtbot):
 def test_a_weight_is_set_by_hand_to_the_bit(live, qtbot):
     flat_weights(live, qtbot)
     live.run.views.pop("weights")
-    live.edit_weight("0.weight", 3, 0.123)
+    live.controller.edit_weight("0.weight", 3, 0.123)
     first = live.run.begun.parameters[0].start
-    live.watch(())
-    live.watch([messages.ViewRequest("weights")])
+    live.controller.watch(())
+    live.controller.watch([messages.ViewRequest("weights")])
     wait_for(
         qtbot,
         lambda: (
@@ -174,7 +173,7 @@ def test_a_weight_is_set_by_hand_to_the_bit(live, qtbot):
 def test_every_view_that_can_be_wanted_arrives(live, qtbot):
     advance(live, qtbot, 3)
     kinds = ("boundary", "units", "gradients", "histograms", "weights", "optimizer", "scores")
-    live.watch([messages.ViewRequest(kind) for kind in (*kinds, "confusion")])
+    live.controller.watch([messages.ViewRequest(kind) for kind in (*kinds, "confusion")])
     wait_for(qtbot, lambda: {*kinds, "confusion"} <= set(live.run.views))
     views = live.run.views
     assert views["boundary"].arrays["grid"].array().ndim == 3
@@ -192,32 +191,32 @@ def children(pid):
 def test_while_it_plays_another_process_makes_the_views(live, qtbot, engine):
     before = len(children(engine.pid()))
     assert before == 1
-    live.watch([messages.ViewRequest("boundary"), messages.ViewRequest("units")])
-    live.play()
+    live.controller.watch([messages.ViewRequest("boundary"), messages.ViewRequest("units")])
+    live.controller.play()
     steps = set()
     for _ in range(5):
         live.run.views.clear()
         wait_for(qtbot, lambda: {"boundary", "units"} <= set(live.run.views))
         steps.add(live.run.views["boundary"].step)
     assert len(steps) == 5
-    live.pause()
-    wait_for(qtbot, lambda: not live.plays and live.run.state.status == "paused")
+    live.controller.pause()
+    wait_for(qtbot, lambda: not live.controller.plays and live.run.state.status == "paused")
     wait_for(qtbot, lambda: live.run.views["boundary"].step == live.run.state.step)
     assert len(children(engine.pid())) == before
 
 
 def test_training_until_the_loss_is_low_pauses_there(live, qtbot):
-    live.play([messages.StopCondition("loss_below", 0.2)])
-    wait_for(qtbot, lambda: bool(live.run.state.reached) and not live.plays)
+    live.controller.play([messages.StopCondition("loss_below", 0.2)])
+    wait_for(qtbot, lambda: bool(live.run.state.reached) and not live.controller.plays)
     assert losses(live.run)[-20:].mean() < 0.2
     assert live.run.state.status == "paused"
 
 
 def test_a_rate_out_of_range_is_refused_at_its_place(live, qtbot):
     with qtbot.waitSignal(
-        live.error_changed, timeout=60_000, check_params_cb=lambda place, _why: bool(place)
+        live.store.error_changed, timeout=60_000, check_params_cb=lambda place, _why: bool(place)
     ) as told:
-        live.change(replace(live.setup, optimizer=Part("adam", {"lr": 1e31})))
+        live.controller.change(replace(live.setup, optimizer=Part("adam", {"lr": 1e31})))
     assert told.args[0] == "optimizer.lr"
     assert live.run.alive
 
@@ -225,9 +224,9 @@ def test_a_rate_out_of_range_is_refused_at_its_place(live, qtbot):
 def test_a_setup_that_cannot_be_keeps_the_run(live, qtbot):
     advance(live, qtbot, 5)
     with qtbot.waitSignal(
-        live.error_changed, timeout=60_000, check_params_cb=lambda _p, w: bool(w)
+        live.store.error_changed, timeout=60_000, check_params_cb=lambda _p, w: bool(w)
     ):
-        live.change(replace(live.setup, data=Part("csv", {"path": "/nowhere/x.csv"})))
+        live.controller.change(replace(live.setup, data=Part("csv", {"path": "/nowhere/x.csv"})))
     assert live.run.step == 5
     assert live.run.alive
     advance(live, qtbot, 1)
@@ -237,11 +236,11 @@ def test_a_confined_engine_trains_on_a_table_of_the_users(live, qtbot, tmp_path)
     file = tmp_path / "line.csv"
     file.write_text("a,b\n" + "".join(f"{x},{2 * x}\n" for x in range(20)), encoding="utf-8")
     with qtbot.waitSignal(live.looked, timeout=60_000) as told:
-        live.look_into(str(file))
+        live.controller.look_into(str(file))
     assert told.args[0].columns == ("a", "b")
     data = Part("csv", {"path": str(file), "inputs": ["a"], "target": "b"})
-    with qtbot.waitSignal(live.begun, timeout=60_000):
-        live.change(replace(live.setup, data=data))
+    with qtbot.waitSignal(live.store.begun, timeout=60_000):
+        live.controller.change(replace(live.setup, data=data))
     advance(live, qtbot, 5)
     assert live.run.begun.task == "regression"
 
@@ -249,12 +248,12 @@ def test_a_confined_engine_trains_on_a_table_of_the_users(live, qtbot, tmp_path)
 def test_the_exported_script_is_python_and_names_the_model(live, qtbot):
     advance(live, qtbot, 3)
     with qtbot.waitSignal(live.exported, timeout=60_000) as told:
-        live.export("script")
+        live.controller.export("script")
     text = told.args[0].data.decode()
     compile(text, "exported", "exec")
     assert "torch" in text
     with qtbot.waitSignal(live.exported, timeout=60_000) as told:
-        live.export("csv")
+        live.controller.export("csv")
     rows = told.args[0].data.decode().splitlines()
     assert rows[0].split(",")[:2] == ["step", "loss"]
     assert math.isfinite(float(rows[-1].split(",")[1]))
@@ -263,7 +262,7 @@ def test_the_exported_script_is_python_and_names_the_model(live, qtbot):
 def test_a_step_is_recorded_on_a_tape(live, qtbot):
     advance(live, qtbot, 4)
     with qtbot.waitSignal(live.taped, timeout=60_000) as told:
-        live.ask_tape()
+        live.controller.ask_tape()
     tape = told.args[0].tape
     assert tape.status == "ok"
     kinds = {event.kind for event in tape.events}

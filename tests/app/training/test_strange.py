@@ -127,7 +127,7 @@ def puppet(qtbot, monkeypatch, tmp_path):
         link.died.connect(session.deaths.append)
         link.ready.connect(session.greeted.append)
         made.append(session)
-        session.open()
+        session.controller.open()
         return session
 
     yield make
@@ -149,7 +149,7 @@ def test_garbage_ends_in_a_line_and_a_fresh_engine(puppet, qtbot, name):
     qtbot.waitUntil(lambda: bool(session.deaths), timeout=PATIENCE_MS)
     assert "it wrote something else than messages" in session.deaths[0]
     assert "it wrote something else" in session.run.problem
-    session.play()
+    session.controller.play()
     qtbot.waitUntil(lambda: len(session.greeted) == 2, timeout=PATIENCE_MS)
     assert session.link.is_ready
     assert len(session.deaths) == 1

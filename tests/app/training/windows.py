@@ -33,9 +33,9 @@ class Window:
         self.recovery.offer()
 
     def train(self, steps=30, setup=SETUP):
-        self.session.setup = setup
-        self.session.begin()
-        self.session.advance(steps)
+        self.session.store.setup = setup
+        self.session.controller.begin()
+        self.session.controller.advance(steps)
         self.link.work()
 
     def die(self):

@@ -45,7 +45,7 @@ def test_playing_is_possible_once_there_is_a_tape(window, link, sum_times):
 
 def test_ticks_follow_the_state(settled):
     assert action(settled, "view.values").isChecked()
-    settled.session.show_layers(values=False)
+    settled.session.show_layers({"values": False})
     assert not action(settled, "view.values").isChecked()
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
+from msgspec import structs
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, CatalogueEntry
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
@@ -207,15 +208,15 @@ class SetupForm(QWidget):
         return key in known
 
     def _choose(self, key: str, part: Part | None) -> None:
-        changes: dict[str, object] = {key: part}
+        setup = structs.replace(self._setup, **{key: part})
         if key == "data" and part is not None and part.name != self._setup.data.name:
             # A loss chosen for other data, or features made from other inputs, seldom fit.
             same_task, same_inputs = self._alike(self._setup.data.name, part.name)
-            changes |= {} if same_task else {"loss": None}
-            changes |= {} if same_inputs else {"features": ()}
+            setup = setup if same_task else replace(setup, loss=None)
+            setup = setup if same_inputs else replace(setup, features=())
             if self._setup.train == self._shares.get(self._setup.data.name):
-                changes["train"] = self._shares.get(part.name, self._setup.train)
-        self._tell(replace(self._setup, **changes))
+                setup = replace(setup, train=self._shares.get(part.name, setup.train))
+        self._tell(setup)
 
     def _alike(self, name: str, other: str) -> tuple[bool, bool]:
         """Return whether two data sets have the same task, and the same kind of inputs."""
@@ -229,7 +230,7 @@ class SetupForm(QWidget):
             value = tuple(value)
         if key == "features" and value == self._raw:
             value = ()
-        self._tell(replace(self._setup, **{key: value}))
+        self._tell(structs.replace(self._setup, **{key: value}))
         if key == "features":
             self._show_general()
 

@@ -117,7 +117,7 @@ def test_curves_of_all_runs_are_drawn_but_the_hidden_ones(room, begun, train_lin
     train_link.begin(1)
     train_link.grow(1, 0, 30)
     assert len(room.loss.curves()) == 3
-    begun.hide(begun.runs[0].run_id, True)
+    begun.store.hide(begun.runs[0].run_id, True)
     assert len(room.loss.curves()) == 2
     assert {curve.name for curve in room.flow.curves()} == {"0.weight"}
 
@@ -132,7 +132,7 @@ def test_the_runs_stand_in_a_table(room, begun, train_link):
     assert table.item(0, 5).text() == "current run"
     assert table.item(1, 1).text() == "99"
     table.item(1, 0).setCheckState(Qt.CheckState.Unchecked)
-    assert begun.look.hidden
+    assert begun.store.look.hidden
     table.setCurrentCell(1, 0)
     assert table.item(1, 4).text().startswith("0.3")
 
@@ -195,7 +195,7 @@ def test_what_is_chosen_in_the_form_becomes_the_setup(room, begun):
     layers = room.form.parts["model"].by_name["layers"].editor
     layers.more.click()
     assert begun.setup.model.options == {"layers": [4, 2, 2]}
-    begun.undo()
+    begun.controller.undo()
     assert layers.widths() != [4, 2, 2]
 
 
@@ -224,14 +224,14 @@ def test_weights_are_edited_in_place(room, train_link):
 
 def test_what_was_wrong_with_a_setup_is_not_said_of_the_next(room, begun, train_link, qtbot):
     train_link.received.emit(messages.TrainProblem(1, Problem("BadSetup", "too big"), "batch"))
-    assert begun.complaint == ("batch", "too big")
-    begun.change(Setup(batch=8))
-    qtbot.waitUntil(lambda: begun.complaint == ("", ""))
+    assert begun.store.error == ("batch", "too big")
+    begun.controller.change(Setup(batch=8))
+    qtbot.waitUntil(lambda: begun.store.error == ("", ""))
     assert room.form.batches.by_name["batch"].note.said() == ""
 
 
 def test_what_is_wrong_with_a_file_is_said_once(room, begun, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "no.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "no.csv"})))
     why = Problem("CSV", "no.csv: it is not text")
     told = [
         messages.TrainProblem(1, why, "data.path"),
@@ -245,13 +245,13 @@ def test_what_is_wrong_with_a_file_is_said_once(room, begun, train_link):
 
 
 def test_the_first_point_joins_those_to_begin_with(room, begun):
-    begun.change(Setup(data=Part("points")))
+    begun.controller.change(Setup(data=Part("points")))
     room.boundary.drawn.emit(0.5, 0.5, 1)
     assert begun.setup.data.options["points"] == [[0, 0, 0], [1, 1, 1], [0.5, 0.5, 1]]
 
 
 def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "houses.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "houses.csv"})))
     assert train_link.last(messages.InspectFile).path == "houses.csv"
     looked = messages.FileSummary(
         1, "houses.csv", ("name", "size", "price"), (False, True, True), (("a", "1", "2"),), 40
@@ -268,7 +268,7 @@ def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
 
 
 def test_how_much_of_a_long_file_is_read_is_shown_and_it_can_be_stopped(room, begun, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "long.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "long.csv"})))
     train_link.progressed.emit("long.csv", 0.25)
     assert room.file.note.said() == "Reading long.csv…"
     assert (room.file.progress.value(), room.file.isVisible()) == (25, True)
@@ -279,8 +279,8 @@ def test_how_much_of_a_long_file_is_read_is_shown_and_it_can_be_stopped(room, be
 
 
 def test_what_a_file_holds_that_is_not_wanted_any_more_is_not_shown(room, begun, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "long.csv"})))
-    begun.change(Setup(data=Part("moons")))
+    begun.controller.change(Setup(data=Part("csv", {"path": "long.csv"})))
+    begun.controller.change(Setup(data=Part("moons")))
     train_link.progressed.emit("long.csv", 0.5)
     train_link.received.emit(
         messages.FileSummary(1, "long.csv", ("a", "b"), (True, True), (("1", "2"),), 40)
@@ -290,7 +290,7 @@ def test_what_a_file_holds_that_is_not_wanted_any_more_is_not_shown(room, begun,
 
 
 def test_a_word_on_the_data_is_shown_below_the_table(room, begun, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "long.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "long.csv"})))
     train_link.begin(1, begun.setup, note="long.csv has about 9,000 rows; 1 in 3 is taken")
     assert "1 in 3" in room.file.sampled.said()
     train_link.begin(1, Setup())
@@ -299,7 +299,7 @@ def test_a_word_on_the_data_is_shown_below_the_table(room, begun, train_link):
 
 def test_another_file_has_its_own_columns_chosen(room, begun, train_link):
     given = {"path": "new.csv", "inputs": ["gone"], "target": "lost"}
-    begun.change(Setup(data=Part("csv", given)))
+    begun.controller.change(Setup(data=Part("csv", given)))
     train_link.received.emit(
         messages.FileSummary(1, "new.csv", ("a", "b"), (True, True), (("1", "2"),), 40)
     )
@@ -314,7 +314,7 @@ def test_a_file_without_numbers_chooses_nothing():
 
 
 def test_a_file_that_cannot_be_read_says_why(room, begun, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "gone.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "gone.csv"})))
     missing = messages.FileSummary(
         1, "gone.csv", problem=Problem("BadSetup", "there is no file gone.csv")
     )
@@ -356,16 +356,16 @@ def test_the_column_of_the_set_up_is_as_wide_as_its_rows(room, qtbot):
 
 
 def test_what_the_model_says_can_have_all_of_the_room(room, begun):
-    begun.alone_changed.connect(room.set_alone)
+    begun.store.alone_changed.connect(room.set_alone)
     others = (room.form, room.loss, room.numbers, room.below)
     wide, high = room.says.width(), room.says.height()
-    begun.set_alone(True)
+    begun.store.set_alone(True)
     assert not any(one.isVisible() for one in others)
     room.layout().activate()
     room.columns.refresh()
     assert room.says.width() > 2 * wide - 50
     assert room.says.height() > 1.3 * high
-    begun.set_alone(False)
+    begun.store.set_alone(False)
     assert all(one.isVisible() for one in others)
 
 

@@ -48,7 +48,7 @@ def test_a_run_keeps_the_name_that_one_gives_it(room, begun, train_link):
     room.table.renamed.emit(1, "  my   baseline ")
     assert begun.run.name == "my baseline"
     assert "my baseline" in room.bar.title.said()
-    begun.change(replace(begun.setup, optimizer=Part("sgd", {"lr": 0.5})))
+    begun.controller.change(replace(begun.setup, optimizer=Part("sgd", {"lr": 0.5})))
     train_link.received.emit(messages.SetupChanged(1, 0, applied=("optimizer",)))
     assert begun.run.name == "my baseline"
     room.table.renamed.emit(1, "")

@@ -169,7 +169,7 @@ def test_keys_in_the_program_s_room_leave_the_run_alone(training):
 
 def test_undo_takes_back_the_setup_in_the_room(training):
     before = training.training.setup
-    training.training.change(Setup())
+    training.training.controller.change(Setup())
     training.menus.perform_by("edit.undo")
     assert training.training.setup == before
     training.menus.perform_by("edit.redo")
@@ -242,7 +242,7 @@ def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monke
 
 @pytest.mark.parametrize("is_offered", [True, False])
 def test_a_picture_of_the_room_has_every_row_of_its_setup(training, is_offered):
-    rooms, catalogue = training.rooms, training.rooms.session.catalogue
+    rooms, catalogue = training.rooms, training.rooms.session.store.catalogue
     setup, offering, following = (
         rooms.session.setup,
         rooms.presenter.offering,
@@ -258,7 +258,7 @@ def test_a_picture_of_the_room_has_every_row_of_its_setup(training, is_offered):
     offering.finish()
     if not is_offered:
         offering.run(rooms.widgets.form.offer(catalogue))
-    rooms.session.change(replace(setup, optimizer=Part(most.name)))
+    rooms.session.controller.change(replace(setup, optimizer=Part(most.name)))
     assert following.busy, "the rows come in turns of their own"
     drawn = rooms.draw()
     section = rooms.widgets.form.parts["optimizer"]
@@ -342,7 +342,7 @@ def test_a_step_is_shown_on_the_tape(training, sum_times, link):
 @pytest.mark.parametrize("where", ["of the window", "of the engine, that alone has read it"])
 def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_times, link, where):
     link.answer(sum_times)
-    run = training.training.find(1)
+    run = training.training.store.find(1)
     options = {"source": "class A(nn.Module): ...", "guarded": True}
     setup = replace(run.setup, model=Part("own", options))
     if where == "of the window":
@@ -365,7 +365,7 @@ def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
     qtbot.waitUntil(lambda: not training.findChildren(Gallery))
     asked = training.train_link.last(messages.Train)
     assert asked.setup.data.name == "circle"
-    assert training.training.plays
+    assert training.training.controller.plays
     training.menus.perform_by("edit.undo")
     assert training.training.setup.data.name != "circle"
 

@@ -72,7 +72,7 @@ def test_a_run_goes_on_bit_for_bit_after_its_window_died(open_window, where, qtb
     assert second.session.run.step == 30
     assert second.session.setup == first.session.setup
     for window in (first, second):
-        window.session.advance(20)
+        window.session.controller.advance(20)
         window.link.work()
     one, other = (list(w.session.run.curve("loss").numbers()) for w in (first, second))
     assert len(one) == 50
@@ -209,7 +209,7 @@ def test_what_was_saved_by_the_user_is_not_kept_twice(open_window, where, tmp_pa
     second = open_window()
     second.train()
     second.saving.save(tmp_path / "mine.gradscribe")
-    second.session.advance(1)
+    second.session.controller.advance(1)
     second.link.work()
     second.close()
     assert len(files(where)) == 1
@@ -273,7 +273,7 @@ def test_what_was_going_on_since_is_cut_from_what_is_kept(open_window):
     window.train(30)
     window.link.send(messages.SaveRun(window.session.run.run_id))
     assert window.restorer.kept(window.session.run.run_id).step == 30
-    window.session.advance(5)
+    window.session.controller.advance(5)
     window.link.work()
     row = window.recovery.look().runs[0]
     assert row.step == row.furthest == 30
@@ -286,12 +286,12 @@ def test_a_fork_of_which_nothing_is_known_yet_is_made_again(open_window, where, 
     second.choose(0)
     source = second.session.run
     qtbot.waitUntil(lambda: len(files(where)) == 1)
-    second.session.fork()
+    second.session.controller.fork()
     keep = second.link.host.take
     second.link.host.take = lambda message: (
         None if isinstance(message, messages.SaveRun) else keep(message)
     )
-    second.session.advance(9)
+    second.session.controller.advance(9)
     second.link.work()
     qtbot.waitUntil(lambda: len(kept_rooms(where)[0].runs) == 2)
     second.die()
@@ -301,8 +301,8 @@ def test_a_fork_of_which_nothing_is_known_yet_is_made_again(open_window, where, 
     fork = third.session.run
     assert (fork.alive, fork.step, third.session.runs[0].step) == (True, 30, source.step)
     assert fork.curve("loss").last == 30
-    third.session.advance(20)
-    first.session.advance(20)
+    third.session.controller.advance(20)
+    first.session.controller.advance(20)
     for window in (first, third):
         window.link.work()
     assert list(fork.curve("loss").numbers()) == list(first.session.run.curve("loss").numbers())
@@ -311,8 +311,8 @@ def test_a_fork_of_which_nothing_is_known_yet_is_made_again(open_window, where, 
 def test_a_room_that_dies_before_its_engine_is_there_loses_no_run(open_window, where, qtbot):
     first = open_window()
     first.train(30)
-    first.session.fork()
-    first.session.advance(5)
+    first.session.controller.fork()
+    first.session.controller.advance(5)
     first.link.work()
     qtbot.waitUntil(lambda: is_kept(first, where, 30) and is_kept(first, where, 35))
     first.die()

@@ -68,9 +68,9 @@ def save(saving, path, *then):
 
 
 def trained(session, link, steps=30):
-    session.setup = SETUP
-    session.begin()
-    session.advance(steps)
+    session.store.setup = SETUP
+    session.controller.begin()
+    session.controller.advance(steps)
     link.work()
 
 
@@ -81,13 +81,13 @@ def numbers(run, name="loss"):
 def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
     session, link, saving = make()
     trained(session, link)
-    session.edit_weight("0.weight", 1, 0.5)
-    session.fork()
-    session.change(msgspec.structs.replace(SETUP, optimizer=Part("sgd", {"lr": 0.2})))
-    session._rest.timeout.emit()
-    session.advance(12)
+    session.controller.edit_weight("0.weight", 1, 0.5)
+    session.controller.fork()
+    session.controller.change(msgspec.structs.replace(SETUP, optimizer=Part("sgd", {"lr": 0.2})))
+    session.controller._rest.timeout.emit()
+    session.controller.advance(12)
     link.work()
-    session.hide(session.runs[0].run_id, True)
+    session.store.hide(session.runs[0].run_id, True)
     file = tmp_path / "one.gradscribe"
     save(saving, file)
     assert saving.heard == ["Saved one.gradscribe"]
@@ -97,7 +97,7 @@ def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
     assert [run.name for run in other.runs] == [run.name for run in session.runs]
     assert [run.step for run in other.runs] == [30, 42]
     assert other.setup == session.setup
-    assert other.look.hidden == {other.runs[0].run_id}
+    assert other.store.look.hidden == {other.runs[0].run_id}
     assert other.runs[1].begun.parent == other.runs[0].run_id
     assert other.runs[1].begun.parent_step == 30
     for mine, theirs in zip(session.runs, other.runs, strict=True):
@@ -105,18 +105,18 @@ def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
         assert theirs.alive
         assert not theirs.running
     for one, engine in ((session, link), (other, other_link)):
-        one.advance(20)
+        one.controller.advance(20)
         engine.work()
-        one.select(one.runs[0].run_id)
-        one.advance(20)
+        one.controller.select(one.runs[0].run_id)
+        one.controller.advance(20)
         engine.work()
     for mine, theirs in zip(session.runs, other.runs, strict=True):
         assert theirs.step == mine.step
         for name in ("loss", "val", "lr"):
             assert numbers(mine, name) == numbers(theirs, name)
     for one, engine in ((session, link), (other, other_link)):
-        one.rewind(7)
-        one.advance(5)
+        one.controller.rewind(7)
+        one.controller.advance(5)
         engine.work()
     assert numbers(session.runs[0]) == numbers(other.runs[0])
 
@@ -124,8 +124,8 @@ def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
 def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
     session, link, saving = make()
     trained(session, link)
-    session.rename(session.run.run_id, "the first")
-    session.begin()
+    session.store.rename(session.run.run_id, "the first")
+    session.controller.begin()
     save(saving, tmp_path / "a.gradscribe")
     other, _, opening = make()
     opening.open(read_session(tmp_path / "a.gradscribe"))
@@ -138,7 +138,7 @@ def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
 def test_a_run_stands_where_it_was_saved_before_the_engine_tells(make, tmp_path):
     session, link, saving = make()
     trained(session, link)
-    session.rewind(20)
+    session.controller.rewind(20)
     link.work()
     save(saving, tmp_path / "a.gradscribe")
     other, _, opening = make(FakeTrainLink())
@@ -156,7 +156,7 @@ def test_what_was_there_before_is_let_go(make, tmp_path):
     assert link.last(messages.DropRun).run_id == before
     assert session.run.run_id != before
     assert session.run.step == 30
-    assert not session.can_undo
+    assert not session.store.history.can_undo
 
 
 def test_a_run_that_cannot_go_on_here_keeps_its_curves_and_says_why(make, tmp_path):
@@ -167,19 +167,19 @@ def test_a_run_that_cannot_go_on_here_keeps_its_curves_and_says_why(make, tmp_pa
     broken = msgspec.structs.replace(room.runs[0], data=room.runs[0].data[:-9])
     other, _, opening = make()
     complaints = []
-    other.error_changed.connect(lambda place, why: complaints.append(why))
+    other.store.error_changed.connect(lambda place, why: complaints.append(why))
     opening.open(load_session(msgspec.structs.replace(room, runs=(broken,))))
     assert "does not hold a run" in complaints[-1]
     assert not other.run.alive
     assert len(numbers(other.run)) == 30
-    other.play()
+    other.controller.play()
     assert other.run.alive
 
 
 def test_an_engine_that_dies_meanwhile_is_told_of(make, tmp_path):
     session, link, saving = make(FakeTrainLink())
     link.greet()
-    session.open()
+    session.controller.open()
     link.begin(1, session.setup)
     save(saving, tmp_path / "a.gradscribe")
     assert link.last(messages.SaveRun).run_id == 1
@@ -206,10 +206,10 @@ def test_a_session_holds_what_was_there_when_it_was_asked_for(make, tmp_path, mo
     saving.saved.connect(shapes.append)
     saving.save(tmp_path / "a.gradscribe")
     # The window lives, and trains on, while that is written.
-    session.advance(20)
+    session.controller.advance(20)
     link.work()
-    session.rewind(5)
-    session.rename(session.run.run_id, "another name")
+    session.controller.rewind(5)
+    session.store.rename(session.run.run_id, "another name")
     link.work()
     assert not saving.heard
     assert not (tmp_path / "a.gradscribe").exists()
@@ -243,7 +243,7 @@ def test_a_session_that_cannot_be_written_is_told_of_and_the_old_one_stays(make,
     path = tmp_path / "a.gradscribe"
     save(saving, path)
     before = path.read_bytes()
-    session.advance(5)
+    session.controller.advance(5)
     link.work()
     path.chmod(0o444)
     told = []
@@ -271,9 +271,9 @@ def test_a_file_in_pieces_is_the_file_in_one(make):
 def test_programs_in_a_session_are_told(make, tmp_path):
     session, link, saving = make()
     options = {"source": OWN, "arguments": "2, 1"}
-    session.setup = msgspec.structs.replace(SETUP, model=Part("own", options))
-    session.begin()
-    session.advance(3)
+    session.store.setup = msgspec.structs.replace(SETUP, model=Part("own", options))
+    session.controller.begin()
+    session.controller.advance(3)
     link.work()
     told = []
     save(saving, tmp_path / "a.gradscribe", told.append)

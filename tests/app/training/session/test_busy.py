@@ -21,7 +21,7 @@ def waiting(begun, train_link):
     made.heard = []
     made.told.connect(lambda *words: made.heard.append(words))
     made.silence = made._timer.timeout.emit
-    begun.play()
+    begun.controller.play()
     return made
 
 
@@ -50,7 +50,7 @@ def test_a_long_step_is_said_while_it_trains_and_while_it_is_to_pause(waiting, b
     train_link.state(1, 1204, "running", rate=0.07)
     assert waiting._timer.isActive()
     waiting.silence()
-    begun.pause()
+    begun.controller.pause()
     train_link.asked.emit(messages.Pause(1))
     waiting.silence()
     assert [words for _, words in waiting.heard] == [
@@ -60,7 +60,7 @@ def test_a_long_step_is_said_while_it_trains_and_while_it_is_to_pause(waiting, b
 
 
 def test_nothing_is_waited_for_once_it_stands_still(waiting, begun, train_link):
-    begun.pause()
+    begun.controller.pause()
     train_link.asked.emit(messages.Pause(1))
     train_link.state(1, 3)
     assert not waiting._timer.isActive()
@@ -80,7 +80,7 @@ def test_nothing_is_waited_for_once_it_stands_still(waiting, begun, train_link):
     ids=str,
 )
 def test_a_run_that_stands_still_is_not_said_to_pause(waiting, begun, train_link, asked, words):
-    begun.pause()
+    begun.controller.pause()
     train_link.state(1, 3)
     train_link.asked.emit(asked)
     waiting.silence()
@@ -121,15 +121,15 @@ def test_a_big_model_is_given_more_time(begun, train_link):
     run.begun = replace(run.begun, parameters=BIG)
     assert parameter_count(run) == 4096 * 4096
     assert reply_timeout_ms(run) > REPLY_TIMEOUT_MS + 8000
-    begun.pause()
-    assert begun._patience.remainingTime() > REPLY_TIMEOUT_MS + 4000
+    begun.controller.pause()
+    assert begun.controller._patience.remainingTime() > REPLY_TIMEOUT_MS + 4000
 
 
 def test_what_is_left_out_is_said_in_its_place(room, begun, train_link):
     said = room.weights.heading.text()[1]
     assert "double click" in said
     begun.run.begun = replace(begun.run.begun, parameters=BIG)
-    begun.begun.emit(begun.run)
+    begun.store.begun.emit(begun.run)
     words = "16,777,216 parameters are too many to show"
     for shown in (room.surface.caption.said(), room.optimizer.caption.said(),
                   room.weights.heading.text()[1]):  # fmt: skip

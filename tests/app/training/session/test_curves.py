@@ -16,10 +16,10 @@ def names(plot):
 def test_the_run_that_is_driven_is_drawn_last_and_others_by_name(room, begun, train_link):
     train_link.grow(1, 0, 40)
     assert names(room.loss) == ["batch", "validation"]
-    begun.fork()
+    begun.controller.fork()
     train_link.begin(2, begun.setup, parent=1, parent_step=0)
-    assert names(room.loss) == [begun.find(1).name, "batch", "validation"]
-    begun.hide(1, hidden=True)
+    assert names(room.loss) == [begun.store.find(1).name, "batch", "validation"]
+    begun.store.hide(1, hidden=True)
     assert names(room.loss) == ["batch", "validation"]
 
 
@@ -49,12 +49,12 @@ def test_what_grows_is_drawn_soon_and_nothing_while_nobody_looks(
 
 
 def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun, train_link):
-    begun.change(replace(begun.setup, mistakes=("validate_in_train_mode",)))
-    begun._send_setup()
+    begun.controller.change(replace(begun.setup, mistakes=("validate_in_train_mode",)))
+    begun.controller._send_setup()
     for run in list(begun.runs):
         train_link.begin(run.run_id, run.setup)
         train_link.grow(run.run_id, 0, 40)
-    right = begun.find(begun.right_id)
+    right = begun.store.find(begun.store.right_id)
     assert names(room.loss)[-3:] == ["batch", "validation", "right run, validation"]
     assert room.loss.curves()[0].label == "right run"
     assert room.loss.curves()[-1].series is right.curve("val")
@@ -65,11 +65,11 @@ def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun,
     train_link.grow(1, 10, 10, after=9)
     train_link.state(1, 9)
     assert room.loss.curves()[0].series.last == 9
-    begun.fork()
+    begun.controller.fork()
     train_link.begin(2, begun.setup, parent=1, parent_step=9)
     train_link.state(2, 9)
     shown = {curve.name: curve.series.last for curve in room.loss.curves()}
-    assert (shown[begun.find(1).name], shown["batch"]) == (39, 9)
+    assert (shown[begun.store.find(1).name], shown["batch"]) == (39, 9)
     room.below.setCurrentWidget(room.table)
     steps = [room.table.table.item(row, 1).text() for row in range(2)]
     losses = [room.table.table.item(row, 2).text() for row in range(2)]
@@ -85,7 +85,7 @@ def test_the_loss_of_all_the_training_data_is_told_beside_that_of_a_batch(room, 
     facts = {"train_loss": 0.375, "val_loss": 0.2}
     train_link.received.emit(messages.ViewReply(1, "scores", 1, {}, facts))
     assert room.loss.caption.said() == f"{batch} · all {formatting.number(0.375)} · {validation}"
-    begun.change(replace(begun.setup, batch=0))
+    begun.controller.change(replace(begun.setup, batch=0))
     train_link.received.emit(messages.SetupChanged(1, 1, ("batch",)))
     train_link.received.emit(messages.ViewReply(1, "scores", 1, {}, facts))
     assert "all" not in room.loss.caption.said(), "the batch is all of it"

@@ -48,9 +48,9 @@ def revival(session, link):
 
 
 def trained(session, link, revival, qtbot, steps=30, setup=SETUP):
-    session.setup = setup
-    session.begin()
-    session.advance(steps)
+    session.store.setup = setup
+    session.controller.begin()
+    session.controller.advance(steps)
     link.work()
     keeps(session, revival, qtbot)
 
@@ -76,18 +76,18 @@ def test_a_run_is_back_where_it_stood_and_goes_on_as_if_nothing_had_been(
 ):
     trained(session, link, revival, qtbot)
     there, curve = weights(session, link), losses(session.run)
-    session.advance(20)
+    session.controller.advance(20)
     link.work()
     end, whole = weights(session, link), losses(session.run)
-    session.rewind(30)
+    session.controller.rewind(30)
     keeps(session, revival, qtbot)
     link.die()
     run = session.run
     assert (run.alive, run.step, len(session.runs)) == (True, 30, 1)
     assert (weights(session, link), losses(run)) == (there, curve)
-    assert not session.plays
+    assert not session.controller.plays
     assert "the run is restored after 30 steps" in revival.heard[-1]
-    session.advance(20)
+    session.controller.advance(20)
     link.work()
     assert (weights(session, link), losses(run)) == (end, whole)
 
@@ -108,34 +108,34 @@ def test_a_run_on_a_table_comes_back_with_the_file_it_needs(
 
 def test_steps_that_were_not_kept_are_made_again(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
-    session.advance(7)
+    session.controller.advance(7)
     link.work()
     whole = losses(session.run)
     link.die()
     assert session.run.step == 30
     assert len(losses(session.run)) == 30
     assert session.run.furthest == 37
-    session.go_to_furthest()
+    session.controller.go_to_furthest()
     link.work()
     assert losses(session.run) == whole
 
 
 def test_what_was_changed_on_the_way_is_kept_too(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
-    session.edit_weight("0.weight", 0, 0.625)
+    session.controller.edit_weight("0.weight", 0, 0.625)
     keeps(session, revival, qtbot)
-    session.change(replace(SETUP, optimizer=Part("adam", {"lr": 0.25})))
+    session.controller.change(replace(SETUP, optimizer=Part("adam", {"lr": 0.25})))
     qtbot.waitUntil(lambda: session.run.setup.optimizer.options.get("lr") == 0.25)
-    session.advance(5)
+    session.controller.advance(5)
     link.work()
     keeps(session, revival, qtbot)
     there = weights(session, link)
     link.die()
     assert (session.run.step, weights(session, link)) == (35, there)
-    session.rewind(30)
+    session.controller.rewind(30)
     start = next(one.start for one in session.run.begun.parameters if one.name == "0.weight")
     assert weights(session, link)[start] == 0.625
-    session.advance(5)
+    session.controller.advance(5)
     link.work()
     assert weights(session, link) == there
 
@@ -143,16 +143,16 @@ def test_what_was_changed_on_the_way_is_kept_too(session, link, revival, qtbot):
 def test_every_run_comes_back_not_only_the_one_that_is_driven(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
     first = session.run
-    session.fork()
-    session.advance(10)
+    session.controller.fork()
+    session.controller.advance(10)
     link.work()
     keeps(session, revival, qtbot)
     link.die()
     assert [(one.alive, one.step) for one in session.runs] == [(True, 30), (True, 40)]
     assert session.run is not first
     assert session.run.begun.parent == first.run_id
-    session.select(first.run_id)
-    session.advance(1)
+    session.controller.select(first.run_id)
+    session.controller.advance(1)
     link.work()
     assert first.step == 31
 
@@ -178,7 +178,7 @@ def test_a_state_that_does_not_fit_is_told_and_the_curves_stay(session, link, re
 
 def test_a_run_that_cannot_be_kept_is_not_asked_for_without_end(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
-    session.advance(1)
+    session.controller.advance(1)
     link.work()
     count = len(link.sent)
     no = messages.RunSaved(
@@ -206,8 +206,8 @@ def test_a_run_out_of_a_file_survives_an_engine_that_dies_over_it(session, link,
 
 def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
-    session.fork()
-    session.advance(3)
+    session.controller.fork()
+    session.controller.advance(3)
     link.work()
     keeps(session, revival, qtbot)
     held = [revival.kept(run.run_id) for run in session.runs]
@@ -225,9 +225,9 @@ def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, lin
 
 def test_a_run_that_one_forks_from_is_kept_where_it_was_left(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
-    session.advance(12)
+    session.controller.advance(12)
     link.work()
-    session.fork()
+    session.controller.fork()
     left = session.runs[0]
     qtbot.waitUntil(lambda: revival.kept(left.run_id).step == 42)
     keeps(session, revival, qtbot)
@@ -242,7 +242,7 @@ def test_a_fork_whose_engine_dies_at_once_is_made_again(session, link, revival, 
     send = link.send
     if not reads:
         link.send = lambda message: None
-    session.fork()
+    session.controller.fork()
     link.send = send
     link.die()
     fork = session.run
@@ -251,7 +251,7 @@ def test_a_fork_whose_engine_dies_at_once_is_made_again(session, link, revival, 
     assert losses(fork) == curve
     assert weights(session, link) == there
     assert "the run is restored after 30 steps" in revival.heard[-1]
-    session.advance(3)
+    session.controller.advance(3)
     link.work()
     assert fork.step == 33
 

@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from gradscribe.app.training.session.runs import KEPT_RUNS
+from gradscribe.app.training.session.run_store import KEPT_RUNS
 from gradscribe.app.training.session.state import DEFAULT_SETUP, describe_difference, run_name
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
@@ -10,41 +10,41 @@ from tests.app.training.fakes import SGD, boundary, problem
 
 
 def test_opening_trains_at_once(session, train_link):
-    session.open()
+    session.controller.open()
     train = train_link.last(messages.Train)
     assert train.setup == DEFAULT_SETUP
     train_link.begin(train.run_id, DEFAULT_SETUP)
     assert train_link.last(messages.Play).run_id == train.run_id
-    assert session.plays
+    assert session.controller.plays
 
 
 def test_an_engine_that_still_starts_is_not_given_up(session, train_link):
-    session.open()
-    session.pause()
-    session.next_event()
-    assert not session._patience.isActive()
+    session.controller.open()
+    session.controller.pause()
+    session.controller.next_event()
+    assert not session.controller._patience.isActive()
     train_link.begin(1, DEFAULT_SETUP)
-    session.pause()
-    assert session._patience.isActive()
-    session._patience.stop()
+    session.controller.pause()
+    assert session.controller._patience.isActive()
+    session.controller._patience.stop()
 
 
 def test_what_can_be_chosen_is_asked_again_of_another_engine(session, train_link):
-    session.open()
+    session.controller.open()
     train_link.kill("it ended")
     train_link.sent.clear()
-    session.begin(play=True)
+    session.controller.begin(play=True)
     kinds = [type(one) for one in train_link.sent]
     assert kinds[:2] == [messages.ListCatalogue, messages.Train]
-    session.catalogue = messages.Catalogue(0, (), {})
+    session.store.catalogue = messages.Catalogue(0, (), {})
     train_link.sent.clear()
-    session.begin()
+    session.controller.begin()
     assert train_link.last(messages.ListCatalogue) is None
 
 
 def test_opening_twice_begins_one_run(session, train_link):
-    session.open()
-    session.open()
+    session.controller.open()
+    session.controller.open()
     assert len([one for one in train_link.sent if isinstance(one, messages.Train)]) == 1
 
 
@@ -73,7 +73,7 @@ def test_messages_of_other_runs_are_dropped(begun, train_link):
 def test_a_change_that_begins_anew_keeps_the_curves(begun, train_link):
     train_link.grow(1, 0, 100)
     train_link.state(1, 99, "running")
-    begun.change(SGD)
+    begun.controller.change(SGD)
     train_link.received.emit(messages.SetupChanged(1, 99, restarts=("data",)))
     train_link.begin(1, SGD)
     kept, run = begun.runs
@@ -87,7 +87,7 @@ def test_a_run_that_played_goes_on_after_it_began_anew(begun, train_link):
     train_link.sent.clear()
     train_link.begin(1, SGD)
     assert train_link.last(messages.Play) is not None
-    begun.pause()
+    begun.controller.pause()
     train_link.sent.clear()
     train_link.begin(1, SGD)
     assert train_link.last(messages.Play) is None
@@ -95,19 +95,19 @@ def test_a_run_that_played_goes_on_after_it_began_anew(begun, train_link):
 
 def test_a_condition_that_is_reached_stops_the_play(begun, train_link):
     until = messages.StopCondition("loss_below", 0.1)
-    begun.play([until])
+    begun.controller.play([until])
     assert train_link.sent[-1].until == (until,)
     train_link.state(1, 80, reached="loss below 0.1")
-    assert not begun.plays
+    assert not begun.controller.plays
 
 
 def test_a_fork_that_begins_anew_branches_off_no_more(begun, train_link):
     train_link.state(1, 60)
-    begun.fork()
+    begun.controller.fork()
     fork = begun.run
     train_link.begin(fork.run_id, DEFAULT_SETUP, parent=1, parent_step=60)
     other = replace(DEFAULT_SETUP, data=Part("xor"))
-    begun.change(other)
+    begun.controller.change(other)
     train_link.begin(fork.run_id, other)
     assert fork.name == "xor · mlp · adam 0.03"
     assert fork.branch is None
@@ -115,26 +115,26 @@ def test_a_fork_that_begins_anew_branches_off_no_more(begun, train_link):
 
 def test_a_run_can_be_hidden_and_forgotten_but_not_the_current_one(begun, train_link):
     train_link.state(1, 60)
-    begun.fork()
-    begun.hide(1, True)
-    assert begun.look.hidden == {1}
-    begun.drop(begun.run.run_id)
-    begun.drop(1)
+    begun.controller.fork()
+    begun.store.hide(1, True)
+    assert begun.store.look.hidden == {1}
+    begun.controller.drop(begun.run.run_id)
+    begun.controller.drop(1)
     assert [run.run_id for run in begun.runs] == [begun.run.run_id]
     assert train_link.last(messages.DropRun).run_id == 1
 
 
 def test_a_refused_setup_is_told_at_its_place(begun, train_link, qtbot):
-    with qtbot.waitSignal(begun.error_changed) as told:
+    with qtbot.waitSignal(begun.store.error_changed) as told:
         train_link.received.emit(problem(1, "no layers", "model.layers"))
     assert told.args == ["model.layers", "no layers"]
 
 
 def test_a_run_that_never_began_is_tried_again_with_the_next_setup(session, train_link):
-    session.open()
+    session.controller.open()
     train_link.received.emit(problem(1, "no such file", "data.path"))
-    session.change(SGD)
-    session.play()
+    session.controller.change(SGD)
+    session.controller.play()
     assert train_link.last(messages.Train).setup == SGD
 
 
@@ -143,32 +143,32 @@ def test_an_engine_that_dies_leaves_the_curves(begun, train_link):
     train_link.state(1, 99, "running")
     train_link.died.emit("it was killed")
     assert len(begun.run.curve("loss")) == 99
-    assert not begun.plays
+    assert not begun.controller.plays
     assert begun.run.problem == "it was killed"
-    begun.play()
+    begun.controller.play()
     assert train_link.last(messages.Train).run_id == 2
     assert len(begun.runs) == 2
 
 
 def test_a_state_ends_the_patience(begun, train_link):
-    begun.pause()
+    begun.controller.pause()
     train_link.state(1, 3)
-    assert not begun._patience.isActive()
+    assert not begun.controller._patience.isActive()
 
 
 def test_a_nan_stops_the_play_and_says_why(begun, train_link):
     from gradscribe.engine.protocol.tape import Problem
 
     train_link.state(1, 7, "failed", problem=Problem("NaN", "log of a negative number"))
-    assert not begun.plays
+    assert not begun.controller.plays
     assert begun.run.problem == "log of a negative number"
 
 
 def test_views_are_wanted_again_by_a_run_that_began_anew(begun, train_link):
-    begun.watch([messages.ViewRequest("gradients")])
+    begun.controller.watch([messages.ViewRequest("gradients")])
     assert train_link.sent[-1] == messages.WatchViews(1, (messages.ViewRequest("gradients"),))
     train_link.sent.clear()
-    begun.watch([messages.ViewRequest("gradients")])
+    begun.controller.watch([messages.ViewRequest("gradients")])
     assert not train_link.sent
     train_link.begin(1)
     assert train_link.last(messages.WatchViews) is not None
@@ -221,16 +221,16 @@ def test_what_one_s_own_module_raises_is_told_with_its_line(
 ):
     found = problem(1, message, "model.source")
     placed = replace(found.problem, place=Place(line=line))
-    with qtbot.waitSignal(begun.error_changed) as heard:
+    with qtbot.waitSignal(begun.store.error_changed) as heard:
         train_link.received.emit(replace(found, problem=placed))
     assert heard.args == ["model.source", told]
 
 
 def test_new_data_and_weights_stay_when_something_else_is_changed(begun, train_link, qtbot):
-    begun.reset(data=True)
+    begun.controller.reset(data=True)
     train_link.begin(1, Setup(weight_seed=0, data_seed=1))
     assert begun.run.setup.data_seed == 1
-    begun.change(replace(begun.setup, model=Part("linear")))
+    begun.controller.change(replace(begun.setup, model=Part("linear")))
     qtbot.waitUntil(lambda: train_link.last(messages.ChangeSetup) is not None)
     asked = train_link.last(messages.ChangeSetup).setup
     assert (asked.model, asked.weight_seed, asked.data_seed) == (Part("linear"), 0, 1)
@@ -238,15 +238,15 @@ def test_new_data_and_weights_stay_when_something_else_is_changed(begun, train_l
 
 def test_a_run_that_was_refused_does_not_seem_to_train(session, train_link):
     train_link.greet()
-    session.open()
-    assert session.plays
+    session.controller.open()
+    assert session.controller.plays
     train_link.received.emit(problem(session.run.run_id, "no column 'b'", "data.target"))
-    assert not session.plays
+    assert not session.controller.plays
     train_link.sent.clear()
-    session.toggle()
+    session.controller.toggle()
     assert train_link.last(messages.Train) is not None
     train_link.begin(session.run.run_id)
-    assert session.plays
+    assert session.controller.plays
 
 
 def test_a_run_on_a_file_is_called_after_it():

@@ -20,30 +20,30 @@ def waiting(qtbot):
 
 
 def test_every_view_is_of_the_step_that_the_setup_ends_at(live, qtbot):
-    live.setup = Setup(
+    live.store.setup = Setup(
         data=Part("moons"), model=Part("mlp"), steps=137, batch=16, validate_every=10
     )
-    live.watch([messages.ViewRequest(kind, every_ms=1000) for kind in KINDS])
-    live.begin(play=True)
+    live.controller.watch([messages.ViewRequest(kind, every_ms=1000) for kind in KINDS])
+    live.controller.begin(play=True)
     assert settle.wait_until_settled(live, waiting(qtbot))
     run = live.run
     assert run.step == run.curve("loss").last == 137
     assert {kind: run.views[kind].step for kind in KINDS} == dict.fromkeys(KINDS, 137)
-    assert not live.plays
+    assert not live.controller.plays
 
 
 def test_a_run_that_stands_still_stays_where_it_is(live, qtbot):
-    live.advance(12)
+    live.controller.advance(12)
     wait_for(qtbot, lambda: live.run.step == 12)
     assert settle.wait_until_settled(live, waiting(qtbot))
     assert live.run.step == 12
 
 
 def test_a_run_that_fails_rests_before_the_step_that_failed(live, qtbot):
-    live.setup = Setup(
+    live.store.setup = Setup(
         data=Part("line"), model=Part("linear"), optimizer=Part("sgd", {"lr": 1e9}), steps=5000
     )
-    live.begin(play=True)
+    live.controller.begin(play=True)
     assert settle.wait_until_settled(live, waiting(qtbot))
     assert live.run.state.reached == "nan"
     assert live.run.step < 5000
@@ -51,7 +51,7 @@ def test_a_run_that_fails_rests_before_the_step_that_failed(live, qtbot):
 
 @pytest.mark.parametrize("data", ["nothing such", "csv"])
 def test_a_setup_that_cannot_be_run_is_not_waited_for(live, qtbot, data):
-    live.setup = Setup(data=Part(data))
-    live.begin(play=True)
+    live.store.setup = Setup(data=Part(data))
+    live.controller.begin(play=True)
     assert not settle.wait_until_settled(live, waiting(qtbot))
-    assert live.complaint[1]
+    assert live.store.error[1]

@@ -54,7 +54,7 @@ def test_a_pause_for_another_reason_is_not_taken_for_it(room, begun, train_link)
     room.bar.until_chosen.emit(messages.StopCondition("loss_below", 0.1))
     for reached in ("", "step", "nan", "memory", "plateau"):
         train_link.state(1, 700, reached=reached)
-    begun.play()
+    begun.controller.play()
     train_link.state(1, 800, reached="loss_below")
     assert not any("Paused" in one for one in told)
 
@@ -97,8 +97,8 @@ def test_an_end_that_a_file_gives_is_said_once_it_is_reached(room, begun, train_
     assert train_link.last(messages.Play).until == (end,)
     train_link.state(begun.run.run_id, steps, reached="step")
     assert [one for one in told if "Paused" in one] == [f"Paused at step {steps}"]
-    assert not begun.plays
-    begun.play()
+    assert not begun.controller.plays
+    begun.controller.play()
     assert train_link.last(messages.Play).until == ()
 
 

@@ -98,9 +98,9 @@ def step(window, record):
     link = window.train_link
     link.greet()
     sick = setup.parse(SICK["missing-zero-grad"])
-    window.training.take_over(sick, (), 0, frozenset())
-    window.training.begin()
-    run = window.training.look.run_id
+    window.training.controller.take_over(sick, (), 0, frozenset())
+    window.training.controller.begin()
+    run = window.training.store.look.run_id
     link.begin(run, sick)
     link.grow(run, 0, 4)
     live = TrainingRun(sick)
@@ -122,17 +122,17 @@ def test_show_me_trains_the_fixed_run_beside_the_one_that_is_sick(step, qtbot):
     (begun,) = (m for m in window.train_link.sent if isinstance(m, messages.Train))
     assert begun.setup.mistakes == ()
     session = window.training
-    seen = {one.run_id for one in session.runs} - session.look.hidden
+    seen = {one.run_id for one in session.runs} - session.store.look.hidden
     assert seen == {sick, begun.run_id}
-    assert len(session.find(sick).curve("loss")) > 0
+    assert len(session.store.find(sick).curve("loss")) > 0
     assert "both runs are shown" in window.status.message.text()
 
 
 def test_a_run_that_is_gone_is_said(step):
     window, sick = step
     session = window.training
-    session.begin()
-    session.drop(sick)
+    session.controller.begin()
+    session.controller.drop(sick)
     assert (
         apply_fix.fixable_findings(session, sick, window.session.result.tape.findings)
         == frozenset()
@@ -141,5 +141,5 @@ def test_a_run_that_is_gone_is_said(step):
 
 
 def test_without_the_catalogue_nothing_is_offered(session, train_link):
-    session.open()
+    session.controller.open()
     assert apply_fix.train_fixed(session, 1, "missing-zero-grad") == ""

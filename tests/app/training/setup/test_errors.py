@@ -86,8 +86,8 @@ def gradients(run_id):
 def test_of_a_run_that_cannot_begin_nothing_of_the_one_before_is_seen(room, begun, train_link):
     view_adapters.show_view(room, begun.run, gradients(1))
     assert room.gradients.accessibleDescription() == "0.weight 1.0000, 0.bias 2.0000"
-    begun.change(replace(begun.setup, model=Part("linear")))
-    begun.begin()
+    begun.controller.change(replace(begun.setup, model=Part("linear")))
+    begun.controller.begin()
     assert begun.run.begun is None
     train_link.received.emit(problem(begun.run.run_id, "two inputs, not one", "model"))
     assert not room.gradients.accessibleDescription()
@@ -103,9 +103,9 @@ def test_a_run_that_goes_on_as_it_was_keeps_its_pictures(room, begun, train_link
 
 
 def test_the_next_run_that_begins_is_seen(room, begun, train_link):
-    begun.begin()
+    begun.controller.begin()
     train_link.received.emit(problem(begun.run.run_id, "two inputs, not one", "model"))
-    begun.begin()
+    begun.controller.begin()
     train_link.begin(begun.run.run_id)
     assert room.weights.choice.count() == 2
     assert len(room.boundary._points)

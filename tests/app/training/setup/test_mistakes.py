@@ -179,27 +179,27 @@ def test_switching_a_mistake_off_in_the_room_takes_back_what_it_brought(room, be
 
 def test_making_a_mistake_begins_both_runs_from_the_start(begun, train_link):
     train_link.grow(1, 1, 60)
-    begun.change(wrong("no_zero_grad"))
-    begun._rest.timeout.emit()
+    begun.controller.change(wrong("no_zero_grad"))
+    begun.controller._rest.timeout.emit()
     along = train_link.last(messages.PairRuns)
-    both = [begun.find(along.run_id), begun.find(along.right_id)]
+    both = [begun.store.find(along.run_id), begun.store.find(along.right_id)]
     assert begun.run is both[0]
     assert [run.setup.mistakes for run in both] == [("no_zero_grad",), ()]
-    assert begun.look.hidden == {begun.runs[0].run_id}
-    assert begun.plays
+    assert begun.store.look.hidden == {begun.runs[0].run_id}
+    assert begun.controller.plays
     for run in both:
         train_link.begin(run.run_id, run.setup)
     assert "no zero grad" in both[0].name
     assert "no zero grad" not in both[1].name
-    begun.undo()
-    begun._rest.timeout.emit()
-    assert begun.right_id == 0
+    begun.controller.undo()
+    begun.controller._rest.timeout.emit()
+    assert begun.store.right_id == 0
     assert begun.run.setup.mistakes == ()
 
 
 def test_the_line_stands_in_the_room_while_the_mistake_is_made(room, begun, train_link):
     room.form.edited.emit(wrong("no_zero_grad"))
-    begun._rest.timeout.emit()
+    begun.controller._rest.timeout.emit()
     along = train_link.last(messages.PairRuns)
     train_link.begin(along.run_id, begun.setup)
     kinds = [wish.kind for wish in train_link.last(messages.WatchViews).wishes]
@@ -208,7 +208,7 @@ def test_the_line_stands_in_the_room_while_the_mistake_is_made(room, begun, trai
     assert "24.0 times" in room.beside.said()
     assert room.mistake_strip.isVisible()
     room.form.edited.emit(DEFAULT_SETUP)
-    begun._rest.timeout.emit()
+    begun.controller._rest.timeout.emit()
     train_link.begin(begun.run.run_id, DEFAULT_SETUP)
     assert not room.mistake_strip.isVisible()
 

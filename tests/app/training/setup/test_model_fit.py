@@ -63,7 +63,7 @@ def test_picking_data_tells_which_model_takes_them(room, begun, qtbot):
     tokens = CatalogueEntry("data", "words", "Words", inputs="tokens")
     reader = CatalogueEntry("model", "reader", "Reader", takes=("tokens",))
     mlp = CatalogueEntry("model", "mlp", "Layers", takes=("n",))
-    begun.catalogue = messages.Catalogue(0, (tokens, reader, mlp), {})
+    begun.store.catalogue = messages.Catalogue(0, (tokens, reader, mlp), {})
     with qtbot.waitSignal(begun.said) as told:
         room.form.edited.emit(Setup(data=Part("words"), model=Part("mlp")))
     assert begun.setup.model == Part("reader")

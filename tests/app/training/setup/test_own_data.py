@@ -14,20 +14,20 @@ from tests.app.training.fakes import begun as made
 
 def test_points_are_drawn_into_the_setup(room, begun):
     assert isinstance(room.presenter.own, own_data.OwnData)
-    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    begun.controller.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
     assert room.boundary.editable
     room.boundary.drawn.emit(0.25, -0.5, 1)
     assert begun.setup.data.options["points"] == [[0.0, 0.0, 1], [0.25, -0.5, 1]]
     room.boundary.moved.emit(0, 1.0, 1.0)
     room.boundary.removed.emit(1)
     assert begun.setup.data.options["points"] == [[1.0, 1.0, 1]]
-    begun.change(Setup())
+    begun.controller.change(Setup())
     assert not room.boundary.editable
 
 
 def test_points_of_a_set_up_that_is_there_before_the_engine_can_be_drawn(room, begun):
-    known, begun.catalogue = begun.catalogue, None
-    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    known, begun.store.catalogue = begun.store.catalogue, None
+    begun.controller.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
     begun.on_message(known)
     assert room.boundary.editable
     assert room.brush.isVisible()
@@ -45,7 +45,7 @@ def told(rows):
 
 def test_a_class_of_points_is_given_a_name(room, begun, train_link):
     drawn = Setup(data=Part("points", {"points": [[0.0, 0.0, 0], [1.0, 1.0, 1], [2.0, 0.0, 2]]}))
-    begun.change(drawn)
+    begun.controller.change(drawn)
     train_link.received.emit(replace(made(1, drawn), classes=("0", "1", "2")))
     room.boundary.named.emit(2, "a, b  c")
     assert begun.setup.data.options["names"] == ", , a b c"
@@ -68,7 +68,7 @@ def test_a_class_of_points_is_given_a_name(room, begun, train_link):
 def test_of_points_taken_away_quickly_none_is_another_than_the_one_clicked(room, begun, train_link):
     rows = [[x / 10, 0.1, 1] for x in range(6)]
     drawn = Setup(data=Part("points", {"points": rows}))
-    begun.change(drawn)
+    begun.controller.change(drawn)
     train_link.received.emit(made(1, drawn))
     train_link.received.emit(told(rows))
     left = list(rows)
@@ -85,7 +85,7 @@ def test_of_points_taken_away_quickly_none_is_another_than_the_one_clicked(room,
 def test_points_on_a_curve_are_shown_as_they_are_drawn_by_now(room, begun, train_link):
     rows = [[-1.0, 0.0], [0.0, 0.5], [1.0, 1.0]]
     drawn = Setup(data=Part("points_line", {"points": rows}))
-    begun.change(drawn)
+    begun.controller.change(drawn)
     train_link.received.emit(made(1, drawn, task="regression"))
     train_link.received.emit(told(rows))
     room.fit.removed.emit(0)
@@ -97,34 +97,34 @@ def test_points_on_a_curve_are_shown_as_they_are_drawn_by_now(room, begun, train
 
 def test_without_points_the_picture_is_empty_and_nothing_trains(room, begun, train_link):
     drawn = Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]}))
-    begun.change(drawn)
-    begun.play()
-    begun.change(replace(drawn, data=Part("points", {"points": []})))
+    begun.controller.change(drawn)
+    begun.controller.play()
+    begun.controller.change(replace(drawn, data=Part("points", {"points": []})))
     assert train_link.last(messages.Pause) is not None
-    assert not begun.plays
+    assert not begun.controller.plays
     train_link.received.emit(boundary(1))
     assert room.boundary._ground is None, "a late picture of what was there"
     assert not len(room.boundary._points)
     room.boundary.drawn.emit(0.25, -0.5, 1)
     assert begun.setup.data.options["points"] == [[0.25, -0.5, 1]]
-    assert begun.plays
+    assert begun.controller.plays
     assert room.boundary._ground is not None
 
 
 def test_what_is_said_fills_the_plane_that_one_draws_on(room, begun, train_link):
-    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    begun.controller.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
     train_link.received.emit(boundary(1))
     room.presenter.want()
     (wish,) = (w for w in train_link.last(messages.WatchViews).wishes if w.kind == "boundary")
     assert wish.options["around"] == list(room.boundary.domain)
-    begun.change(Setup())
+    begun.controller.change(Setup())
     room.presenter.want()
     (wish,) = (w for w in train_link.last(messages.WatchViews).wishes if w.kind == "boundary")
     assert "around" not in wish.options
 
 
 def test_points_on_a_curve_have_no_class(room, begun):
-    begun.change(Setup(data=Part("points_line")))
+    begun.controller.change(Setup(data=Part("points_line")))
     room.fit.drawn.emit(0.5, 0.25, 0)
     assert begun.setup.data.options["points"] == [[-1.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
     room.fit.moved.emit(2, 0.6, 0.3)
@@ -138,7 +138,7 @@ def looked(**more):
 
 
 def test_a_last_column_of_a_few_words_is_learned_as_classes(begun, room, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
     train_link.received.emit(looked())
     options = begun.setup.data.options
     assert (options["inputs"], options["target"]) == (["a", "b"], "kind")
@@ -153,20 +153,20 @@ def test_a_column_in_which_every_cell_differs_is_no_target():
 
 
 def test_whether_the_first_row_names_columns_is_found_and_can_be_told(begun, room, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
     assert train_link.last(messages.InspectFile).header is None
     train_link.received.emit(looked(header=False))
     assert begun.setup.data.options["header"] is False
     train_link.sent.clear()
     options = {**begun.setup.data.options, "header": True}
-    begun.change(replace(begun.setup, data=Part("csv", options)))
+    begun.controller.change(replace(begun.setup, data=Part("csv", options)))
     assert train_link.last(messages.InspectFile).header is True
     train_link.received.emit(looked())
     assert begun.setup.data.options["header"] is True
 
 
 def test_the_target_can_be_left_out_again(begun, room, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
     train_link.received.emit(looked())
     room.file.table.horizontalHeader().sectionClicked.emit(2)
     assert begun.setup.data.options["target"] == ""
@@ -175,8 +175,8 @@ def test_the_target_can_be_left_out_again(begun, room, train_link):
 
 def test_what_is_wrong_with_a_file_is_said_once(begun, room, train_link):
     chosen = {"path": "old.csv", "inputs": ["size"], "target": "price"}
-    begun.change(Setup(data=Part("csv", chosen)))
-    begun.change(Setup(data=Part("csv", {**chosen, "path": "f.csv"})))
+    begun.controller.change(Setup(data=Part("csv", chosen)))
+    begun.controller.change(Setup(data=Part("csv", {**chosen, "path": "f.csv"})))
     missing = messages.TrainProblem(1, Problem("BadSetup", "no column 'size'"), "data")
     bad = messages.FileSummary(1, "f.csv", problem=Problem("CSV", "f.csv: row 3 has 1 cells"))
     for order in ((missing, bad), (bad, missing)):
@@ -206,10 +206,10 @@ def complain(link, place, words):
 
 def test_what_was_not_chosen_yet_is_asked_for_and_no_mistake(begun, room, train_link):
     no_inputs = ("data.inputs", "name columns: data.inputs is empty")
-    begun.change(Setup(data=Part("csv")))
+    begun.controller.change(Setup(data=Part("csv")))
     complain(train_link, "data.path", "choose a file")
     assert (complaints(room), asked(room, "path")) == ([], "Choose a file")
-    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
     complain(train_link, *no_inputs)
     assert (complaints(room), asked(room, "path")) == ([], "")
     train_link.received.emit(looked())
@@ -228,7 +228,9 @@ def test_what_was_not_chosen_yet_is_asked_for_and_no_mistake(begun, room, train_
 
 
 def test_columns_that_cannot_be_are_a_mistake(begun, room, train_link):
-    begun.change(Setup(data=Part("csv", {"path": "f.csv", "inputs": ["a"], "target": "b"})))
+    begun.controller.change(
+        Setup(data=Part("csv", {"path": "f.csv", "inputs": ["a"], "target": "b"}))
+    )
     complain(train_link, "data.inputs", "data.inputs is 3, not a list")
     train_link.received.emit(looked())
     assert complaints(room) == ["data.inputs is 3, not a list"]
@@ -239,7 +241,7 @@ def test_columns_that_cannot_be_are_a_mistake(begun, room, train_link):
 def test_a_file_that_changed_is_read_again_when_one_asks_for_it(begun, room, train_link, tmp_path):
     path = str(tmp_path / "f.csv")
     options = {"path": path, "inputs": ["a"], "target": "b", "header": True}
-    begun.change(Setup(data=Part("csv", options)))
+    begun.controller.change(Setup(data=Part("csv", options)))
     found = replace(looked(), path=path)
     train_link.received.emit(found)
     train_link.sent.clear()
@@ -258,7 +260,7 @@ def test_a_file_that_changed_is_read_again_when_one_asks_for_it(begun, room, tra
 
 def test_a_file_that_went_bad_leaves_the_run_alone(begun, room, train_link, tmp_path):
     path = str(tmp_path / "f.csv")
-    begun.change(Setup(data=Part("csv", {"path": path, "inputs": ["a"], "target": "b"})))
+    begun.controller.change(Setup(data=Part("csv", {"path": path, "inputs": ["a"], "target": "b"})))
     train_link.received.emit(replace(looked(), path=path))
     room.file.again.emit()
     train_link.sent.clear()
@@ -269,12 +271,12 @@ def test_a_file_that_went_bad_leaves_the_run_alone(begun, room, train_link, tmp_
 
 
 def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
-    begun.change(Setup())
+    begun.controller.change(Setup())
     assert not room.brush.isVisible()
-    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    begun.controller.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
     assert room.brush.isVisible()
     assert room.held_back.isVisible()
-    begun.change(replace(begun.setup, train=1.0))
+    begun.controller.change(replace(begun.setup, train=1.0))
     assert not room.held_back.isVisible(), "all points are trained on"
     told, area = [], room.boundary._area.toRect()
     room.boundary.drawn.connect(lambda _x, _y, kind: told.append(kind))

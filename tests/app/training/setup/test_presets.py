@@ -107,10 +107,10 @@ def test_one_begins_at_once_and_curves_on_other_data_are_hidden(begun, train_lin
     asked = [one for one in train_link.sent if isinstance(one, messages.Train)]
     assert asked[-1].setup == start.setup
     assert first in begun.runs
-    assert first.run_id in begun.look.hidden
+    assert first.run_id in begun.store.look.hidden
     train_link.begin(begun.run.run_id, start.setup)
     assert train_link.last(messages.Play).run_id == begun.run.run_id
     qtbot.wait(100)
     assert [one for one in train_link.sent if isinstance(one, messages.Train)] == asked
-    begun.undo()
+    begun.controller.undo()
     assert begun.setup == before

@@ -103,14 +103,14 @@ def test_a_module_from_elsewhere_is_held_to_what_such_programs_may_do():
 
 
 def test_a_program_that_waits_to_be_run_gives_no_module(begun):
-    begun.set_program(Doc(source=NET, foreign=True))
-    assert not begun.source
-    begun.set_program(Doc(source=NET, foreign=True, seen=True))
-    assert (begun.source, begun.foreign) == (NET, True)
+    begun.controller.set_program(Doc(source=NET, foreign=True))
+    assert not begun.controller.source
+    begun.controller.set_program(Doc(source=NET, foreign=True, seen=True))
+    assert (begun.controller.source, begun.controller.foreign) == (NET, True)
 
 
 def test_the_form_takes_it_too(room, begun):
-    begun.source = NET
+    begun.controller.source = NET
     room.form.edited.emit(Setup(data=begun.setup.data, model=Part("own")))
     assert begun.setup.model.options["source"] == NET
 
@@ -118,16 +118,16 @@ def test_the_form_takes_it_too(room, begun):
 def test_a_program_that_became_one_s_own_in_the_room_gives_its_module(window):
     window.session.load(Doc(source=NET, foreign=True))
     window.rooms.show_workspace("training")
-    assert not window.rooms.session.source
+    assert not window.rooms.session.controller.source
     window.session.trust()
-    assert window.rooms.session.source == NET
+    assert window.rooms.session.controller.source == NET
 
 
 def test_who_comes_back_with_another_module_is_told(window):
     said = []
     window.rooms.said.connect(said.append)
     window.session.edit(NET)
-    window.rooms.session.setup = user_module.with_program_module(DEFAULT_SETUP, NET)
+    window.rooms.session.store.setup = user_module.with_program_module(DEFAULT_SETUP, NET)
     window.rooms.show_workspace("training")
     assert not any("module" in one for one in said)
     window.rooms.show_workspace("program")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from gradscribe.app.training.session.runs import KEPT_RUNS, MOST_UNDO
+from gradscribe.app.training.session.run_store import KEPT_RUNS
 from gradscribe.app.training.session.state import DEFAULT_SETUP, RunState
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
@@ -29,71 +29,58 @@ def test_a_run_that_hardly_began_is_not_kept(begun, train_link):
     train_link.grow(1, 0, 5)
     train_link.begin(1)
     assert len(begun.runs) == 1
-    begun.begin()
+    begun.controller.begin()
     assert len(begun.runs) == 1
     assert train_link.last(messages.DropRun).run_id == 1
 
 
 def test_beginning_again_lays_the_run_before_aside(begun, train_link):
     train_link.grow(1, 0, 100)
-    begun.begin(play=True)
+    begun.controller.begin(play=True)
     assert [run.alive for run in begun.runs] == [False, True]
-    assert begun.plays
+    assert begun.controller.plays
 
 
 def test_old_runs_make_room(begun, train_link):
     for _ in range(KEPT_RUNS + 3):
-        train_link.grow(begun.look.run_id, 0, 40)
-        begun.begin()
-        train_link.begin(begun.look.run_id)
+        train_link.grow(begun.store.look.run_id, 0, 40)
+        begun.controller.begin()
+        train_link.begin(begun.store.look.run_id)
     assert len(begun.runs) <= KEPT_RUNS + 1
     assert begun.run in begun.runs
 
 
 def test_picking_a_run_that_is_over_gives_its_setup(begun, train_link):
     train_link.grow(1, 0, 100)
-    begun.change(setup(0.5))
+    begun.controller.change(setup(0.5))
     train_link.begin(1, setup(0.5))
     over = begun.runs[0]
     assert over.setup == DEFAULT_SETUP
-    begun.select(over.run_id)
+    begun.controller.select(over.run_id)
     assert begun.setup == DEFAULT_SETUP
     assert begun.run.run_id == 1
-    begun.undo()
+    begun.controller.undo()
     assert begun.setup == setup(0.5)
 
 
-def test_there_is_an_end_to_undo(begun):
-    for lr in range(1, MOST_UNDO + 30):
-        begun._is_dragging = False
-        begun.change(setup(lr / 100))
-    for _ in range(MOST_UNDO + 40):
-        begun.undo()
-    assert not begun.can_undo
-    assert begun.setup != DEFAULT_SETUP
-    for _ in range(MOST_UNDO + 40):
-        begun.redo()
-    assert begun.setup == setup((MOST_UNDO + 29) / 100)
-
-
 def test_a_new_change_forgets_what_was_taken_back(begun):
-    begun.change(setup(0.1))
-    begun.undo()
-    begun.change(setup(0.2))
-    assert not begun.can_redo
+    begun.controller.change(setup(0.1))
+    begun.controller.undo()
+    begun.controller.change(setup(0.2))
+    assert not begun.store.history.can_redo
 
 
 def test_a_change_to_the_same_is_none(begun):
-    begun.change(DEFAULT_SETUP)
-    assert not begun.can_undo
+    begun.controller.change(DEFAULT_SETUP)
+    assert not begun.store.history.can_undo
 
 
 def test_points_that_are_drawn_make_no_runs_to_compare(begun, train_link):
-    begun.change(Setup(data=Part("points", {"points": [[0, 0, 1]]})))
+    begun.controller.change(Setup(data=Part("points", {"points": [[0, 0, 1]]})))
     train_link.begin(1)
     for count in range(2, 6):
         train_link.grow(1, 0, 100)
-        begun.change(Setup(data=Part("points", {"points": [[0, 0, 1]] * count})))
+        begun.controller.change(Setup(data=Part("points", {"points": [[0, 0, 1]] * count})))
         train_link.begin(1)
     assert len(begun.runs) == 1
 
@@ -101,26 +88,26 @@ def test_points_that_are_drawn_make_no_runs_to_compare(begun, train_link):
 def test_curves_on_other_data_are_hidden_and_those_on_more_of_the_same_are_not(begun, train_link):
     def go_on_with(**options):
         train_link.grow(1, 0, 100)
-        begun.change(Setup(data=Part("formula", options)))
+        begun.controller.change(Setup(data=Part("formula", options)))
         train_link.begin(1, Setup(data=Part("formula", options)))
         return begun.runs[-2]
 
     on_circle = go_on_with(formula="x")
-    assert begun.look.hidden == {on_circle.run_id}
+    assert begun.store.look.hidden == {on_circle.run_id}
     on_line = go_on_with(formula="x", noise=0.5)
-    begun.hide(on_circle.run_id, hidden=False)
+    begun.store.hide(on_circle.run_id, hidden=False)
     on_noisy_line = go_on_with(formula="x", noise=0.1)
-    assert begun.look.hidden == frozenset()
+    assert begun.store.look.hidden == frozenset()
     also_on_line = go_on_with(formula="sin(x)")
     every = (on_circle, on_line, on_noisy_line, also_on_line)
-    assert begun.look.hidden == {one.run_id for one in every}
+    assert begun.store.look.hidden == {one.run_id for one in every}
 
 
 def test_hiding_twice_and_showing(begun):
-    begun.hide(1, True)
-    begun.hide(1, True)
-    begun.hide(1, False)
-    assert begun.look.hidden == frozenset()
+    begun.store.hide(1, True)
+    begun.store.hide(1, True)
+    begun.store.hide(1, False)
+    assert begun.store.look.hidden == frozenset()
 
 
 def test_a_fresh_run_stands_at_step_0():
@@ -131,9 +118,9 @@ def test_a_fresh_run_stands_at_step_0():
 
 @pytest.mark.parametrize("run_id", [0, 99, -3])
 def test_what_is_not_there_cannot_be_found_dropped_or_driven(begun, run_id):
-    assert begun.find(run_id) is None
-    begun.drop(run_id)
-    begun.select(run_id)
+    assert begun.store.find(run_id) is None
+    begun.controller.drop(run_id)
+    begun.controller.select(run_id)
     assert begun.run.run_id == 1
 
 
@@ -142,7 +129,7 @@ def weigh(begun, train_link, value, index=3, value_before=0.25):
     count = max(one.start + math.prod(one.shape) for one in begun.run.begun.parameters)
     flat = array(np.full(count, value_before), np.float64)
     train_link.received.emit(messages.ViewReply(begun.run.run_id, "weights", 0, {"flat": flat}))
-    begun.edit_weight(begun.run.begun.parameters[0].name, index, value)
+    begun.controller.edit_weight(begun.run.begun.parameters[0].name, index, value)
 
 
 def edits(train_link):
@@ -152,40 +139,40 @@ def edits(train_link):
 
 
 def test_a_weight_set_by_hand_is_taken_back_and_made_again(begun, train_link):
-    begun.change(setup(0.1))
+    begun.controller.change(setup(0.1))
     weigh(begun, train_link, 2.5)
-    begun.undo()
+    begun.controller.undo()
     assert edits(train_link) == [(3, 2.5), (3, 0.25)]
     assert begun.setup == setup(0.1)
-    begun.redo()
+    begun.controller.redo()
     assert edits(train_link)[-1] == (3, 2.5)
-    begun.undo()
-    begun.undo()
+    begun.controller.undo()
+    begun.controller.undo()
     assert begun.setup == DEFAULT_SETUP
 
 
 def test_a_weight_in_double_precision_is_put_back_to_the_last_bit(begun, train_link):
     weigh(begun, train_link, 2.5, value_before=0.1)
-    begun.undo()
+    begun.controller.undo()
     assert edits(train_link) == [(3, 2.5), (3, 0.1)]
 
 
 def test_a_weight_of_a_step_that_was_left_is_not_put_back(begun, train_link):
     train_link.state(1, 100)
-    begun.change(setup(0.1))
+    begun.controller.change(setup(0.1))
     weigh(begun, train_link, 2.5)
     train_link.state(1, 40)
-    begun.undo()
+    begun.controller.undo()
     assert begun.setup == DEFAULT_SETUP
     assert len(edits(train_link)) == 1
     weigh(begun, train_link, 2.5)
     train_link.begin(1)
-    assert not begun.can_undo
+    assert not begun.store.history.can_undo
 
 
 def test_a_weight_that_was_never_shown_leaves_nothing_to_take_back(begun):
-    begun.edit_weight("nobody", 0, 1.0)
-    assert not begun.can_undo
+    begun.controller.edit_weight("nobody", 0, 1.0)
+    assert not begun.store.history.can_undo
 
 
 def filled(lr, clip=0.0):
@@ -196,7 +183,7 @@ def filled(lr, clip=0.0):
 
 def test_a_run_that_went_back_past_a_change_shows_what_holds_then(begun, train_link):
     changed = replace(DEFAULT_SETUP, optimizer=Part("adam", {"lr": 0.5}), clip_norm=1.0)
-    begun.change(changed)
+    begun.controller.change(changed)
     train_link.received.emit(messages.SetupChanged(1, 50, applied=("optimizer", "clip_norm")))
     said = []
     begun.said.connect(said.append)
@@ -204,12 +191,12 @@ def test_a_run_that_went_back_past_a_change_shows_what_holds_then(begun, train_l
     assert begun.setup == begun.run.setup == DEFAULT_SETUP
     assert begun.run.name == "moons · mlp · adam 0.03"
     assert said == ["As it was at step 40: lr 0.03, clip norm 0"]
-    begun.undo()
+    begun.controller.undo()
     assert begun.setup == changed
 
 
 def test_another_optimizer_comes_back_with_all_its_options(begun, train_link):
-    begun.change(replace(DEFAULT_SETUP, optimizer=Part("sgd", {"lr": 0.5})))
+    begun.controller.change(replace(DEFAULT_SETUP, optimizer=Part("sgd", {"lr": 0.5})))
     train_link.received.emit(messages.SetupChanged(1, 50, applied=("optimizer",)))
     was = replace(DEFAULT_SETUP, optimizer=Part("sgd", {"lr": 0.5, "momentum": 0.0}))
     train_link.received.emit(messages.SetupRestored(1, 40, was, filled(0.03), LINES))
@@ -217,12 +204,12 @@ def test_another_optimizer_comes_back_with_all_its_options(begun, train_link):
 
 
 def test_the_right_run_keeps_its_name_when_both_are_changed(begun, train_link):
-    begun.change(replace(DEFAULT_SETUP, mistakes=("no_zero_grad",)))
-    begun._send_setup()
-    right = begun.find(begun.right_id)
+    begun.controller.change(replace(DEFAULT_SETUP, mistakes=("no_zero_grad",)))
+    begun.controller._send_setup()
+    right = begun.store.find(begun.store.right_id)
     for run in (begun.run, right):
         train_link.begin(run.run_id, run.setup)
-    begun.change(replace(begun.setup, optimizer=Part("adam", {"lr": 0.5})))
+    begun.controller.change(replace(begun.setup, optimizer=Part("adam", {"lr": 0.5})))
     for run in (begun.run, right):
         train_link.received.emit(messages.SetupChanged(run.run_id, 50, applied=("optimizer",)))
     assert right.setup.mistakes == ()

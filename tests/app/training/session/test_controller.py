@@ -6,8 +6,8 @@ from tests.app.training.fakes import other
 
 
 def test_a_change_is_told_to_the_engine_once_it_rests(begun, train_link, qtbot):
-    begun.change(other(begun, 0.1))
-    begun.change(other(begun, 0.2))
+    begun.controller.change(other(begun, 0.1))
+    begun.controller.change(other(begun, 0.2))
     qtbot.waitUntil(lambda: train_link.last(messages.ChangeSetup) is not None)
     sent = [one for one in train_link.sent if isinstance(one, messages.ChangeSetup)]
     assert [one.setup.optimizer.options["lr"] for one in sent] == [0.2]
@@ -15,56 +15,56 @@ def test_a_change_is_told_to_the_engine_once_it_rests(begun, train_link, qtbot):
 
 def test_a_drag_is_taken_back_at_once(begun, qtbot, train_link):
     for lr in (0.1, 0.2, 0.3):
-        begun.change(other(begun, lr))
-    begun.undo()
+        begun.controller.change(other(begun, lr))
+    begun.controller.undo()
     assert begun.setup == DEFAULT_SETUP
-    begun.redo()
+    begun.controller.redo()
     assert begun.setup.optimizer.options["lr"] == 0.3
-    assert not begun.can_redo
+    assert not begun.store.history.can_redo
 
 
 def test_pausing_and_stepping(begun, train_link):
-    begun.toggle()
+    begun.controller.toggle()
     assert isinstance(train_link.sent[-1], messages.Pause)
-    begun.advance(3)
+    begun.controller.advance(3)
     assert train_link.sent[-1] == messages.Advance(1, 3)
-    begun.next_event()
+    begun.controller.next_event()
     assert isinstance(train_link.sent[-1], messages.StepEvent)
-    begun.toggle()
+    begun.controller.toggle()
     assert isinstance(train_link.sent[-1], messages.Play)
 
 
 def test_rewinding_goes_back_and_beyond_the_run_goes_on(begun, train_link):
     train_link.state(1, 40)
-    begun.rewind(10)
+    begun.controller.rewind(10)
     assert train_link.sent[-1] == messages.Rewind(1, 10)
-    begun.rewind(60)
+    begun.controller.rewind(60)
     assert train_link.sent[-1] == messages.Advance(1, 20)
-    begun.back()
+    begun.controller.back()
     assert train_link.sent[-1] == messages.Rewind(1, 39)
 
 
 def test_resetting_keeps_what_is_not_asked_for(begun, train_link):
-    begun.reset(weights=True)
+    begun.controller.reset(weights=True)
     assert train_link.sent[-1] == messages.ResetRun(1, True, False)
-    begun.reset()
+    begun.controller.reset()
     assert train_link.sent[-1] == messages.ResetRun(1, False, False)
 
 
 def test_an_engine_that_does_not_pause_is_replaced(begun, train_link):
-    begun.pause()
-    assert begun._patience.remainingTime() > REPLY_TIMEOUT_MS / 2
-    begun._patience.timeout.emit()
+    begun.controller.pause()
+    assert begun.controller._patience.remainingTime() > REPLY_TIMEOUT_MS / 2
+    begun.controller._patience.timeout.emit()
     assert train_link.killed
 
 
 def test_speed_is_told_while_it_plays(begun, train_link):
-    begun.set_rate(100.0)
+    begun.controller.set_rate(100.0)
     assert train_link.sent[-1].rate == 100.0
-    begun.change_speed(2)
-    assert begun.look.rate == 200.0
-    begun.set_rate(0.0)
-    begun.change_speed(0.5)
-    assert begun.look.rate == 2000.0
-    begun.change_speed(4)
-    assert begun.look.rate == 0.0
+    begun.controller.change_speed(2)
+    assert begun.store.look.rate == 200.0
+    begun.controller.set_rate(0.0)
+    begun.controller.change_speed(0.5)
+    assert begun.store.look.rate == 2000.0
+    begun.controller.change_speed(4)
+    assert begun.store.look.rate == 0.0

@@ -1,0 +1,409 @@
+"""User actions on runs: change the setup, continue, rewind, fork."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.document.state import Doc
+from gradscribe.app.training.session.reducer import copy_curves_to_fork
+from gradscribe.app.training.session.run_store import RunStore
+from gradscribe.app.training.session.setup_history import WeightChange
+from gradscribe.app.training.session.state import (
+    RunState,
+    TrainEngine,
+    fork_name,
+    reply_timeout_ms,
+    unique_name,
+)
+from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.base.single_shot import single_shot
+
+REST_MS = 60
+"""Least time between two setups sent while a slider is dragged."""
+UNLIMITED_FROM = 4000.0
+"""Steps per second from which on the speed is unlimited."""
+
+
+class TrainController(QObject):
+    """Turns what the user does into changes of the store and requests to the engine."""
+
+    weight_edited = Signal()
+    """A weight was edited."""
+
+    def __init__(self, store: RunStore, link: TrainEngine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.until: tuple[messages.StopCondition, ...] = ()
+        self.source = ""
+        """The user's program, for a model that is the user's own module."""
+        self.foreign = False
+        """True if the program came from elsewhere."""
+        self.exports: set[tuple[int, str]] = set()
+        """(run, kind) of the exports that were requested and have not arrived."""
+        self._store, self._link = store, link
+        self._plays = False
+        self._is_dragging = False
+        self._wishes: tuple[messages.ViewRequest, ...] = ()
+        self._rest = single_shot(self, self._send_setup, REST_MS)
+        self._patience = single_shot(self, lambda: link.kill("a step did not end"))
+
+    @property
+    def plays(self) -> bool:
+        """True while the run trains, or will train as soon as it has begun."""
+        run = self._store.run
+        return self._plays and (run is None or run.alive)
+
+    def set_program(self, doc: Doc) -> None:
+        """Note the program, for a user's module; empty until the program may run."""
+        self.source, self.foreign = doc.source if doc.may_run else "", doc.foreign
+
+    def take_over(
+        self, setup: Setup, runs: Sequence[RunState], current: int, hidden: frozenset[int]
+    ) -> None:
+        """Replace all runs by others, paused."""
+        self._plays = self._is_dragging = False
+        self._rest.stop()
+        self._ask_catalogue()
+        self._store.set_error("", "")
+        for run in self._store.runs:
+            if run.alive:
+                self._link.send(messages.DropRun(run.run_id))
+        self._store.take_over(setup, runs, current, hidden)
+
+    # The setup
+
+    def open(self) -> None:
+        """Begin the first run and train it."""
+        if not self._store.runs:
+            self.begin(play=True)
+
+    def change(self, setup: Setup) -> None:
+        """Continue with another setup; undoable."""
+        history, before = self._store.history, self._store.setup
+        if setup == before:
+            return
+        # A drag is a single change: undo restores the setup before it.
+        if self._is_dragging:
+            history.clear_redo()
+        else:
+            history.push(before)
+        self._is_dragging = True
+        self._set_setup(setup)
+
+    def undo(self) -> None:
+        """Undo the last change of the setup or of a weight."""
+        change = self._store.history.undo(self._store.setup)
+        if isinstance(change, WeightChange):
+            self._restore_weight(change, change.before)
+        elif change is not None:
+            self._restore_setup(change)
+
+    def redo(self) -> None:
+        """Redo the last change that was undone."""
+        change = self._store.history.redo(self._store.setup)
+        if isinstance(change, WeightChange):
+            self._restore_weight(change, change.after)
+        elif change is not None:
+            self._restore_setup(change)
+
+    def _restore_weight(self, edit: WeightChange, value: float) -> None:
+        self._is_dragging = False
+        self._link.send(messages.EditWeight(edit.run_id, edit.name, edit.index, value))
+        self.weight_edited.emit()
+
+    def _restore_setup(self, setup: Setup) -> None:
+        self._is_dragging = False
+        self._set_setup(setup)
+
+    def _set_setup(self, setup: Setup) -> None:
+        self._store.set_setup(setup)
+        if not self._rest.isActive():
+            self._rest.start()
+
+    def _send_setup(self) -> None:
+        self._is_dragging = False
+        run, setup = self._store.run, self._store.setup
+        if run is None or not run.alive or (run.begun is None and run.branch is None):
+            self.begin(play=self._plays)
+        elif run.setup.mistakes != setup.mistakes:
+            # From step 0, so that both runs have the same weights and data.
+            self.begin(play=True)
+        else:
+            self._store.set_error("", "")
+            self._link.send(messages.ChangeSetup(run.run_id, setup))
+
+    def reread(self) -> None:
+        """Restart with the current contents of the file; if refused, the run is unchanged."""
+        run = self._store.run
+        if run is None or not run.alive or run.begun is None:
+            self.begin(play=self._plays)
+        else:
+            self._link.send(messages.ChangeSetup(run.run_id, self._store.setup, reread=True))
+
+    def edit_weight(self, name: str, index: int, value: float) -> None:
+        """Set one element of a parameter; undoable until the run is rewound or restarted."""
+        run = self._store.run
+        if run is not None and run.alive:
+            before = last_shown_weight(run, name, index)
+            if before is not None:
+                change = WeightChange(run.run_id, name, index, before, value)
+                self._store.history.push(change)
+                self._is_dragging = False
+            self._link.send(messages.EditWeight(run.run_id, name, index, value))
+            self.weight_edited.emit()
+
+    # Begin, continue, pause
+
+    def begin(self, play: bool = False, keep: bool = False) -> None:
+        """Begin a run of the current setup; the run before keeps its curves.
+
+        ``keep``: however short they are.
+        """
+        store = self._store
+        self._rest.stop()
+        self._is_dragging = False
+        if store.run is not None:
+            self._end_run(store.run, keep)
+        run = store.add_run(store.setup)
+        self._plays = play
+        store.look = replace(store.look, run_id=run.run_id)
+        self._ask_catalogue()
+        self._send_train(run)
+        self._begin_correct_run(run)
+        store.runs_changed.emit()
+
+    def _begin_correct_run(self, run: RunState) -> None:
+        """Begin the correct run in parallel with a run that makes mistakes."""
+        store = self._store
+        before, store.right_id = store.find(store.right_id), 0
+        if before is not None:
+            self._end_run(before)
+        if run.setup.mistakes:
+            # Only these two are to be compared.
+            others = frozenset(other.run_id for other in store.runs if other is not run)
+            store.look = replace(store.look, hidden=others)
+            right = store.add_run(replace(run.setup, mistakes=()))
+            store.right_id = right.run_id
+            self._send_train(right)
+            self._link.send(messages.PairRuns(run.run_id, right.run_id))
+
+    def _send_train(self, run: RunState) -> None:
+        # A module from a program that came from elsewhere runs under the policy.
+        policy = self.foreign and not run.setup.model.options.get("source")
+        self._link.send(messages.Train(run.run_id, run.setup, source=self.source, policy=policy))
+
+    def _ask_catalogue(self) -> None:
+        if self._store.catalogue is None:
+            self._link.send(messages.ListCatalogue(0))
+
+    def _end_run(self, run: RunState, keep: bool = False) -> None:
+        """End a run, and retain its curves if they are long enough or ``keep`` is true."""
+        if run.alive:
+            self._link.send(messages.DropRun(run.run_id))
+            run.alive = False
+        self._store.retire(run, keep)
+
+    def play(self, until: Sequence[messages.StopCondition] = ()) -> None:
+        """Train on until a condition of ``until`` pauses the run."""
+        self.until = tuple(until)
+        run = self._store.run
+        if run is None or not run.alive:
+            self.begin(play=True)
+            return
+        self._plays = True
+        self._send_play(run)
+        self._store.state_changed.emit(run)
+
+    def _send_play(self, run: RunState) -> None:
+        self._link.send(messages.Play(run.run_id, self._store.look.rate, self.until))
+
+    def pause(self) -> None:
+        """Pause after the current step."""
+        self._plays = False
+        run = self._store.run
+        if run is not None and run.alive:
+            self._link.send(messages.Pause(run.run_id))
+            self._await_reply(run)
+            self._store.state_changed.emit(run)
+
+    def toggle(self) -> None:
+        """Train if paused, else pause."""
+        if self.plays:
+            self.pause()
+        else:
+            self.play()
+
+    def set_rate(self, rate: float) -> None:
+        """Limit the steps per second; 0 is unlimited."""
+        store = self._store
+        if rate != store.look.rate:
+            store.look = replace(store.look, rate=rate)
+            run = store.run
+            if self._plays and run is not None and run.alive:
+                self._send_play(run)
+
+    def change_speed(self, factor: float) -> None:
+        """Multiply the speed by ``factor``; an unlimited speed can only be reduced."""
+        rate = self._store.look.rate or (UNLIMITED_FROM if factor < 1 else 0.0)
+        faster = rate * factor
+        self.set_rate(0.0 if faster >= UNLIMITED_FROM else max(1.0, faster))
+
+    # Steps
+
+    def advance(self, steps: int = 1) -> None:
+        """Make ``steps`` steps and pause."""
+        self._ask(lambda run: messages.Advance(run.run_id, steps))
+
+    def next_event(self) -> None:
+        """Execute the next line of the step."""
+        self._ask(lambda run: messages.StepEvent(run.run_id))
+
+    def rewind(self, step: int) -> None:
+        """Restore an earlier step with its complete state, or advance to a later one."""
+        run = self._store.run
+        if run is not None and step > run.step:
+            self.advance(step - run.step)
+        elif run is not None and (step < run.step or run.happened):
+            self._ask(lambda run: messages.Rewind(run.run_id, step))
+
+    def back(self) -> None:
+        """Go one step back."""
+        if (run := self._store.run) is not None:
+            self.rewind(max(0, run.step - 1))
+
+    def go_to_furthest(self) -> None:
+        """Advance to the furthest step that was reached."""
+        if (run := self._store.run) is not None:
+            self.rewind(run.furthest)
+
+    def reset(self, weights: bool = False, data: bool = False) -> None:
+        """Go back to step 0 with the same weights and data, or with new weights or data."""
+        if (run := self._store.run) is None or not run.alive:
+            self.begin()
+        else:
+            self._link.send(messages.ResetRun(run.run_id, weights, data))
+
+    def _ask(self, message: Callable[[RunState], messages.TrainRequest]) -> None:
+        """Stop playing and send the request that ``message`` returns for the run."""
+        run = self._store.run
+        self._plays = False
+        if run is None or not run.alive:
+            self.begin()
+        else:
+            self._link.send(message(run))
+            self._await_reply(run)
+
+    def _await_reply(self, run: RunState) -> None:
+        """Give the engine time to reply; before the run has begun it may still have to start."""
+        if run.begun is not None:
+            self._patience.start(reply_timeout_ms(run))
+
+    # Several runs
+
+    def fork(self) -> None:
+        """Fork the run at this step; the source run stays."""
+        store, source = self._store, self._store.run
+        if source is None or not source.alive:
+            return
+        if source.begun is None and source.branch is None:
+            return  # There is no step yet to fork from.
+        self.pause()
+        name = unique_name(fork_name(source.name, source.step), store.runs)
+        run = store.add_run(store.setup, name)
+        run.stood, run.branch = source.step, (source.run_id, source.step)
+        copy_curves_to_fork(run, source)
+        store.look = replace(store.look, run_id=run.run_id)
+        self._link.send(messages.Fork(run.run_id, source.run_id, source.step, store.setup))
+        store.runs_changed.emit()
+
+    def select(self, run_id: int) -> None:
+        """Make another run the current one; of a run whose engine is gone only take its setup."""
+        store, run = self._store, self._store.find(run_id)
+        if run is None or run_id == store.look.run_id:
+            return
+        if not run.alive:
+            self._is_dragging = False
+            self.change(run.setup)
+            return
+        if self._plays:
+            self.pause()
+        store.look = replace(store.look, run_id=run_id)
+        store.set_setup(run.setup)
+        self.send_wishes()
+        store.begun.emit(run)
+        store.runs_changed.emit()
+
+    def drop(self, run_id: int) -> None:
+        """Forget a run that is not the current one."""
+        store, run = self._store, self._store.find(run_id)
+        if run is not None and run_id != store.look.run_id:
+            if run.alive:
+                self._link.send(messages.DropRun(run_id))
+            store.runs.remove(run)
+            store.runs_changed.emit()
+
+    # Views, tapes, files, exports
+
+    def watch(self, wishes: Sequence[messages.ViewRequest]) -> None:
+        """Request these views from now on."""
+        if tuple(wishes) != self._wishes:
+            self._wishes = tuple(wishes)
+            self.send_wishes()
+
+    def send_wishes(self) -> None:
+        """Request the views of the current run, if it has begun."""
+        run = self._store.run
+        if run is not None and run.alive and run.begun is not None:
+            self._link.send(messages.WatchViews(run.run_id, self._wishes))
+
+    def ask_tape(self, live: bool = False) -> None:
+        """Request a tape of the next step; `taped` carries it, or `drawn` if it is ``live``."""
+        run = self._store.run
+        if run is not None and run.alive:
+            self._link.send(messages.RecordStep(run.run_id, live=live))
+
+    def look_into(self, path: str, header: bool | None = None) -> None:
+        """Request a preview of a CSV file; `looked` carries it. ``header``: of `InspectFile`."""
+        self._link.send(messages.InspectFile(self._store.look.run_id, path, header))
+
+    def stop_reading(self) -> None:
+        """Stop reading the data file that is being read."""
+        self._link.stop_reading()
+
+    def export(self, kind: str) -> None:
+        """Request the bytes of an export; `exported` carries them."""
+        run = self._store.run
+        if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
+            self.exports.add((run.run_id, kind))
+            self._link.send(messages.Export(run.run_id, kind))  # type: ignore[arg-type]
+
+    # Replies of the engine
+
+    def on_started(self, run: RunState) -> None:
+        """Train a run that has begun, if it is to train."""
+        if self._plays and run.run_id == self._store.look.run_id:
+            self._send_play(run)
+
+    def on_reply(self) -> None:
+        """Note that the engine replies."""
+        self._patience.stop()
+
+    def on_stopped(self) -> None:
+        """Note that the current run does not train any more."""
+        self._plays = False
+
+    def close(self) -> None:
+        """Send nothing more by itself."""
+        self._rest.stop()
+        self._patience.stop()
+
+
+def last_shown_weight(run: RunState, name: str, index: int) -> float | None:
+    """Return the last shown value of a parameter's element; None if unknown."""
+    view = run.views.get("weights")
+    if run.begun is None or view is None or "flat" not in view.arrays:
+        return None
+    flat = view.arrays["flat"].array()
+    at = next((p.start for p in run.begun.parameters if p.name == name), None)
+    return float(flat[at + index]) if at is not None and at + index < len(flat) else None

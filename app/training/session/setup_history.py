@@ -1,0 +1,67 @@
+"""Undo stack of the training setup and of edited weights."""
+
+from msgspec import Struct
+
+from gradscribe.engine.protocol.setup import Setup
+
+MOST_UNDO = 200
+
+
+class WeightChange(Struct, frozen=True):
+    """An edit of one element of a parameter: the values before and after."""
+
+    run_id: int
+    name: str
+    index: int
+    before: float
+    after: float
+
+
+class SetupHistory:
+    """Earlier setups and edits of weights to undo, and undone ones to redo."""
+
+    def __init__(self) -> None:
+        self._undo: list[Setup | WeightChange] = []
+        self._redo: list[Setup | WeightChange] = []
+
+    @property
+    def can_undo(self) -> bool:
+        """True if there is a change of the setup or of a weight to undo."""
+        return bool(self._undo)
+
+    @property
+    def can_redo(self) -> bool:
+        """True if there is a change to redo."""
+        return bool(self._redo)
+
+    def push(self, change: Setup | WeightChange) -> None:
+        """Add a change of a weight, or the setup before a change of it."""
+        self._undo = [*self._undo[1 - MOST_UNDO :], change]
+        self._redo.clear()
+
+    def clear_redo(self) -> None:
+        """Forget the undone changes, after another change that is not pushed."""
+        self._redo.clear()
+
+    def undo(self, setup: Setup) -> Setup | WeightChange | None:
+        """Pop the last change; ``setup``, the current one, can be restored by `redo`."""
+        return _move(self._undo, self._redo, setup)
+
+    def redo(self, setup: Setup) -> Setup | WeightChange | None:
+        """Pop the last change that was undone."""
+        return _move(self._redo, self._undo, setup)
+
+    def forget_weights(self) -> None:
+        """Drop the edits of weights, which a rewind or a restart has reverted already."""
+        self._undo = [change for change in self._undo if not isinstance(change, WeightChange)]
+        self._redo = [change for change in self._redo if not isinstance(change, WeightChange)]
+
+
+def _move(
+    source: list[Setup | WeightChange], target: list[Setup | WeightChange], setup: Setup
+) -> Setup | WeightChange | None:
+    if not source:
+        return None
+    change = source.pop()
+    target.append(change if isinstance(change, WeightChange) else setup)
+    return change
