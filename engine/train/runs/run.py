@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -91,6 +92,15 @@ class TrainingRun:
     def leave(self) -> None:
         """Save the state of torch's generators for the next `enter`."""
         self._rng = checkpoints.random_state(self.program)
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Use this run's state of torch's generators within a block."""
+        self.enter()
+        try:
+            yield
+        finally:
+            self.leave()
 
     # Going on
 

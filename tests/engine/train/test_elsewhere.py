@@ -325,7 +325,7 @@ def test_going_back_brings_back_the_data_that_forward_wrote_into(mode, batch):
     _, straight = trained(given, 40)
     assert printed(script(TrainingRun(setup.parse(given)).program, 40)) == straight
     run = TrainingRun(setup.parse(given))
-    run.past.stride = 8
+    run.checkpoints.stride = 8
     made = [run.program.tensor(name).clone() for name in ("x_train", "x_val")]
     run.advance(40)
     fork = run.fork(21, run.setup)

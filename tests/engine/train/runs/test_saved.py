@@ -96,9 +96,9 @@ def test_a_step_that_is_open_goes_on_where_it_was():
         run.next_event()
     data = saved.save(run)
     again = saved.resume(data)
-    assert again.unfinished == 3
+    assert again.pending_events == 3
     again.enter()
-    for _ in range(again.unfinished):
+    for _ in range(again.pending_events):
         again.next_event()
     assert again.events.index == run.events.index == 2
     assert again.events.loss == run.events.loss
@@ -131,16 +131,16 @@ def test_the_host_lights_the_lines_that_had_happened():
 def test_a_run_between_two_steps_has_nothing_to_finish():
     run = TrainingRun(setup.parse(BASE))
     run.advance(2)
-    assert saved.resume(saved.save(run)).unfinished == 0
+    assert saved.resume(saved.save(run)).pending_events == 0
 
 
 def test_checkpoints_are_thinned_to_the_budget(monkeypatch):
     run = TrainingRun(setup.parse({"data": {"name": "line"}, "model": "linear"}))
     run.advance(3000)
-    whole = len(saved.resume(saved.save(run)).past)
+    whole = len(saved.resume(saved.save(run)).checkpoints)
     monkeypatch.setattr(saved, "BUDGET", 100_000)
     again = saved.resume(saved.save(run))
-    assert 1 < len(again.past) < whole
+    assert 1 < len(again.checkpoints) < whole
     again.rewind(1500)
     run.rewind(1500)
     same(bits(again), bits(run))

@@ -36,7 +36,7 @@ def test_later_points_stand_further_apart():
     assert max(run.weight_path.points) == 100
     fork = run.fork(50, run.setup)
     assert max(fork.weight_path.points) == 50
-    assert [made.left(at) for made in (WeightPath(),) for at in (0, 62, 63, 64, 65)] == [
+    assert [made.steps_to_next(at) for made in (WeightPath(),) for at in (0, 62, 63, 64, 65)] == [
         1,
         1,
         1,
@@ -49,7 +49,7 @@ def test_a_big_model_leaves_none():
     made = WeightPath()
     made.add(1, torch.nn.Linear(200, 200))
     assert not made.points
-    assert made.left(1) > 1e9
+    assert made.steps_to_next(1) > 1e9
 
 
 def test_the_surface_of_two_chosen_parameters_is_the_loss_there():

@@ -12,13 +12,13 @@ seconds = st.floats(1e-5, 1.0)
 def played(costs, wanted, budget, length):
     """How often each view was made, on a clock of our own, and the time that all of it took."""
     pace, now, made, spent = ViewScheduler(), 0.0, dict.fromkeys(costs, 0), 0.0
-    pace.want(wanted)
+    pace.set_intervals(wanted)
     while now < length:
         now += 0.004
         for key, cost in costs.items():
             if pace.is_due(key, now):
                 now += cost
-                pace.made(key, cost, now, budget)
+                pace.record_cost(key, cost, now, budget)
                 made[key] += 1
                 spent += cost
     return made, spent / now
@@ -51,14 +51,14 @@ def test_shares_fill_the_budget_and_no_more(loads, budget):
 
 def test_the_first_is_the_dearest_and_no_measure_for_the_rest():
     pace = ViewScheduler()
-    pace.want({"a": 0.033})
-    pace.made("a", 0.5, 1.0, 0.02)
+    pace.set_intervals({"a": 0.033})
+    pace.record_cost("a", 0.5, 1.0, 0.02)
     assert not pace.is_due("a", 1.0)
     assert pace.is_due("a", 1.0 + STALE_S)
-    pace.made("a", 0.0001, 3.0, 0.02)
+    pace.record_cost("a", 0.0001, 3.0, 0.02)
     assert pace.is_due("a", 3.034)
     # Nor is one that the machine held up later.
-    pace.made("a", 0.1, 4.0, 0.02)
+    pace.record_cost("a", 0.1, 4.0, 0.02)
     assert pace.is_due("a", 4.034)
 
 
@@ -71,20 +71,20 @@ def test_a_cheap_view_is_never_stale_for_long_however_many_there_are():
 
 def test_what_cannot_be_shown_waits_until_something_else_is_wanted():
     pace = ViewScheduler()
-    pace.want({"a": 0.033})
+    pace.set_intervals({"a": 0.033})
     pace.disable("a")
     assert not pace.is_due("a", 1e9)
-    pace.want({"a": 0.033})
+    pace.set_intervals({"a": 0.033})
     assert pace.is_due("a", 0.0)
 
 
 def test_a_view_is_made_at_each_turn_of_a_rhythm_that_is_no_quicker_than_its_own():
     """Turns come every thirtieth of a second, and the view is not the first of each."""
     pace, made = ViewScheduler(), 0
-    pace.want({"a": 0.033})
+    pace.set_intervals({"a": 0.033})
     for turn in range(300):
         now = turn / 30 + 0.002 * (turn % 3)
         if pace.is_due("a", now):
-            pace.made("a", 0.0005, now, 0.1)
+            pace.record_cost("a", 0.0005, now, 0.1)
             made += 1
     assert made >= 290
