@@ -17,13 +17,13 @@ from gradscribe.engine.protocol.training.replies import (
     UnitLayer,
 )
 from gradscribe.engine.run.errors import USER_ERRORS, type_name
-from gradscribe.engine.train import views
 from gradscribe.engine.train.arrays import to_array
 from gradscribe.engine.train.runs import export
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import files
 from gradscribe.engine.train.source import codegen
+from gradscribe.engine.train.user_module import attributes
 from gradscribe.engine.train.views import maps
 
 MOST_ROWS = 4000
@@ -75,7 +75,7 @@ def units(run: TrainingRun) -> tuple[UnitLayer, ...]:
     if run.program.has_external_state:
         return ()
     try:
-        with views.evaluating(run):
+        with attributes.evaluating(run.program):
             return maps.unit_layers(run)
     except USER_ERRORS:
         return ()
