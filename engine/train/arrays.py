@@ -9,6 +9,12 @@ import torch
 from gradscribe.engine.protocol.setup import JsonValue
 from gradscribe.engine.protocol.training.replies import RawArray
 
+DTYPES: dict[str, torch.dtype] = {
+    name: getattr(torch, name)
+    for name in "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool".split()
+}
+"""Dtypes of saved tensors, by name."""
+
 
 class ViewData(NamedTuple):
     """A view's arrays and single numbers; see `engine.protocol.training.replies.ViewReply`."""
@@ -30,6 +36,12 @@ def to_dense(tensor: torch.Tensor) -> torch.Tensor:
     """Return a detached tensor, a sparse one converted to dense."""
     tensor = tensor.detach()
     return tensor if tensor.layout == torch.strided else tensor.to_dense()
+
+
+def raw_bytes(tensor: torch.Tensor) -> bytes:
+    """Return a tensor's numbers as bytes, row by row."""
+    whole = tensor.detach().cpu().contiguous().reshape(-1)
+    return whole.view(torch.uint8).numpy().tobytes() if whole.numel() else b""
 
 
 def dtype_of(tensor: torch.Tensor) -> str:

@@ -64,7 +64,7 @@ def take(program: TrainingProgram, batches: Batches, step: int) -> Checkpoint:
         _copied(program.optimizer.state_dict()),
         None if scheduler is None else copy.deepcopy(scheduler.state_dict()),
         None if scaler is None else copy.deepcopy(scaler.state_dict()),
-        random_state(program),
+        program.random_state(),
         batches.state(),
         model.training,
         attributes.of_program(program),
@@ -117,25 +117,10 @@ def restore(program: TrainingProgram, batches: Batches, saved: Checkpoint) -> No
             program.scheduler.load_state_dict(copy.deepcopy(saved.scheduler))
         if program.scaler is not None and saved.scaler is not None:
             program.scaler.load_state_dict(copy.deepcopy(saved.scaler))
-    set_random_state(program, saved.rng)
+    program.set_random_state(saved.rng)
     batches.restore(saved.batches)
     program.model.train(saved.training)
-    attributes.restore(program.model, saved.kept)
-
-
-def random_state(program: TrainingProgram) -> list[torch.Tensor]:
-    """Return the states of torch's default generators: CPU, and the CUDA device if used."""
-    states = [torch.get_rng_state()]
-    if program.setup.device.startswith("cuda"):
-        states.append(torch.cuda.get_rng_state(program.setup.device))
-    return states
-
-
-def set_random_state(program: TrainingProgram, states: list[torch.Tensor]) -> None:
-    """Restore the states of torch's default generators."""
-    torch.set_rng_state(states[0])
-    if len(states) > 1:
-        torch.cuda.set_rng_state(states[1], program.setup.device)
+    saved.kept.restore(program.model)
 
 
 def with_data_part(what: T, data: Part) -> T:

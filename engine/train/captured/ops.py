@@ -28,27 +28,17 @@ FAST_WITHOUT_OUT = {
     for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")
 }
 """Faster functions for ops without an out variant; arguments as in the schema."""
-NUMBER_OPERAND_OPS = {
-    "mul.Tensor",
-    "mul.Scalar",
-    "div.Tensor",
-    "div.Scalar",
-    "add.Tensor",
-    "sub.Tensor",
-}
+NUMBER_OPERAND_OPS = set(
+    "mul.Tensor mul.Scalar div.Tensor div.Scalar add.Tensor sub.Tensor".split()
+)
 """Ops whose second argument may be a number."""
-VIEWS = {"t", "view", "detach", "expand", "transpose", "unsqueeze", "squeeze", "permute", "alias",
-          "_unsafe_view", "select", "slice", "as_strided"}  # fmt: skip
-CONSTANT_FACTORIES = {
-    "ones_like",
-    "zeros_like",
-    "full_like",
-    "scalar_tensor",
-    "full",
-    "zeros",
-    "ones",
-    "arange",
-}
+VIEWS = set(
+    "t view detach expand transpose unsqueeze squeeze permute alias _unsafe_view select slice "
+    "as_strided".split()
+)
+CONSTANT_FACTORIES = set(
+    "ones_like zeros_like full_like scalar_tensor full zeros ones arange".split()
+)
 """Factory ops whose result is constant; of a tensor argument they use only the shape."""
 
 NEEDS_GRAD_MODE = {"aten.mkldnn_rnn_layer.default"}

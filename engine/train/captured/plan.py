@@ -12,7 +12,6 @@ from typing import cast
 
 import torch
 
-from gradscribe.engine.train import checkpoints
 from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.captured.batch_slots import BatchSlots
 from gradscribe.engine.train.captured.capture import CaptureError, Emitter, Step, trace
@@ -256,7 +255,7 @@ class CapturePlan:
         if size != self._batches.rows:
             x, y = x[:size].clone(), y[:size].clone()
         model = self._program.model
-        random = checkpoints.random_state(self._program)
+        random = self._program.random_state()
         buffers = attributes.buffers_of(model)
         attributes_before = attributes.of_model(model)
         try:
@@ -279,15 +278,15 @@ class CapturePlan:
                     ]
         finally:
             attributes.restore_buffers(buffers)
-            attributes.restore(model, attributes_before)
-            checkpoints.set_random_state(self._program, random)
+            attributes_before.restore(model)
+            self._program.set_random_state(random)
         self._steps[size] = captured
         return captured
 
 
 def plan_key(program: TrainingProgram) -> tuple[str, ...]:
     """Return the cache key of a plan: if it changes, a new plan has to be built."""
-    setup, sections = program.setup, program.sections.texts
+    setup, sections = program.setup, program.sections
     return (
         *(sections[name] for name in ("step", "loss", "freeze")),
         setup.optimizer.name,

@@ -12,11 +12,7 @@ from gradscribe.engine.train import checkpoints
 from gradscribe.engine.train.batches import Batches
 from gradscribe.engine.train.captured.capture import CaptureError
 from gradscribe.engine.train.captured.plan import CapturePlan, StepResults
-from gradscribe.engine.train.source.program import (
-    SourceSections,
-    TrainingProgram,
-    suppress_warnings,
-)
+from gradscribe.engine.train.source.program import TrainingProgram, suppress_warnings
 from gradscribe.engine.train.user_module import external_state, nondeterminism
 
 CHECKED_STEPS = 3
@@ -77,10 +73,8 @@ def _copied(
 ) -> TrainingProgram:
     """Return a program on the same data with a newly created module in a saved state."""
     program_copy = copy.copy(program)
-    program_copy.names, program_copy.sections = (
-        dict(program.names),
-        SourceSections(dict(program.sections.texts)),
-    )
+    program_copy.names = dict(program.names)
+    program_copy.sections = dict(program.sections)
     try:
         program_copy.rebuild_model()
         if any(map(is_lazy, program_copy.model.parameters())):

@@ -12,18 +12,7 @@ from gradscribe.engine.train.source import codegen, steps
 from gradscribe.engine.train.source.changes import Change
 from gradscribe.engine.train.source.program import TrainingProgram
 
-_ORDER = (
-    "imports",
-    "head",
-    "data",
-    "check",
-    "split",
-    "prepare",
-    "model",
-    "freeze",
-    "loss",
-    "optimizer",
-)
+_ORDER = "imports head data check split prepare model freeze loss optimizer".split()
 _TITLES = {
     "head": "Where it runs",
     "data": "Data",
@@ -50,7 +39,7 @@ def script(
     ``first`` is the setup at step 0 if it was changed since, ``changes`` the changes by step.
     """
     setup = program.setup if first is None else first
-    sections = {**program.sections.texts, "head": codegen.head(setup)}
+    sections = {**program.sections, "head": codegen.head(setup)}
     sections |= {
         "freeze": codegen.freeze(setup),
         "loss": codegen.loss(setup, program.task),

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -70,7 +71,7 @@ class TrainingRun:
         # After the first validation: a rewind to step 0 restores what it left in the model, such
         # as a call counter or batch norm statistics.
         self.checkpoints.add(checkpoints.take(self.program, self.batches, 0))
-        self._rng = checkpoints.random_state(self.program)
+        self._rng = self.program.random_state()
 
     @property
     def setup(self) -> Setup:
@@ -84,13 +85,22 @@ class TrainingRun:
 
     def enter(self) -> None:
         """Restore this run's state of torch's generators and its number of threads."""
-        checkpoints.set_random_state(self.program, self._rng)
+        self.program.set_random_state(self._rng)
         if self.setup.threads:
             torch.set_num_threads(self.setup.threads)
 
     def leave(self) -> None:
         """Save the state of torch's generators for the next `enter`."""
-        self._rng = checkpoints.random_state(self.program)
+        self._rng = self.program.random_state()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Use this run's state of torch's generators within a block."""
+        self.enter()
+        try:
+            yield
+        finally:
+            self.leave()
 
     # Going on
 

@@ -14,6 +14,7 @@ import torch
 from msgspec import Struct
 
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
+from gradscribe.engine.train.arrays import DTYPES, raw_bytes
 from gradscribe.engine.train.checkpoints import Checkpoint, Checkpoints, restore
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -28,23 +29,8 @@ LIMIT = 192 << 20
 """Maximum size in bytes of a saved run."""
 MOST_STEPS = 1 << 53
 TOO_MUCH = f"the run has more than {LIMIT >> 20} MB"
-_DTYPES = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in (
-        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
-        torch.int16, torch.int8, torch.uint8, torch.bool,
-    )
-}  # fmt: skip
-_FIELDS = (
-    "parameters", "gradients", "buffers", "optimizer", "scheduler", "scaler", "rng", "batches",
-    "training",
-)  # fmt: skip
-
-
-_INVALID = (
-    ValueError, IndexError, KeyError, TypeError, RuntimeError, AssertionError, OverflowError,
-    MemoryError,
-)  # fmt: skip
+_FIELDS = "parameters gradients buffers optimizer scheduler scaler rng batches training".split()
+_INVALID = (ValueError, LookupError, TypeError, RuntimeError, AssertionError, OverflowError)
 
 
 class SavedRunError(SetupError):
@@ -173,7 +159,7 @@ def fingerprint(run: TrainingRun) -> str:
     digest = hashlib.sha256()
     for part in (run.program.x, run.program.y):
         digest.update(f"{tuple(part.shape)} {part.dtype} ".encode())
-        digest.update(_raw(part))
+        digest.update(raw_bytes(part))
     return digest.hexdigest()
 
 
@@ -191,7 +177,7 @@ def resume(data: bytes, policy: bool = False) -> TrainingRun:
         setups = tuple(map(with_policy, saved.setups)) if policy else saved.setups
         states = [_checkpoint(state, setups) for state in (*saved.past, saved.now)]
         changes = [_change(change, setups) for change in saved.changes]
-    except (msgspec.MsgspecError, *_INVALID) as error:
+    except (msgspec.MsgspecError, MemoryError, *_INVALID) as error:
         raise SavedRunError("it does not hold a run as it should") from error
     for setup in setups:
         validate(setup)
@@ -263,9 +249,7 @@ def _checkpoint(state: SavedCheckpoint, setups: tuple[Setup, ...]) -> Checkpoint
 
 
 def _change(change: SavedChange, setups: tuple[Setup, ...]) -> tuple[int, Change]:
-    return change.step, WeightEdit(*change.edit) if change.edit is not None else setups[
-        change.setup
-    ]
+    return change.step, WeightEdit(*change.edit) if change.edit else setups[change.setup]
 
 
 def to_lists(value: object) -> object:
@@ -282,7 +266,7 @@ def to_lists(value: object) -> object:
             return ["sparse", *parts, list(value.shape), value.is_coalesced()]
         case torch.Tensor():
             name = str(value.dtype).removeprefix("torch.")
-            return ["tensor", name, list(value.shape), _raw(value)]
+            return ["tensor", name, list(value.shape), raw_bytes(value)]
         case Counter():
             return ["counter", [[to_lists(k), v] for k, v in value.items()]]
         case dict():
@@ -299,7 +283,7 @@ def from_lists(value: object) -> object:
     match value:
         case ["tensor", str(name), list(shape), bytes(data)]:
             flat = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.zeros(0)
-            tensor = flat.to(torch.uint8).view(_DTYPES[name])
+            tensor = flat.to(torch.uint8).view(DTYPES[name])
             return tensor.reshape([int(str(n)) for n in shape])
         case ["sparse", indices, values, list(shape), bool(is_coalesced)]:
             return torch.sparse_coo_tensor(
@@ -320,8 +304,3 @@ def from_lists(value: object) -> object:
         case None | bool() | int() | float() | str():
             return value
     raise ValueError("no value that was saved")
-
-
-def _raw(tensor: torch.Tensor) -> bytes:
-    whole = tensor.detach().cpu().contiguous().reshape(-1)
-    return whole.view(torch.uint8).numpy().tobytes() if whole.numel() else b""

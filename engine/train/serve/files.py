@@ -12,6 +12,7 @@ import torch
 from gradscribe.engine.protocol.setup import SetupError
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training.replies import FileSummary
+from gradscribe.engine.train.arrays import raw_bytes
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.zoo import provided_files
 from gradscribe.engine.zoo.data.csv import separator
@@ -49,11 +50,10 @@ def safetensors(run: TrainingRun) -> bytes:
     header: dict[str, object] = {"__metadata__": {"format": "pt", "step": str(run.step)}}
     bodies, at = [], 0
     for name, tensor in run.program.model.state_dict().items():
-        whole = tensor.detach().cpu().contiguous()
-        body = whole.reshape(-1).view(torch.uint8).numpy().tobytes() if whole.numel() else b""
+        body = raw_bytes(tensor)
         header[name] = {
-            "dtype": _NAMES[whole.dtype],
-            "shape": list(whole.shape),
+            "dtype": _NAMES[tensor.dtype],
+            "shape": list(tensor.shape),
             "data_offsets": [at, at + len(body)],
         }
         bodies.append(body)

@@ -1,14 +1,44 @@
-"""A run on the training server, with its playback state and requested views."""
+"""A run on the training server: its playback, its views, and the replies about them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterator
+from typing import Literal
 
+from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.tape import Problem
-from gradscribe.engine.protocol.training import requests
+from gradscribe.engine.protocol.training import TrainReply, requests
+from gradscribe.engine.protocol.training.replies import (
+    SERIES_STEPS,
+    EventDone,
+    RunSaved,
+    SetupChanged,
+    SetupRestored,
+    StepTape,
+    TrainState,
+    ViewReply,
+)
+from gradscribe.engine.run.errors import USER_ERRORS
+from gradscribe.engine.train import memory, views
 from gradscribe.engine.train.memory import allocated_bytes, data_limit, resident_bytes
+from gradscribe.engine.train.runs import measure, record_step, saved
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.runs.stop_conditions import StopConditions
-from gradscribe.engine.train.views.scheduler import ViewScheduler
+from gradscribe.engine.train.serve import paired_run, replies
+from gradscribe.engine.train.source.changes import WeightEdit
+from gradscribe.engine.train.source.program import ProgramError
+from gradscribe.engine.train.views.scheduler import BUDGET, ViewScheduler
+
+UPDATE_S = 1 / 30
+SLICE_S = 1 / 33
+"""Length of a time slice of training: after each interruption the caches are cold."""
+MEASURE_S = 0.2
+"""Seconds between two measured steps (gradient norms and update ratios)."""
+UPDATE_SHARE = {"reference": 0.01, "captured": 0.15}
+"""Maximum share of the time for sending updates, including the measured step: if exceeded, updates
+are sent less often than every `UPDATE_S`, but at least every `SLOWEST_UPDATE_S`."""
+SLOWEST_UPDATE_S = 0.1
+STEPS_AFTER_FAILURE = 300
+"""Steps that the correct run of a pair makes on its own after the run with a mistake failed."""
 
 MEMORY_EVERY_S = 0.25
 MEMORY_GROWTH = 1 << 29
@@ -55,54 +85,371 @@ class MemoryGuard:
         return None
 
 
-@dataclass
 class HostedRun:
     """A run, its playback state, and what was last sent of it."""
 
-    run: TrainingRun
-    playing: bool = False
-    rate: float = 0.0
-    until: tuple[requests.StopCondition, ...] = ()
-    wishes: tuple[requests.ViewRequest, ...] = ()
-    pace: ViewScheduler = field(default_factory=ViewScheduler)
-    """Schedule of the views."""
-    seen: dict[str, int] = field(default_factory=dict)
-    """The step of which each view was last computed."""
-    problem: Problem | None = None
-    reached: str = ""
-    play_start: float = 0.0
-    play_start_step: int = 0
-    sent_at: float = 0.0
-    next_send_at: float = 0.0
-    """Time at which to send its curves next."""
-    next_measure_at: float = 0.0
-    is_slow: bool = False
-    """True if a step takes longer than the maximum time between updates."""
-    guard: MemoryGuard = field(default_factory=MemoryGuard)
-    goals: StopConditions = field(default_factory=lambda: StopConditions(()))
-    """Stop conditions other than a step."""
-    event: int = 0
-    goal: int | None = None
-    """The last step of an `Advance`."""
-    parent: tuple[int, int] | None = None
-    paired_id: int | None = None
-    """Id of the paired correct run."""
-    memory: int = 0
-    """Resident bytes of the process when the runs were paired."""
-
-    def __post_init__(self) -> None:
-        """Schedule the requested views."""
-        self.watch(self.wishes)
-        self.settings = self.run.setup
+    def __init__(
+        self,
+        run_id: int,
+        run: TrainingRun,
+        send: Callable[[TrainReply], None],
+        wishes: tuple[requests.ViewRequest, ...] = (),
+        parent: tuple[int, int] | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.run = run
+        self._send = send
+        self._parent = parent
+        self.paired_id: int | None = None
+        """Id of the paired correct run."""
+        self._memory = 0
+        """Resident bytes of the process when the runs were paired."""
+        self._settings = run.setup
         """The setup that was last sent."""
+        self.playing = False
+        self.problem: Problem | None = None
+        self.reached = ""
+        self._event = 0
+        self._rate = 0.0
+        self._until: tuple[requests.StopCondition, ...] = ()
+        self._goal: int | None = None
+        """The last step of an `Advance`."""
+        self._conditions = StopConditions(())
+        """Stop conditions other than a step."""
+        self._guard = MemoryGuard()
+        self._play_start = 0.0
+        self._play_start_step = 0
+        self._sent_at = 0.0
+        self._next_send_at = 0.0
+        """Time at which to send its curves next."""
+        self.next_measure_at = 0.0
+        self.is_slow = False
+        """True if a step takes longer than the maximum time between updates."""
+        self.pace = ViewScheduler()
+        """Schedule of the views."""
+        self._seen: dict[str, int] = {}
+        """The step of which each view was last computed."""
+        self.set_wishes(wishes)
+
+    # Requests
+
+    def start(self, resumed: bool) -> None:
+        """Send the description, data, state and views of a new run."""
+        self._send(replies.run_started(self.run_id, self.run, self._parent, resumed))
+        self._send(replies.data_sample(self.run_id, self.run))
+        self.report()
+
+    def play(
+        self,
+        rate: float = 0.0,
+        until: tuple[requests.StopCondition, ...] = (),
+        steps: int | None = None,
+    ) -> None:
+        """Play at most ``rate`` steps a second (0: no limit), for ``steps`` steps if given."""
+        self._rate, self._until = rate, until
+        self._goal = None if steps is None else self.run.step + max(0, steps)
+        self._set_playback(playing=True)
+        self.run.problem = None
+        self._play_start, self._play_start_step = time.perf_counter(), self.run.step
+        self._guard.begin()
+        self._conditions = StopConditions(until, self.run.history.recent)
+
+    def pause(self) -> None:
+        """Pause and send everything new."""
+        self.playing = False
+        self.report()
+
+    def _set_playback(self, playing: bool) -> None:
+        self.playing = playing
+        self.problem, self.reached, self._event = None, "", 0
+
+    def step_event(self) -> None:
+        """Execute the next event of a step."""
+        self.playing, self.problem = False, None
+        self.run.problem = None
+        step = self.run.step
+        try:
+            made = self.run.next_event()
+        except ProgramError as error:
+            self.problem = error.problem
+            self.report()
+            return
+        self._event = 0 if made.done else made.index + 1
+        loss = made.loss if made.has_loss else None
+        self._send(
+            EventDone(self.run_id, step, made.index, made.event, made.changed, loss, made.done)
+        )
+        if made.done:
+            self._check()
+        self._report_changed()
+
+    def change_setup(self, setup: Setup, reread: bool) -> "HostedRun | None":
+        """Apply a setup from the next step on; return the run that starts anew if it has to."""
+        applied, anew = ((), ("data",)) if reread else self.run.change_setup(setup)
+        if anew:
+            # A file that changed meanwhile is read again only if the data settings changed.
+            run = TrainingRun(setup, None if "data" in anew else self.run.program.files)
+            self._send(SetupChanged(self.run_id, 0, applied, anew))
+            return self._successor(run)
+        self.problem, self.reached = None, ""
+        self._settings = self.run.setup
+        lines, names = replies.lines(self.run), self.run.program.class_names
+        self._send(SetupChanged(self.run_id, self.run.step, applied, lines=lines, classes=names))
+        self._seen.clear()
+        if not self.playing:
+            self.report()
+        return None
+
+    def reset(self, weights: bool, data: bool) -> "HostedRun | None":
+        """Return to the first step; return the run that starts anew if the setup differs there."""
+        run = self.run
+        is_new = weights or data
+        if not is_new and run.setup == run.checkpoints.before(0).setup:
+            self.rewind(0)
+            return None
+        # Settings that were changed during the run now apply from the first step on.
+        setup = replies.reseeded(run.setup, weights, data) if is_new else run.setup
+        new_run = TrainingRun(setup, run.program.files)
+        if not is_new:
+            new_run.repeat_edits(run)
+        return self._successor(new_run)
+
+    def _successor(self, run: TrainingRun) -> "HostedRun":
+        """Return the host of a run that takes the place of this one."""
+        fresh = HostedRun(self.run_id, run, self._send, self.wishes)
+        fresh.paired_id, fresh._memory = self.paired_id, self._memory
+        return fresh
+
+    def rewind(self, step: int) -> None:
+        """Restore an earlier step and pause there."""
+        self.run.rewind(step)
+        self._set_playback(playing=False)
+        self._report_changed()
+
+    def edit(self, change: WeightEdit) -> None:
+        """Set an element of a parameter."""
+        self.run.edit(change)
+        self.problem = None
+        self._report_changed()
+
+    def fork(self, run_id: int, step: int, setup: Setup) -> "HostedRun":
+        """Return a new run in the state of this one at ``step``."""
+        run = self.run.fork(step, setup)
+        return HostedRun(run_id, run, self._send, self.wishes, (self.run_id, run.step))
+
+    def record(self, step: int | None, live: bool) -> None:
+        """Send the tape of a step."""
+        # Recording would finish a step that the user executes line by line.
+        if not live or self.run.events is None:
+            tape, source, at = record_step.record_step(self.run, step)
+            self._send(StepTape(self.run_id, at, tape, source, live))
+
+    def save(self) -> None:
+        """Send all curves of the run, then the run as bytes."""
+        self.report()
+        step = self.run.step
+        try:
+            reply = RunSaved(self.run_id, step, saved.save(self.run))
+        except saved.SavedRunError as error:
+            reply = RunSaved(self.run_id, step, problem=Problem("Session", str(error)))
+        self._send(reply)
+
+    # Steps
+
+    def allowed_steps(self, now: float) -> int:
+        """Return the number of steps allowed now by the goal and the maximum rate."""
+        most = 1 << 30
+        step = self.run.step
+        if self._goal is not None:
+            most = self._goal - step
+        for until in self._until:
+            if until.kind == "step":
+                most = min(most, max(0, int(until.value) - step))
+                if most == 0:
+                    self.playing, self.reached = False, "step"
+        if self._rate > 0:
+            played = int((now - self._play_start) * self._rate)
+            most = min(most, self._play_start_step + played + 1 - step)
+        return most
+
+    def wait(self, now: float) -> float:
+        """Return the seconds until a step is allowed; pause without any that may follow."""
+        if not self.playing or self._goal is not None:
+            self.pause()
+            return 0.0
+        return max(0.0, min(UPDATE_S, self._sent_at + UPDATE_S - now))
+
+    def advance(self, count: int, now: float) -> tuple[float, bool]:
+        """Make up to ``count`` steps; return when updates began, and whether they are due."""
+        # A slow step is measured on its own: an update is sent after each.
+        alone = self.is_slow and now >= self.next_measure_at
+        if count > 1 and not alone:
+            measure.advance_measured(self.run, self._conditions, count - 1, now + SLICE_S)
+        # All in one go: spread between steps, each of these would run with cold caches.
+        begun = time.perf_counter()
+        self.is_slow = alone or begun - now > SLOWEST_UPDATE_S
+        due = (
+            begun >= self._next_send_at - SLICE_S / 2
+            or self.run.history.unsent_count() >= SERIES_STEPS // 2
+        )
+        measures = due and begun >= self.next_measure_at and not self.is_slow
+        if not self._conditions.reached and (count == 1 or alone or measures):
+            noting = measure.measure_step(self.run, self._conditions)
+            self.next_measure_at = begun + max(MEASURE_S, noting / UPDATE_SHARE["reference"])
+        self._check()
+        return begun, due
+
+    def _check(self) -> None:
+        """Pause if something went wrong or a stop condition holds."""
+        run = self.run
+        if run.problem is not None:
+            self.playing = False
+            self.problem = run.problem
+            if run.problem.type == "NaN":
+                self.problem = record_step.explain_nan(run)
+                self.reached = "nan"
+            return
+        if self.playing and (full := self._guard.problem(run, time.perf_counter())):
+            self.playing, self.problem, self.reached = False, full, "memory"
+        if self._goal is not None and run.step >= self._goal:
+            self.playing = False
+        if self._conditions.reached:
+            self.playing, self.reached = False, self._conditions.reached
+        elif any(until.kind == "step" and run.step >= until.value for until in self._until):
+            self.playing, self.reached = False, "step"
+
+    # Updates
+
+    def report(self) -> None:
+        """Send everything that is new."""
+        before, self._settings = self._settings, self.run.setup
+        if before != self._settings:  # As after a rewind past a change.
+            lines, names = replies.lines(self.run), self.run.program.class_names
+            self._send(
+                SetupRestored(self.run_id, self.run.step, before, self._settings, lines, names)
+            )
+        self._send_curves()
+        # Before the views, which may take a while: a request to pause waits for this reply.
+        self._send_state()
+        self.send_views(at_once=True)
+
+    def _report_changed(self) -> None:
+        """Send everything that is new after a change of the weights."""
+        self._seen.clear()
+        self.report()
+
+    def report_slice(self, begun: float, due: bool, with_views: bool) -> None:
+        """Send the updates after a slice, which began at ``begun``."""
+        if not self.playing:
+            self.report()
+        elif due:
+            self._send_curves()
+            self._send_state()
+            now = time.perf_counter()
+            share = UPDATE_SHARE[self.run.mode]
+            self._next_send_at = now + min(max(UPDATE_S, (now - begun) / share), SLOWEST_UPDATE_S)
+            if with_views:
+                self.send_views(at_once=False)
+
+    def _send_curves(self) -> None:
+        self._sent_at = time.perf_counter()
+        for part in replies.series(self.run_id, self.run.history):
+            self._send(part)
+
+    def _send_state(self) -> None:
+        """Send the state at the time of the last curves."""
+        run, rate = self.run, 0.0
+        if self.playing and self._sent_at > self._play_start:
+            rate = (run.step - self._play_start_step) / (self._sent_at - self._play_start)
+        status: Literal["running", "paused", "failed"] = "running" if self.playing else "paused"
+        if self.problem is not None and self.problem.type not in ("NaN", "Memory"):
+            status = "failed"
+        self._send(
+            TrainState(
+                self.run_id,
+                status,
+                run.step,
+                run.epoch,
+                rate,
+                run.mode,
+                run.why,
+                event=self._event,
+                problem=self.problem,
+                reached=self.reached,
+                checkpoints=len(run.checkpoints),
+            )
+        )
+
+    # Views
 
     def watch(self, wishes: tuple[requests.ViewRequest, ...]) -> None:
+        """Set the requested views and send each at once."""
+        self.set_wishes(wishes)
+        self.send_views(at_once=True)
+
+    def set_wishes(self, wishes: tuple[requests.ViewRequest, ...]) -> None:
         """Set the requested views; each is due at once."""
         self.wishes = wishes
         self.pace.set_intervals({key: wish.every_ms / 1000 for key, wish in self.keyed_wishes()})
-        self.seen.clear()
+        self._seen.clear()
 
     def keyed_wishes(self) -> Iterator[tuple[str, requests.ViewRequest]]:
         """Yield the requested views, each with a unique key."""
         for number, wish in enumerate(self.wishes):
             yield (wish.kind if wish.kind == "beside" else f"{number}:{wish.kind}"), wish
+
+    def send_views(self, at_once: bool) -> None:
+        """Send the requested views that are due; with ``at_once`` all not yet sent for this step.
+
+        Views for which the module raises are skipped.
+        """
+        for key, wish in self.keyed_wishes():
+            now, step = time.perf_counter(), self.run.step
+            if wish.kind == "beside" or self._seen.get(key) == step:
+                continue
+            if not at_once and not self.pace.is_due(key, now):
+                continue
+            self._seen[key] = step
+            try:
+                picture = views.compute(self.run, wish.kind, wish.options)
+            except USER_ERRORS:
+                pass  # It may work with other weights.
+            else:
+                if picture is None:
+                    self.pace.disable(key)
+                    continue
+                self._send(ViewReply(self.run_id, wish.kind, step, picture.arrays, picture.facts))
+            self._record_cost(key, now, now)
+
+    def _record_cost(self, key: str, begun: float, now: float) -> None:
+        self.pace.record_cost(key, time.perf_counter() - begun, now, BUDGET[self.run.mode])
+
+    # The paired run
+
+    def pair(self, run_id: int) -> None:
+        """Pair this run with a correct one."""
+        self.paired_id, self._memory = run_id, memory.resident_bytes()
+
+    def advance_paired(self, other: "HostedRun") -> None:
+        """Advance the correct run to this step, past a failed one by `STEPS_AFTER_FAILURE` more."""
+        failed = self.problem is not None and self.problem.type not in ("Setup", "Memory")
+        goal = self.run.step + (STEPS_AFTER_FAILURE if failed else 0)
+        with other.run.entered():
+            if other.run.step < goal:
+                other.run.advance(goal - other.run.step)
+                other._check()
+            if other._sent_at < self._sent_at or failed:
+                other.report()
+        self._compare(other)
+
+    def _compare(self, other: "HostedRun") -> None:
+        """Send how the two runs differ."""
+        now, steps = time.perf_counter(), self.run.step + other.run.step
+        wanted = any(wish.kind == "beside" for wish in self.wishes)
+        waits = self.playing and not self.pace.is_due("beside", now)
+        if not wanted or waits or self._seen.get("beside") == steps:
+            return
+        self._seen["beside"] = steps
+        facts = paired_run.comparison_facts(self.run, other.run, self._memory)
+        self._record_cost("beside", now, time.perf_counter())
+        self._send(ViewReply(self.run_id, "beside", self.run.step, {}, facts))

@@ -5,9 +5,9 @@ import torch
 
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import requests
-from gradscribe.engine.train import views
 from gradscribe.engine.train.memory import resident_bytes
 from gradscribe.engine.train.runs.run import TrainingRun
+from gradscribe.engine.train.user_module import attributes
 
 MirroredRequest = requests.ChangeSetup | requests.Rewind | requests.ResetRun | requests.EditWeight
 MOST_NODES = 10_000
@@ -99,7 +99,7 @@ def _loss_in_modes(run: TrainingRun) -> tuple[float, float]:
     program, losses = run.program, []
     buffers = [(buffer, buffer.clone()) for buffer in program.model.buffers()]
     for training in (True, False):
-        with views.evaluating(run):
+        with attributes.evaluating(run.program):
             program.model.train(training)
             output = program.model(program.tensor("x_val"))
             losses.append(program.criterion(output, program.tensor("y_val")).item())
@@ -121,7 +121,7 @@ def _saved_bytes(run: TrainingRun) -> int:
     model = run.program.model
     excluded = {p.data_ptr() for p in model.parameters()} | {x.data_ptr(), y.data_ptr()}
     with (
-        views.evaluating(run),
+        attributes.evaluating(run.program),
         torch.enable_grad(),
         torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
     ):

@@ -1,10 +1,6 @@
-"""Replies about a run: its description, data, curves, views and state."""
+"""Replies about a run: its description, data, curves and exports."""
 
-from __future__ import annotations
-
-import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import torch
@@ -19,23 +15,17 @@ from gradscribe.engine.protocol.training.replies import (
     Parameter,
     RunStarted,
     SeriesChunk,
-    SetupRestored,
-    TrainState,
     UnitLayer,
-    ViewReply,
 )
 from gradscribe.engine.run.errors import USER_ERRORS
-from gradscribe.engine.train import views
 from gradscribe.engine.train.arrays import to_array
 from gradscribe.engine.train.runs import export
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import files
 from gradscribe.engine.train.source import codegen
-from gradscribe.engine.train.views import maps, scheduler
-
-if TYPE_CHECKING:
-    from gradscribe.engine.train.serve.hosted_run import HostedRun
+from gradscribe.engine.train.user_module import attributes
+from gradscribe.engine.train.views import maps
 
 MOST_ROWS = 4000
 
@@ -69,15 +59,6 @@ def lines(run: TrainingRun) -> tuple[tuple[str, str], ...]:
     return tuple((event, text) for event, text in run.program.lines)
 
 
-def restored_setup(run_id: int, hosted: HostedRun) -> Iterator[SetupRestored]:
-    """Yield a reply if the setup is not the one last sent, as after a rewind past a change."""
-    before, hosted.settings = hosted.settings, hosted.run.setup
-    if before != hosted.settings:
-        run = hosted.run
-        names = run.program.class_names
-        yield SetupRestored(run_id, run.step, before, hosted.settings, lines(run), names)
-
-
 def parameters(run: TrainingRun) -> tuple[Parameter, ...]:
     """Return the model's parameters with their offsets in a flat vector of all."""
     model, start, result = run.program.model, 0, []
@@ -95,7 +76,7 @@ def units(run: TrainingRun) -> tuple[UnitLayer, ...]:
     if run.program.has_external_state:
         return ()
     try:
-        with views.evaluating(run):
+        with attributes.evaluating(run.program):
             return maps.unit_layers(run)
     except USER_ERRORS:
         return ()
@@ -128,61 +109,6 @@ def series(run_id: int, history: TrainingHistory) -> Iterator[SeriesChunk]:
         yield SeriesChunk(
             run_id, to_array(steps[chunk], "<i8"), to_array(values[chunk], "<f8"), 1, after
         )
-
-
-def view_budget(hosted: HostedRun) -> float:
-    """Return the share of a run's time that its views may take."""
-    return scheduler.BUDGET[hosted.run.mode]
-
-
-def due_views(run_id: int, hosted: HostedRun, at_once: bool) -> Iterator[ViewReply]:
-    """Yield the requested views that are due; with ``at_once`` all not yet sent for this step.
-
-    Views for which the module raises are skipped.
-    """
-    for key, wish in hosted.keyed_wishes():
-        now = time.perf_counter()
-        if hosted.seen.get(key) == hosted.run.step or wish.kind == "beside":
-            continue
-        if not at_once and not hosted.pace.is_due(key, now):
-            continue
-        try:
-            picture = views.compute(hosted.run, wish.kind, wish.options)
-        except USER_ERRORS:
-            # It may work with other weights.
-            hosted.seen[key] = hosted.run.step
-            hosted.pace.record_cost(key, time.perf_counter() - now, now, view_budget(hosted))
-            continue
-        hosted.seen[key] = hosted.run.step
-        if picture is None:
-            hosted.pace.disable(key)
-            continue
-        yield ViewReply(run_id, wish.kind, hosted.run.step, picture.arrays, picture.facts)
-        hosted.pace.record_cost(key, time.perf_counter() - now, now, view_budget(hosted))
-
-
-def state(run_id: int, hosted: HostedRun, now: float) -> TrainState:
-    """Return the state of a run."""
-    run = hosted.run
-    rate = 0.0
-    if hosted.playing and now > hosted.play_start:
-        rate = (run.step - hosted.play_start_step) / (now - hosted.play_start)
-    status: Literal["running", "paused", "failed"] = "running" if hosted.playing else "paused"
-    if hosted.problem is not None and hosted.problem.type not in ("NaN", "Memory"):
-        status = "failed"
-    return TrainState(
-        run_id,
-        status,
-        run.step,
-        run.epoch,
-        rate,
-        run.mode,
-        run.why,
-        event=hosted.event,
-        problem=hosted.problem,
-        reached=hosted.reached,
-        checkpoints=len(run.checkpoints),
-    )
 
 
 def exported(run_id: int, run: TrainingRun, kind: str, steps: int | None) -> Exported:

@@ -50,18 +50,7 @@ _TURN = 8 << 20
 _views = msgspec.msgpack.Decoder(ViewReply)
 
 
-class NoViewClient:
-    """Null object in place of a view process."""
-
-    def send_snapshot(self, _run_id: int, _hosted: HostedRun) -> bool:
-        """Return False: no views are computed."""
-        return False
-
-    def handle_request(self, _request: object) -> None:
-        """Do nothing."""
-
-
-class ViewClient(NoViewClient):
+class ViewClient:
     """The trainer's end of the pipes: sends snapshots, and forwards the views that come back."""
 
     def __init__(
@@ -88,7 +77,7 @@ class ViewClient(NoViewClient):
         self._next = self._points_at = 0.0
         self._is_gone = False
 
-    def send_snapshot(self, run_id: int, hosted: HostedRun) -> bool:
+    def send_snapshot(self, hosted: HostedRun) -> bool:
         """Send a snapshot if the last one is done; return False if no view process is usable."""
         if not hosted.playing:
             self._stop()
@@ -110,7 +99,7 @@ class ViewClient(NoViewClient):
         if self._unanswered or now < self._next:
             return True
         if self._run is not hosted.run or self._setup is not setup:
-            self._choose(run_id, hosted.run)
+            self._choose(hosted)
         wishes = tuple(pair for pair in hosted.keyed_wishes() if pair[1].kind != "beside")
         if wishes:
             attributes, left = attribute_lists.program_lists(hosted.run.program)
@@ -197,13 +186,15 @@ class ViewClient(NoViewClient):
             os.close(self._orders)
             os.close(self._results)
 
-    def _choose(self, run_id: int, run: TrainingRun) -> None:
-        self._run, self._setup, self._sent_points, self._points_at = run, run.setup, set(), 0.0
-        self._subject, self._run_id = self._subject + 1, run_id
+    def _choose(self, hosted: HostedRun) -> None:
+        run = hosted.run
+        self._run, self._setup = run, run.setup
+        self._sent_points, self._points_at = set(), 0.0
+        self._subject += 1
+        self._run_id = hosted.run_id
         path = str(run.setup.data.options.get("path") or "")
-        self._order(
-            ShowRun(run_id, run.setup, path, provided_files.provided_bytes(path, run.program.files))
-        )
+        content = provided_files.provided_bytes(path, run.program.files)
+        self._order(ShowRun(hosted.run_id, run.setup, path, content))
 
     def _order(self, order: view_process.Order) -> None:
         body = msgspec.msgpack.encode(order)

@@ -27,7 +27,7 @@ from gradscribe.engine.train import views
 from gradscribe.engine.train.arrays import unpack_flat
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source import program
-from gradscribe.engine.train.user_module import attribute_lists, attributes
+from gradscribe.engine.train.user_module import attribute_lists
 from gradscribe.engine.train.views.scheduler import ViewScheduler
 from gradscribe.engine.zoo import provided_files
 
@@ -141,7 +141,7 @@ def _refresh(run: TrainingRun, moment: RunSnapshot) -> None:
         }
     program_copy.optimizer.param_groups[0]["lr"] = moment.lr
     if moment.kept:
-        attributes.restore(program_copy.model, attribute_lists.from_lists(moment.kept, "cpu"))
+        attribute_lists.from_lists(moment.kept, "cpu").restore(program_copy.model)
     run.step, run.ratios = moment.step, moment.ratios
     run.weight_path.points.update({step: _tensor(point) for step, point in moment.points.items()})
 

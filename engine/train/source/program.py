@@ -4,7 +4,6 @@ import linecache
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -41,22 +40,12 @@ class ProgramError(Exception):
         self.place = place
 
 
-@dataclass
-class SourceSections:
-    """The source sections that have been executed, by name, in order."""
-
-    texts: dict[str, str]
-
-    def whole(self) -> str:
-        """Return all sections as one text."""
-        return "\n\n".join(self.texts.values())
-
-
 class TrainingProgram:
     """The live objects of a run: data, model, criterion, optimizer, and one step as a function."""
 
     def __init__(self, setup: Setup, files: ProvidedFiles | None = None) -> None:
-        self.sections = SourceSections({})
+        self.sections: dict[str, str] = {}
+        """The source sections that have been executed, by name, in order."""
         self.files = given_files() if files is None else files
         """The contents of its data files, which may have changed on disk since."""
         self.names: dict[str, object] = {"__name__": "training", "kept": [], "frozen": []}
@@ -157,6 +146,19 @@ class TrainingProgram:
         example = self.tensor("inputs")
         return inputs.to(example.device, example.dtype)
 
+    def random_state(self) -> list[torch.Tensor]:
+        """Return the states of torch's default generators: CPU, and the CUDA device if used."""
+        states = [torch.get_rng_state()]
+        if self.setup.device.startswith("cuda"):
+            states.append(torch.cuda.get_rng_state(self.setup.device))
+        return states
+
+    def set_random_state(self, states: list[torch.Tensor]) -> None:
+        """Restore the states of torch's default generators."""
+        torch.set_rng_state(states[0])
+        if len(states) > 1:
+            torch.cuda.set_rng_state(states[1], self.setup.device)
+
     # Creating them
 
     def _check_device(self, setup: Setup) -> None:
@@ -211,7 +213,7 @@ class TrainingProgram:
         return 1 if self.task == "binary" and targets != "classes" else int(self.y.max()) + 1
 
     def _execute(self, name: str, text: str, place: str) -> None:
-        self.sections.texts[name] = text
+        self.sections[name] = text
         filename = f"<training {name}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         try:
@@ -233,22 +235,22 @@ class TrainingProgram:
         self.names["model"] = names["model"]
 
     def _failure(self, error: BaseException, name: str, place: str) -> Exception:
-        found = to_problem(error, self.sections.texts[name], f"<training {name}>")
+        found = to_problem(error, self.sections[name], f"<training {name}>")
         if name == "model" and self.setup.model.name == "own":
             source = str(_own_options(self.setup)["source"])
-            where = map_to_source(found.place, self.sections.texts[name], source)
+            where = map_to_source(found.place, self.sections[name], source)
             result = msgspec.structs.replace(explained(found, self.setup), place=where)
             return ProgramError(result, "model.source")
         is_said = isinstance(error, ValueError)
         message = found.message if is_said else f"{found.type}: {found.message}"
-        lines = self.sections.texts[name].splitlines()
+        lines = self.sections[name].splitlines()
         if place == "optimizer" and lines[(found.place.line or 1) - 1].startswith("scheduler"):
             place = "schedule"
         return SetupError(" ".join(message.split()), place)
 
     def failure(self, error: BaseException) -> Problem:
         """Return an exception that a step raised as a problem, located in the user's source."""
-        text = self.sections.texts["model"]
+        text = self.sections["model"]
         found = to_problem(error, text, "<training model>")
         where = Place()
         found = explained(found, self.setup)
@@ -292,7 +294,7 @@ class TrainingProgram:
         steps.train_step_source(setup)
         self._check_fit(setup)
         _check_optimizer(setup)
-        before, sections = self.setup, dict(self.sections.texts)
+        before, sections = self.setup, dict(self.sections)
         sections["loss"] = codegen.loss(setup, self.task)
         sections["freeze"] = codegen.freeze(setup)
         sections["optimizer"] = codegen.optimizer(setup)
@@ -305,7 +307,7 @@ class TrainingProgram:
             self.setup = before
             self._execute("change", changes.undo_statements(before, setup, self.task), "")
             raise
-        self.sections.texts.update(sections)
+        self.sections.update(sections)
         self._make_step(setup)
         if "keep_graphs" not in setup.mistakes:
             self.release_graphs()

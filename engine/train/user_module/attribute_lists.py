@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from gradscribe.engine.protocol.safe_text import type_name
+from gradscribe.engine.train.arrays import DTYPES, raw_bytes
 from gradscribe.engine.train.source.program import TrainingProgram
 from gradscribe.engine.train.user_module import attributes
 from gradscribe.engine.train.user_module.attributes import (
@@ -27,21 +28,12 @@ MOST_PARTS = 100_000
 LONGEST_TEXT = 10_000
 """Longer texts are written as bytes."""
 DEPTH = 60
-_DTYPES = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in (
-        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
-        torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.complex128,
-    )
-}  # fmt: skip
+_DTYPES = {**DTYPES, "complex64": torch.complex64, "complex128": torch.complex128}
 _ARRAY_DTYPES = {np.dtype(name) for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")}
 _ARRAY_DTYPES |= {np.dtype(name) for name in ("f2", "f4", "f8", "c8", "c16")}
-_LISTS: dict[type, str] = {
-    list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque",
-}  # fmt: skip
-_DICTS: dict[type, str] = {
-    dict: "dict", OrderedDict: "ordered", defaultdict: "default", Counter: "counter",
-}  # fmt: skip
+_LISTS: dict[type, str] = {kind: kind.__name__ for kind in (list, tuple, set, frozenset, deque)}
+_DICTS: dict[type, str] = {dict: "dict", OrderedDict: "ordered", Counter: "counter"}
+_DICTS[defaultdict] = "default"
 _FACTORIES = {"int": int, "float": float, "list": list, "dict": dict, "set": set, "str": str}
 _KINDS = {name: kind for kind, name in (*_LISTS.items(), *_DICTS.items())}
 
@@ -168,9 +160,8 @@ class _Writer:
         if name not in _DTYPES or not usual or tensor.is_conj() or tensor.is_neg():
             raise _Unsupported
         self._take(0, tensor.nbytes)
-        flat = tensor.detach().cpu().contiguous().reshape(-1)
-        data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-        return ["tensor", name, list(tensor.shape), data, tensor.device.type != "cpu"]
+        moved = tensor.device.type != "cpu"
+        return ["tensor", name, list(tensor.shape), raw_bytes(tensor), moved]
 
     def _generator(self, value: object, content: Any) -> object:  # noqa: ANN401 - of three kinds
         match value:

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from gradscribe.engine.train.source.program import TrainingProgram
+from gradscribe.engine.train.source.program import TrainingProgram, suppress_warnings
 
 MOST_ITEMS = 10_000
 """Longer containers are not saved: each checkpoint would copy them."""
@@ -25,10 +25,8 @@ MOST_BYTES = 64 << 20
 DEPTH = 50
 """Maximum nesting depth of containers."""
 MODULE_FIELDS = frozenset(vars(nn.Module()))
-_PLAIN = (
-    bool, int, float, complex, str, bytes, type(None), Enum, np.generic, range, slice,
-    torch.dtype, torch.device, torch.Size,
-)  # fmt: skip
+_NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic)
+_PLAIN = (*_NUMBERS, Enum, range, slice, torch.dtype, torch.device, torch.Size)
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _LISTS = {list, deque}
 _SETS = {set, frozenset}
@@ -272,11 +270,6 @@ def of_model(model: nn.Module) -> ModuleAttributes:
     return saved
 
 
-def restore(model: nn.Module, saved: ModuleAttributes) -> None:
-    """Restore the attributes of a model's modules; nothing is saved for built-in models."""
-    saved.restore(model)
-
-
 def first_difference(before: ModuleAttributes, after: ModuleAttributes) -> str:
     """Return the name of the first plain attribute that differs, or an empty text.
 
@@ -348,7 +341,26 @@ def preserved(program: TrainingProgram) -> Iterator[None]:
     try:
         yield
     finally:
-        restore(program.model, attributes)
+        attributes.restore(program.model)
         restore_buffers(buffers)
         for weight, before in weights:
             _write(weight, before)
+
+
+@contextmanager
+def evaluating(program: TrainingProgram) -> Iterator[None]:
+    """Put a run's model into eval mode without gradients.
+
+    On exit the run is exactly as before: weights, modes, generators, attributes of its modules.
+    """
+    model = program.model
+    modes = [(module, module.training) for module in model.modules()]
+    random_state = program.random_state()
+    model.eval()
+    try:
+        with torch.no_grad(), suppress_warnings(), preserved(program):
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        program.set_random_state(random_state)

@@ -30,18 +30,11 @@ def check(program: TrainingProgram) -> None:
     model = program.model
     if any(is_lazy(p) for p in model.parameters()):
         return
-    random = torch.get_rng_state()
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
     try:
-        with torch.no_grad(), suppress_warnings(), attributes.preserved(program):
+        with attributes.evaluating(program):
             output = model(program.tensor("x_train")[:ROWS].clone())
     except USER_ERRORS as error:
         raise ProgramError(_with_hint(program.failure(error)), "model.source") from error
-    finally:
-        for module, training in modes:
-            module.training = training
-        torch.set_rng_state(random)
     _check_shape(program, output)
     if _has_external_state(program):
         # Its external state has changed by the calls made here: create it again.

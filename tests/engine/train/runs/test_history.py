@@ -85,8 +85,8 @@ def test_the_store_stays_bounded_and_evenly_spread(monkeypatch):
     copy = made.copied(steps[10])
     assert told(copy)[0] == steps[:11]
     copy.add(steps[10] + 1, [0.0], [0.1])
-    assert copy.waiting() == 1
-    assert made.waiting() == 0
+    assert copy.unsent_count() == 1
+    assert made.unsent_count() == 0
 
 
 def test_norms_of_the_steps_that_were_measured_stand_in_the_file_too():

@@ -14,8 +14,8 @@ from gradscribe.engine.protocol.setup import Part
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.protocol.training import replies as training_replies
 from gradscribe.engine.protocol.training import requests as training_requests
-from gradscribe.engine.train.serve import replies
 from gradscribe.engine.train.serve.host import TrainingHost
+from gradscribe.engine.train.source import codegen
 
 
 class Desk:
@@ -144,7 +144,7 @@ def test_reset_keeps_weights_and_data_unless_new_ones_are_wanted(desk):
     for new in ({"weights": True}, {"data": True}):
         said = desk.ask(training_requests.ResetRun(1, **new))
         begun = only(training_replies.RunStarted, said)
-        seeds = replies.texts.seeds(begun.setup)
+        seeds = codegen.seeds(begun.setup)
         assert seeds != (0, 0)
         assert curve(desk.steps(5))[5] != first[5]
 

@@ -2,7 +2,7 @@
 
 from gradscribe.engine.protocol.training import replies, requests
 from gradscribe.engine.train.captured import verify
-from gradscribe.engine.train.serve import files, host
+from gradscribe.engine.train.serve import files, hosted_run
 from tests.engine.train.serve.test_host import Desk, of, only
 
 WISHES = tuple(requests.ViewRequest(kind) for kind in ("scores", "boundary", "weights"))
@@ -21,8 +21,8 @@ def test_a_pause_is_answered_before_the_views_are_made():
 
 
 def test_each_slow_step_is_told_of_and_some_are_measured(monkeypatch):
-    monkeypatch.setattr(host, "SLICE_S", 0.0)
-    monkeypatch.setattr(host, "SLOWEST_UPDATE_S", 0.0)
+    monkeypatch.setattr(hosted_run, "SLICE_S", 0.0)
+    monkeypatch.setattr(hosted_run, "SLOWEST_UPDATE_S", 0.0)
     desk = Desk()
     desk.train()
     desk.ask(requests.Play(1))
@@ -39,7 +39,7 @@ def test_each_slow_step_is_told_of_and_some_are_measured(monkeypatch):
 
 def test_noting_is_done_the_less_often_the_longer_it_takes(monkeypatch):
     monkeypatch.setattr(
-        "gradscribe.engine.train.serve.host.measuring.measure", lambda _run, _goals: 50.0
+        "gradscribe.engine.train.runs.measure.measure_step", lambda _run, _goals: 50.0
     )
     desk = Desk()
     desk.train()
@@ -47,7 +47,7 @@ def test_noting_is_done_the_less_often_the_longer_it_takes(monkeypatch):
     held = desk.host._runs[1]
     held.is_slow, held.next_measure_at = True, 0.0
     desk.host.work()
-    assert held.next_measure_at - held.sent_at > 1000
+    assert held.next_measure_at - held._sent_at > 1000
 
 
 def test_weights_that_fit_into_no_message_are_not_exported(monkeypatch):

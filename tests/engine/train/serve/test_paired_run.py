@@ -7,7 +7,8 @@ from gradscribe.engine.protocol.setup import MISTAKES, Part, Setup, SetupError, 
 from gradscribe.engine.protocol.training import replies, requests
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import paired_run
-from gradscribe.engine.train.serve.host import STEPS_AFTER_FAILURE, TrainingHost
+from gradscribe.engine.train.serve.host import TrainingHost
+from gradscribe.engine.train.serve.hosted_run import STEPS_AFTER_FAILURE
 
 NET = Part("mlp", {"layers": [6], "dropout": 0.3})
 BASE = Setup(Part("moons", {"n": 60}), NET, batch=16, optimizer=Part("adam"), validate_every=5)

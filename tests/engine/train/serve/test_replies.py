@@ -9,7 +9,6 @@ from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.training import replies as training_replies
 from gradscribe.engine.protocol.training import requests
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.serve import replies
 from gradscribe.engine.train.serve.hosted_run import HostedRun
 from tests.engine.train.modules import CAREFUL
 from tests.engine.train.serve.test_host import Desk, curve, of, only
@@ -171,13 +170,16 @@ def test_data_out_of_a_file_are_told_with_the_names_of_their_columns(tmp_path):
 
 def test_a_view_that_could_not_be_made_of_some_weights_is_made_again_of_others():
     run = TrainingRun(sgd(0.01, model={"name": "own", "source": CAREFUL}))
-    held = HostedRun(run, playing=True, wishes=(requests.ViewRequest("fit", 0),))
+    said = []
+    held = HostedRun(1, run, said.append, wishes=(requests.ViewRequest("fit", 0),))
     weight = run.program.model.line.weight
 
     def shown():
         while not held.pace.is_due("0:fit", time.perf_counter()):
             assert held.pace._due["0:fit"] < math.inf, "it is never made again"
-        return [view.step for view in replies.due_views(1, held, at_once=False)]
+        said.clear()
+        held.send_views(at_once=False)
+        return [view.step for view in said]
 
     assert shown() == [0]
     for step, value, expected in ((1, 1000.0, []), (2, 1.0, [2])):

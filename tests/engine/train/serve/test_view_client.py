@@ -19,7 +19,7 @@ from gradscribe.engine.train import views
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import view_process
 from gradscribe.engine.train.serve.hosted_run import HostedRun
-from gradscribe.engine.train.serve.view_client import NoViewClient, ViewClient
+from gradscribe.engine.train.serve.view_client import ViewClient
 from gradscribe.engine.zoo import provided_files
 
 PATIENCE_S = 120
@@ -64,7 +64,9 @@ def held_at(steps, wishes=(), **given_setup):
     run = TrainingRun(setup.parse(given_setup))
     run.enter()
     assert run.advance(steps) == steps
-    return HostedRun(run, playing=True, wishes=wishes)
+    hosted = HostedRun(1, run, print, wishes)
+    hosted.playing = True
+    return hosted
 
 
 def wait(painter, results, done):
@@ -77,7 +79,7 @@ def wait(painter, results, done):
 def shown(studio, held):
     """Every view of the present step, made aside: by kind and options."""
     painter, seen, results = studio
-    assert painter.send_snapshot(1, held)
+    assert painter.send_snapshot(held)
     wait(painter, results, lambda: painter._unanswered == 0)
     return seen
 
@@ -183,7 +185,7 @@ def test_it_follows_what_is_changed_on_the_way(studio):
 def test_a_view_of_what_is_no_more_is_not_passed_on(studio, request_):
     painter, seen, results = studio
     held = held_at(3, (requests.ViewRequest("boundary"),), data="circle")
-    painter.send_snapshot(1, held)
+    painter.send_snapshot(held)
     painter.handle_request(request_)
     wait(painter, results, lambda: painter._unanswered == 0)
     assert seen == []
@@ -192,7 +194,7 @@ def test_a_view_of_what_is_no_more_is_not_passed_on(studio, request_):
 def test_a_view_survives_what_changes_nothing(studio):
     painter, seen, results = studio
     held = held_at(3, (requests.ViewRequest("boundary"),), data="circle")
-    painter.send_snapshot(1, held)
+    painter.send_snapshot(held)
     painter.handle_request(requests.WatchViews(1, held.wishes))
     wait(painter, results, lambda: painter._unanswered == 0)
     assert [view.kind for view in seen] == ["boundary"]
@@ -209,13 +211,13 @@ def test_what_cannot_be_made_there_is_left_to_the_trainer(studio):
     painter, seen, results = studio
     held = held_at(3, (requests.ViewRequest("boundary"),), data="circle")
     held.run.program.setup = setup.parse({"data": {"name": "csv", "path": "/nowhere.csv"}})
-    painter.send_snapshot(1, held)
+    painter.send_snapshot(held)
     wait(painter, results, lambda: painter._unanswered == 0)
     assert seen == []
-    assert not painter.send_snapshot(1, held)
+    assert not painter.send_snapshot(held)
     other = held_at(3, (requests.ViewRequest("boundary"),), data="circle")
     painter._next = 0.0
-    assert painter.send_snapshot(1, other)
+    assert painter.send_snapshot(other)
 
 
 def test_without_that_process_the_trainer_makes_its_views_itself():
@@ -224,15 +226,14 @@ def test_without_that_process_the_trainer_makes_its_views_itself():
     os.close(down[0])
     painter = ViewClient(pytest.fail, down[1], up[0])
     held = held_at(1, (requests.ViewRequest("boundary"),), data="circle")
-    assert not painter.send_snapshot(1, held)
-    assert not NoViewClient().send_snapshot(1, held)
+    assert not painter.send_snapshot(held)
 
 
 def test_a_run_that_does_not_play_hands_nothing_over(studio):
     painter, _, _ = studio
     held = held_at(1, (requests.ViewRequest("boundary"),), data="circle")
     held.playing = False
-    assert not painter.send_snapshot(1, held)
+    assert not painter.send_snapshot(held)
     assert painter._unanswered == 0
 
 
@@ -273,10 +274,10 @@ LIES = {
 def test_a_process_that_lies_is_left_and_the_trainer_makes_its_views_itself(stranger, lie):
     painter, seen, _, up = stranger
     held = held_at(2, (requests.ViewRequest("boundary"),), data="circle")
-    assert painter.send_snapshot(1, held)
+    assert painter.send_snapshot(held)
     os.write(up, lie)
     painter.exchange()
-    assert not painter.send_snapshot(1, held)
+    assert not painter.send_snapshot(held)
     assert len(seen) <= 1
     with pytest.raises(BrokenPipeError):
         os.write(up, b"x")
@@ -285,7 +286,7 @@ def test_a_process_that_lies_is_left_and_the_trainer_makes_its_views_itself(stra
 def test_what_is_true_arrives_whatever_its_pieces(stranger):
     painter, seen, _, up = stranger
     held = held_at(2, (requests.ViewRequest("boundary"),), data="circle")
-    painter.send_snapshot(1, held)
+    painter.send_snapshot(held)
     nan = replies.RawArray((3,), "<f4", np.full(3, np.nan, "<f4").tobytes())
     body = msgspec.msgpack.encode(replies.ViewReply(1, "boundary", 2, {"grid": nan}, {"x": np.nan}))
     for byte in spoken(1, view_process.DONE, body, view_process.DONE):
@@ -300,9 +301,9 @@ def test_half_an_answer_is_not_waited_for_without_end(stranger, monkeypatch):
     monkeypatch.setattr("gradscribe.engine.train.serve.view_client.WORK_S", 0.1)
     painter, seen, _, up = stranger
     held = held_at(2, (requests.ViewRequest("boundary"),), data="circle")
-    painter.send_snapshot(1, held)
+    painter.send_snapshot(held)
     os.write(up, spoken(1, view())[:-5])
-    while painter.send_snapshot(1, held):
+    while painter.send_snapshot(held):
         held.run.advance(5)
     assert seen == []
     assert held.run.step > 2
@@ -318,7 +319,7 @@ def test_a_trainer_that_was_itself_kept_from_working_waits_on(stranger, monkeypa
     for now in (100, 108, 116, 124):
         clock.perf_counter = functools.partial(float, now)
         clock.thread_time = functools.partial(float, now * worked)
-        gone_on.append(painter.send_snapshot(1, held))
+        gone_on.append(painter.send_snapshot(held))
     assert gone_on == [True, True, True, stays]
 
 
@@ -326,12 +327,12 @@ def test_nobody_waits_for_a_process_that_does_not_read(stranger):
     painter, _, down, _ = stranger
     layers = {"name": "mlp", "layers": [600, 1000]}
     held = held_at(1, (requests.ViewRequest("weights"),), data="circle", model=layers)
-    assert painter.send_snapshot(1, held)
+    assert painter.send_snapshot(held)
     waiting = len(painter._unsent)
     assert waiting > 600 * 1000 * 4
     while painter._unsent:
         os.read(down, 1 << 16)
-        assert painter.send_snapshot(1, held)
+        assert painter.send_snapshot(held)
     assert painter._unanswered == 2
 
 
@@ -344,8 +345,8 @@ def forever(orders, results):
     while True:
         pass
 
-easel.live = forever
-orders, results, child = easel.begin(lambda: None, ())
+easel.serve = forever
+orders, results, child = easel.fork_process(lambda: None, ())
 os.read(results, 1)
 os.close(results)
 print(os.waitstatus_to_exitcode(os.wait()[1]))
@@ -363,7 +364,7 @@ def test_a_model_that_keeps_too_much_is_shown_by_the_trainer_itself(studio):
     source = WARMING.replace("self.calls, ", "self.table = torch.zeros(2 ** 21); self.calls, ")
     model = {"name": "own", "source": source}
     held = held_at(3, (requests.ViewRequest("scores"),), data="xor", model=model)
-    assert not painter.send_snapshot(1, held)
+    assert not painter.send_snapshot(held)
     assert seen == []
 
 
@@ -375,13 +376,14 @@ from gradscribe.engine.train.serve.view_client import ViewClient as Painter
 from gradscribe.engine.train.runs.run import TrainingRun as Run
 from gradscribe.engine.protocol import setup
 
-easel.live = lambda orders, results: os._exit(3)
-orders, results, child = easel.begin(lambda: None, ())
+easel.serve = lambda orders, results: os._exit(3)
+orders, results, child = easel.fork_process(lambda: None, ())
 painter = Painter(print, orders, results, child)
-held = Held(Run(setup.parse({})), playing=True)
+held = Held(1, Run(setup.parse({})), print)
+held.playing = True
 select.select([results], [], [])
 while painter._child:
-    painter.send_snapshot(1, held)
+    painter.send_snapshot(held)
 try:
     os.kill(child, 0)
 except ProcessLookupError:
@@ -400,7 +402,7 @@ def test_a_model_with_very_many_parameters_is_shown_by_the_trainer_itself(studio
     held = held_at(3, (requests.ViewRequest("scores"),))
     held.playing = True
     monkeypatch.setattr("gradscribe.engine.train.serve.view_client.MAX_VIEW_PARAMETERS", 3)
-    assert not painter.send_snapshot(1, held)
+    assert not painter.send_snapshot(held)
     monkeypatch.undo()
-    assert painter.send_snapshot(1, held)
+    assert painter.send_snapshot(held)
     assert seen == []

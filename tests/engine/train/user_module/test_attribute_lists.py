@@ -137,7 +137,7 @@ def back(model, other=None):
     other = other or Bag()
     lists, left = attribute_lists.to_lists(attributes.of_model(model), model)
     lists = msgspec.msgpack.decode(msgspec.msgpack.encode(lists))
-    attributes.restore(other, attribute_lists.from_lists(lists, "cpu"))
+    attribute_lists.from_lists(lists, "cpu").restore(other)
     return other, left
 
 

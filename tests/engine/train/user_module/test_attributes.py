@@ -72,7 +72,7 @@ def test_layers_in_a_list_and_tensors_of_a_graph_are_left_alone():
     assert kept.modules == [{"in_features": 1, "out_features": 1, "count": 3}]
     net.count, net.new = 4, {"a": [1]}
     assert attributes.first_difference(kept, attributes.of_model(net)) == "count"
-    attributes.restore(net, kept)
+    kept.restore(net)
     assert net.count == 3
     assert not hasattr(net, "new")
     assert all(
@@ -157,7 +157,7 @@ def test_a_list_that_holds_itself_is_left_alone():
         net.deep = [net.deep]
     kept = attributes.of_model(net)
     net.knot.append(1)
-    attributes.restore(net, kept)
+    kept.restore(net)
     assert net.knot == [net.knot]
     assert "deep" not in kept.modules[0]
 
@@ -168,4 +168,4 @@ def test_much_that_a_module_keeps_counts_among_what_checkpoints_may_hold(monkeyp
     source = AVERAGING.replace("scale =", "self.last = torch.zeros(2 ** 18); scale =")
     run = begun(model={"name": "own", "source": source})
     run.advance(64)
-    assert sum(one.kept.size for one in run.past.all()) <= 4 << 20
+    assert sum(one.kept.size for one in run.checkpoints.all()) <= 4 << 20
