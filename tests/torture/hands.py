@@ -247,7 +247,7 @@ class Hands:
 
     def visit(self):
         """Go to the other room."""
-        self.window.show_workspace("training" if self.window.room == "program" else "program")
+        self.window.show_workspace("training" if self.window.workspace == "program" else "program")
 
     def train(self):
         """Train, pause, make a step, rewind, branch off, look at another page."""

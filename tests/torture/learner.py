@@ -219,7 +219,7 @@ class Learner:
                 and session.doc.source in ("", session.result.latest_source)
             )
         )
-        self.wait(lambda: not self.window.presenter.scenery.busy)
+        self.wait(lambda: not self.window.presenter.scene_builder.busy)
         self.rest()
 
     def wait(self, until):

@@ -57,7 +57,7 @@ def test_a_program_that_is_opened_in_the_training_room_is_seen(settled, tmp_path
         lambda: file.new(settled),
     ):
         settled.show_workspace("training")
-        assert settled.room == "training"
+        assert settled.workspace == "training"
         open_it()
         assert settled.room == "program"
 

@@ -146,7 +146,7 @@ def test_while_a_big_picture_is_made_the_page_has_a_turn_of_its_own(
     )
     monkeypatch.setattr(scene_builder, "INLINE_OPS", -1)
     # The picture is never begun: the page does not wait for it.
-    settled.presenter.scenery._begin.timeout.disconnect()
+    settled.presenter.scene_builder._begin.timeout.disconnect()
     tape = record("a = param(1.0)\nb = a * 2")
     show(settled, link, tape)
     assert all(shown is not tape for shown, _ in told)

@@ -92,7 +92,7 @@ def test_an_error_of_the_program_s_own_gets_no_hint():
     ],
 )
 def test_what_the_confinement_refused_is_told_by_what_was_tried(monkeypatch, line, words):
-    monkeypatch.setattr(python.box, "is_active", lambda: True)
+    monkeypatch.setattr(python.box, "is_confined", lambda: True)
     error = PermissionError(1, "Operation not permitted")
     row = next(one for one in python.ROWS if one.kind is PermissionError)
     assert words in hints.answer(row, re.search("", ""), HintContext(error, line, {}))

@@ -79,7 +79,7 @@ def test_big_tensors_are_compared_by_what_travelled_of_them():
 def test_positions_go_together_and_come_back():
     found = compared(BASE, "z = param(1.0)\n" + BASE)
     left, right = found.left.tape, found.right.tape
-    assert found.across(0) == 0
+    assert found.matching_position(0) == 0
     assert found.across(len(left.events)) == len(right.events)
     for op, name in enumerate(("mul", "tanh")):
         here, there = found.left.op_events[op] + 1, found.right.op_events[op] + 1
@@ -93,7 +93,7 @@ def test_positions_go_together_and_come_back():
 def test_loops_of_other_lengths_are_aligned():
     found = compared(TWICE.format(2, 3), TWICE.format(4, 3))
     assert len(told(found, "right")) == 2
-    assert all(0 <= found.across(p) <= len(found.right.tape.events) for p in range(50))
+    assert all(0 <= found.matching_position(p) <= len(found.right.tape.events) for p in range(50))
 
 
 def test_nothing_and_something():

@@ -157,8 +157,8 @@ def test_long_lists_of_numbers_are_looked_at_in_portions(monkeypatch):
 def test_names_are_read_once_for_all_that_is_typed(tower, monkeypatch):
     search.build_index(tower, scenes(tower))
     seen = []
-    title = search.symbols.title
-    monkeypatch.setattr(search.symbols, "title", lambda op: seen.append(op) or title(op))
+    title = search.symbols.op_title
+    monkeypatch.setattr(search.symbols, "op_title", lambda op: seen.append(op) or title(op))
     for end in range(1, 5):
         assert found(tower, "gelu"[:end])
     assert seen == []

@@ -19,7 +19,7 @@ def test_one_bit_is_made_at_a_time_and_what_they_made_is_kept():
     for done, _ in enumerate(bits, 1):
         assert happened == list(range(done))
         assert not hasattr(bits, "made"), "nothing is made yet"
-    assert bits.result == "made"
+    assert bits.result == "result"
 
 
 def test_all_at_once_is_what_the_bits_make():

@@ -53,7 +53,7 @@ def test_resting_on_a_cell_says_where_it_comes_from(lab):
     # A mouse that stands there already does not move.
     QTest.mouseMove(lab.canvas, QPoint(1, 1))
     QTest.mouseMove(lab.canvas, middle(lab, "result", 3))
-    assert lab.looked.said() == "result[1, 1] = 3.0000 comes from a[1, :] and b[:, 1]"
+    assert lab.cell_sentence.said() == "result[1, 1] = 3.0000 comes from a[1, :] and b[:, 1]"
     QTest.mouseMove(lab.canvas, middle(lab, "a", 0))
     assert lab.looked.said() == "a[0, 0] = 1.0000 reaches result[0, :]"
     lab.canvas.look_at(None)
@@ -167,7 +167,7 @@ def test_without_numbers_only_shapes_are_left(lab):
     assert not lab.jacobians.isVisible()
     lab.canvas.look_at(None)
     lab.canvas.look_at(Cell("result", 3))
-    assert lab.looked.said() == "result[1, 1] comes from a[1, :] and b[:, 1]"
+    assert lab.cell_sentence.said() == "result[1, 1] comes from a[1, :] and b[:, 1]"
     assert lab.canvas.grab().toImage() != before
     lab.show_probed(probe(Probe(1, "x = torch.ones(4)\nx.sum()")))
     assert not lab.jacobians.isVisible()

@@ -52,7 +52,7 @@ def test_return_that_is_held_down_does_not_run_through_a_lesson(shown):
     choice = shown(AnswerChoice(0))
     choice.show_choice("one", "good", live=False)
     passed = []
-    choice.passed.connect(lambda: passed.append(1))
+    choice.continue_pressed.connect(lambda: passed.append(1))
     for held in (True, False):
         press = QKeyEvent(
             QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", held

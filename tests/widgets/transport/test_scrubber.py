@@ -120,13 +120,13 @@ def test_the_thumb_moves_right_with_every_event(scrubber):
 
 
 def test_a_few_segments_are_shown_whole(scrubber):
-    assert not scrubber.zoomed()
+    assert not scrubber.is_zoomed()
     assert scrubber.shown() == (0, 23)
 
 
 def test_a_long_loop_shows_the_current_stretch_and_pages_with_the_position(scrubber):
     scrubber.set_track(loop(250), 250 * 23)
-    assert scrubber.zoomed()
+    assert scrubber.is_zoomed()
     scrubber.set_position(23 * 7 + 5)
     assert scrubber.shown() == (23 * 7, 23 * 8)
     assert [span.phase for span in scrubber.spans()] == ["Forward", "Loss", "Backward", "Update"]
