@@ -142,8 +142,8 @@ _FRACTIONS = {"weight_decay", "lr_decay", "initial_accumulator_value", "momentum
 _LOG = {"lr", "weight_decay", "eps", "eta_min", "max_lr", "base_lr"}
 
 
-def read_options(make: type[object], live: bool, **given: dict[str, object]) -> tuple[Option, ...]:
-    """Return one option per argument of a constructor, with its default.
+def read_options(make: type[object], **given: dict[str, object]) -> tuple[Option, ...]:
+    """Return one option per argument of a constructor, with its default; all may change in a run.
 
     ``given`` has what is not in the signature: ranges, help, missing defaults.
     """
@@ -164,7 +164,7 @@ def read_options(make: type[object], live: bool, **given: dict[str, object]) -> 
         if kind == "float" and "low" not in rest and name in _LOG:
             rest["low"] = 0.0
         options.append(
-            Option(name, kind, default, log=name in _LOG, live=live, **rest)  # type: ignore[arg-type]
+            Option(name, kind, default, log=name in _LOG, live=True, **rest)  # type: ignore[arg-type]
         )
     return tuple(options)
 

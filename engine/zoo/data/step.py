@@ -20,4 +20,5 @@ ENTRY = Data(
     "1",
     options=(SIZE, NOISE),
     group="Curves",
+    first=True,
 )

@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.Adadelta,
     "Adadelta",
     "Rates from running means of gradients and updates",
-    options=read_options(torch.optim.Adadelta, True, lr={"high": 10.0, "default": 1.0}),
+    options=read_options(torch.optim.Adadelta, lr={"high": 10.0, "default": 1.0}),
 )

@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.Adafactor,
     "Adafactor",
     "Keeps row and column means in place of every square",
-    options=read_options(torch.optim.Adafactor, True, lr={"high": 10.0, "default": 0.01}),
+    options=read_options(torch.optim.Adafactor, lr={"high": 10.0, "default": 0.01}),
 )

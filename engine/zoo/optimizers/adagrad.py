@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.Adagrad,
     "Adagrad",
     "Divides by the root of all squared gradients so far",
-    options=read_options(torch.optim.Adagrad, True, lr={"high": 10.0, "default": 0.01}),
+    options=read_options(torch.optim.Adagrad, lr={"high": 10.0, "default": 0.01}),
 )

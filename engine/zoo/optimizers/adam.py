@@ -8,6 +8,6 @@ ENTRY = Optimizer(
     torch.optim.Adam,
     "Adam",
     "Each weight has a rate of its own",
-    options=read_options(torch.optim.Adam, True, lr={"high": 10.0, "default": 0.001}),
+    options=read_options(torch.optim.Adam, lr={"high": 10.0, "default": 0.001}),
     first=True,
 )

@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.Adamax,
     "Adamax",
     "Adam with the largest gradient in place of the root mean square",
-    options=read_options(torch.optim.Adamax, True, lr={"high": 10.0, "default": 0.002}),
+    options=read_options(torch.optim.Adamax, lr={"high": 10.0, "default": 0.002}),
 )

@@ -8,6 +8,6 @@ ENTRY = Optimizer(
     torch.optim.AdamW,
     "AdamW",
     "Adam with weight decay kept apart from the gradient",
-    options=read_options(torch.optim.AdamW, True, lr={"high": 10.0, "default": 0.001}),
+    options=read_options(torch.optim.AdamW, lr={"high": 10.0, "default": 0.001}),
     first=True,
 )

@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.ASGD,
     "ASGD",
     "SGD that also averages the weights",
-    options=read_options(torch.optim.ASGD, True, lr={"high": 10.0, "default": 0.01}),
+    options=read_options(torch.optim.ASGD, lr={"high": 10.0, "default": 0.01}),
 )

@@ -10,7 +10,6 @@ ENTRY = Optimizer(
     "Quasi-Newton: several evaluations a step; for full batches",
     options=read_options(
         torch.optim.LBFGS,
-        True,
         lr={"high": 10.0, "default": 1.0},
         max_iter={"low": 1, "high": 1000},
         history_size={"low": 1, "high": 1000},

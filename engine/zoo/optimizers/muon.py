@@ -10,7 +10,6 @@ ENTRY = Optimizer(
     "Momentum made orthogonal; for models whose parameters are all matrices",
     options=read_options(
         torch.optim.Muon,
-        True,
         lr={"high": 10.0},
         adjust_lr_fn={
             "kind": "choice",

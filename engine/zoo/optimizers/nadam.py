@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.NAdam,
     "NAdam",
     "Adam with Nesterov momentum",
-    options=read_options(torch.optim.NAdam, True, lr={"high": 10.0, "default": 0.002}),
+    options=read_options(torch.optim.NAdam, lr={"high": 10.0, "default": 0.002}),
 )

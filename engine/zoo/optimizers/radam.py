@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.RAdam,
     "RAdam",
     "Adam that warms up by itself",
-    options=read_options(torch.optim.RAdam, True, lr={"high": 10.0, "default": 0.001}),
+    options=read_options(torch.optim.RAdam, lr={"high": 10.0, "default": 0.001}),
 )

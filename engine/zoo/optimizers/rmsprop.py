@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.RMSprop,
     "RMSprop",
     "Divides by a running root mean square of gradients",
-    options=read_options(torch.optim.RMSprop, True, lr={"high": 10.0, "default": 0.01}),
+    options=read_options(torch.optim.RMSprop, lr={"high": 10.0, "default": 0.01}),
 )

@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.Rprop,
     "Rprop",
     "Only the signs of gradients count; for full batches",
-    options=read_options(torch.optim.Rprop, True, lr={"high": 10.0, "default": 0.01}),
+    options=read_options(torch.optim.Rprop, lr={"high": 10.0, "default": 0.01}),
 )

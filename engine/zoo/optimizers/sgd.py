@@ -8,8 +8,6 @@ ENTRY = Optimizer(
     torch.optim.SGD,
     "SGD",
     "Against the gradient, with momentum if wanted",
-    options=read_options(
-        torch.optim.SGD, True, lr={"high": 10.0}, momentum={"low": 0.0, "high": 1.0}
-    ),
+    options=read_options(torch.optim.SGD, lr={"high": 10.0}, momentum={"low": 0.0, "high": 1.0}),
     first=True,
 )

@@ -8,5 +8,5 @@ ENTRY = Optimizer(
     torch.optim.SparseAdam,
     "SparseAdam",
     "Adam for embeddings made with sparse=True",
-    options=read_options(torch.optim.SparseAdam, True, lr={"high": 10.0}),
+    options=read_options(torch.optim.SparseAdam, lr={"high": 10.0}),
 )

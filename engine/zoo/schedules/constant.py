@@ -8,7 +8,5 @@ ENTRY = Schedule(
     ConstantLR,
     "Constant",
     "The rate times factor for total_iters steps, then as it was",
-    options=read_options(
-        ConstantLR, True, factor={"low": 1e-6, "high": 1.0}, total_iters={"low": 0}
-    ),
+    options=read_options(ConstantLR, factor={"low": 1e-6, "high": 1.0}, total_iters={"low": 0}),
 )

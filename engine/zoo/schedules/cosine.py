@@ -8,6 +8,6 @@ ENTRY = Schedule(
     CosineAnnealingLR,
     "Cosine",
     "Down to eta_min along half a cosine of T_max steps",
-    options=read_options(CosineAnnealingLR, True, T_max={"default": 1000, "low": 1}),
+    options=read_options(CosineAnnealingLR, T_max={"default": 1000, "low": 1}),
     first=True,
 )

@@ -10,7 +10,6 @@ ENTRY = Schedule(
     "Up and down between base_lr and max_lr",
     options=read_options(
         CyclicLR,
-        True,
         base_lr={"default": 0.001},
         max_lr={"default": 0.1},
         step_size_up={"default": 100, "low": 1},

@@ -8,5 +8,5 @@ ENTRY = Schedule(
     ExponentialLR,
     "Exponential",
     "The rate times gamma every step",
-    options=read_options(ExponentialLR, True, gamma={"default": 0.999, "low": 0.0}),
+    options=read_options(ExponentialLR, gamma={"default": 0.999, "low": 0.0}),
 )

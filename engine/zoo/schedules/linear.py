@@ -10,9 +10,9 @@ ENTRY = Schedule(
     "From start_factor to end_factor within total_iters steps",
     options=read_options(
         LinearLR,
-        True,
         start_factor={"low": 1e-6, "high": 1.0},
         end_factor={"low": 0.0, "high": 1.0},
         total_iters={"default": 100, "low": 1},
     ),
+    first=True,
 )

@@ -9,6 +9,6 @@ ENTRY = Schedule(
     "Milestones",
     "The rate times gamma at each milestone",
     options=read_options(
-        MultiStepLR, True, milestones={"kind": "ints", "default": [300, 600]}, gamma={"low": 0.0}
+        MultiStepLR, milestones={"kind": "ints", "default": [300, 600]}, gamma={"low": 0.0}
     ),
 )

@@ -9,9 +9,6 @@ ENTRY = Schedule(
     "One cycle",
     "Up to max_lr and down again within total_steps",
     options=read_options(
-        OneCycleLR,
-        True,
-        max_lr={"default": 0.1},
-        total_steps={"kind": "int", "default": 1000, "low": 2},
+        OneCycleLR, max_lr={"default": 0.1}, total_steps={"kind": "int", "default": 1000, "low": 2}
     ),
 )

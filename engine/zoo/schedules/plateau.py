@@ -10,7 +10,6 @@ ENTRY = Schedule(
     "The rate times factor when the loss has not improved for patience steps",
     options=read_options(
         ReduceLROnPlateau,
-        True,
         factor={"low": 1e-6, "high": 0.999999},
         patience={"low": 0},
         threshold_mode={"kind": "choice", "choices": ("rel", "abs")},

@@ -8,5 +8,5 @@ ENTRY = Schedule(
     PolynomialLR,
     "Polynomial",
     "Down to 0 within total_iters steps, along a power of what is left of them",
-    options=read_options(PolynomialLR, True, total_iters={"low": 1}, power={"low": 0.0}),
+    options=read_options(PolynomialLR, total_iters={"low": 1}, power={"low": 0.0}),
 )

@@ -8,6 +8,6 @@ ENTRY = Schedule(
     StepLR,
     "Steps",
     "The rate times gamma every step_size steps",
-    options=read_options(StepLR, True, step_size={"default": 200, "low": 1}, gamma={"low": 0.0}),
+    options=read_options(StepLR, step_size={"default": 200, "low": 1}, gamma={"low": 0.0}),
     first=True,
 )

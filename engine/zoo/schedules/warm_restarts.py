@@ -9,6 +9,6 @@ ENTRY = Schedule(
     "Cosine with restarts",
     "A cosine of T_0 steps, again and again",
     options=read_options(
-        CosineAnnealingWarmRestarts, True, T_0={"default": 200, "low": 1}, T_mult={"low": 1}
+        CosineAnnealingWarmRestarts, T_0={"default": 200, "low": 1}, T_mult={"low": 1}
     ),
 )

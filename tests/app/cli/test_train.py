@@ -16,6 +16,7 @@ from gradscribe.app.cli import main as command_line
 from gradscribe.app.cli import record, train, train_args, train_plot
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
 from tests.app.training_fakes import outcome
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -300,3 +301,19 @@ def test_a_setup_is_read_from_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("{"))
     with pytest.raises(Refused):
         train.read_setup("-")
+
+
+LENGTH = Option("length", "int", 3)
+
+
+def dying():
+    raise train.EngineDied("the engine ended")
+
+
+def test_an_option_outside_its_part_is_shown_its_place_if_an_engine_runs(monkeypatch):
+    known = replies.Catalogue(0, (CatalogueEntry("data", "a", "A", options=(LENGTH,)),))
+    for found, words in ((lambda: known, "'length': it belongs to the data"), (dying, "'length'$")):
+        monkeypatch.setattr(train, "catalogue", found)
+        monkeypatch.setattr(sys, "stdin", io.StringIO('{"length": 3}'))
+        with pytest.raises(Refused, match=words):
+            train.read_setup("-")

@@ -57,6 +57,7 @@ def test_a_run_pauses_at_the_steps_that_its_file_gives(desk, train_link, tmp_pat
         ("{", "this is not JSON"),
         ("[1]", "a setup is an object"),
         ('{"dta": "sine"}', "unknown key 'dta'; did you mean 'data'"),
+        ('{"lr": 0.1}', "unknown key 'lr': it belongs to the optimizer, as in"),
         ('{"steps": -1}', "steps is -1"),
     ],
 )
@@ -67,6 +68,13 @@ def test_what_is_no_setup_is_refused_and_nothing_changes(desk, train_link, tmp_p
         file.open_path(desk, str(tmp_path / "a.json"))
     assert desk.training.setup == before
     assert not train_link.sent
+
+
+def test_before_there_is_a_catalogue_an_option_outside_its_part_is_shown_an_example(desk, tmp_path):
+    (tmp_path / "a.json").write_text('{"lr": 0.1}')
+    desk.training.catalogue = None
+    with pytest.raises(Refused, match="unknown key 'lr': an option belongs to its part, as in"):
+        file.open_path(desk, str(tmp_path / "a.json"))
 
 
 def test_a_table_beside_its_setup_is_found_from_anywhere(desk, tmp_path):
