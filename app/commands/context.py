@@ -166,7 +166,7 @@ class CompareActions(Protocol):
         """Compare the stored tape with this one."""
 
 
-class Shell(Protocol):
+class CommandContext(Protocol):
     """The window as commands see it."""
 
     @property

@@ -32,7 +32,7 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.findings_controller import FindingsController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
-from gradscribe.app.window.window_context import ShellWindow
+from gradscribe.app.window.window_context import WindowContext
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.graph.coloring import MODES
 from gradscribe.widgets.base.labels import Heading, sheet
@@ -56,7 +56,7 @@ WAITS = "waits — read it, then press Run"
 LAYING_OUT = "Laying out a big graph…"
 
 
-class Window(ShellWindow):
+class Window(WindowContext):
     """The main window: its widgets, laid out and connected to the session."""
 
     painted = Signal()

@@ -42,8 +42,8 @@ from gradscribe.widgets.graph.export import png_bytes
 from gradscribe.widgets.graph.view import GraphView
 
 
-class ShellWindow(QMainWindow):
-    """The `Shell` passed to commands; `Window` creates the declared attributes."""
+class WindowContext(QMainWindow):
+    """The `CommandContext` passed to commands; `Window` creates the declared attributes."""
 
     session: Session
     clock: PlaybackClock
