@@ -145,5 +145,5 @@ def lesson_command(options: argparse.Namespace) -> int:
 
     return open_window(
         argv=[sys.argv[0]],
-        begin=lambda window: open_lesson(window, lesson, step, trusted=options.trust),
+        begin=lambda window: open_lesson(window.context, lesson, step, trusted=options.trust),
     )

@@ -9,13 +9,13 @@ def _has_tape(context: CommandContext) -> bool:
 
 
 def _has_both(context: CommandContext) -> bool:
-    return _has_tape(context) and bool(context.comparing.kept)
+    return _has_tape(context) and bool(context.comparison.stored_title)
 
 
 @command("compare.keep", "Keep this run to compare", menu="Run/4", when=_has_tape)
 def keep(context: CommandContext) -> None:
     """Keep this run, to compare it with a later one."""
-    context.comparing.keep(context.session.result.tape, f"{context.session.doc.title}, kept")
+    context.comparison.store(context.session.result.tape, f"{context.session.doc.title}, kept")
     context.say("Kept. Change the program, then compare with Ctrl+Shift+D")
 
 
@@ -23,4 +23,4 @@ def keep(context: CommandContext) -> None:
 def show(context: CommandContext) -> None:
     """See the kept run and this one side by side, with the differences marked."""
     title = f"{context.session.doc.title}, now"
-    context.comparing.compare_with_kept(context.session.result.tape, title)
+    context.comparison.compare_with_stored(context.session.result.tape, title)

@@ -7,7 +7,7 @@ from gradscribe.app.commands.context import CommandContext
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
 def undo(context: CommandContext) -> None:
     """Undo the last change of the text, or of the set-up in Training."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.undo()
     else:
         context.editor.undo()
@@ -16,7 +16,7 @@ def undo(context: CommandContext) -> None:
 @command("edit.redo", "Redo", menu="Edit/1", keys=("Ctrl+Shift+Z", "Ctrl+Y"))
 def redo(context: CommandContext) -> None:
     """Repeat the last change that was undone."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.redo()
     else:
         context.editor.redo()

@@ -51,11 +51,11 @@ def export_mp4(context: CommandContext) -> None:
     "file.cancel_film",
     "Cancel the export",
     menu="File/3",
-    when=lambda context: context.is_exporting,
+    when=lambda context: context.export_queue.busy,
 )
 def cancel_film(context: CommandContext) -> None:
     """Cancel the running export; no file is left behind."""
-    context.cancel_export()
+    context.export_queue.cancel()
 
 
 @command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
@@ -77,7 +77,7 @@ def _film(context: CommandContext, kind: str) -> None:
 
 def _asked(context: CommandContext, title: str, kind: str, pattern: str) -> Path | None:
     """Ask for a file name and add the suffix of the format if it is missing."""
-    path = context.ask_save(title, f"{slug(context.session.doc.title)}.{kind}", pattern)
+    path = context.dialogs.ask_save(title, f"{slug(context.session.doc.title)}.{kind}", pattern)
     if path is None or path.suffix.lower() == f".{kind}":
         return path
     return path.with_name(f"{path.name}.{kind}")

@@ -51,7 +51,7 @@ def open_path(context: CommandContext, path: str) -> None:
         source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
     )
     context.session.load(doc)
-    context.show_workspace("program")
+    context.workspaces.show_workspace("program")
     context.settings.add_recent(str(file))
     context.say(f"Opened {doc.title}" + (" with changes that are not saved yet" if draft else ""))
     if draft:
@@ -85,7 +85,7 @@ def offer_trust(context: CommandContext) -> None:
 )
 def trust(context: CommandContext) -> None:
     """Let the program from outside run as if you had typed it, now and the next time."""
-    doc, lesson = context.session.doc, context.learning.lesson
+    doc, lesson = context.session.doc, context.lessons.lesson
     if lesson is not None and lesson.path:
         context.settings.trust(lesson.path, lesson.text)
     else:
@@ -121,7 +121,7 @@ def open_example(context: CommandContext, title: str, source: str) -> None:
     """Start from an example; undo leads back to the previous text."""
     context.recovery.stash()
     context.session.load(Doc(source=source, saved=source, title=title))
-    context.show_workspace("program")
+    context.workspaces.show_workspace("program")
     context.say(f"Opened the example {title}")
 
 
@@ -130,14 +130,14 @@ def new(context: CommandContext) -> None:
     """Start with an empty program."""
     context.recovery.stash()
     context.session.load(Doc())
-    context.show_workspace("program")
+    context.workspaces.show_workspace("program")
     context.editor.setFocus()
 
 
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
     """Open a Python program from a file."""
-    if path := context.ask_open("Open a program", PROGRAMS):
+    if path := context.dialogs.ask_open("Open a program", PROGRAMS):
         open_path(context, str(path))
 
 
@@ -183,7 +183,7 @@ def save_as(context: CommandContext) -> None:
     """Write the program to another file."""
     doc = context.session.doc
     name = doc.path or f"{slug(doc.title)}.py"
-    if path := context.ask_save("Save the program", name, PROGRAMS):
+    if path := context.dialogs.ask_save("Save the program", name, PROGRAMS):
         _save(context, path if path.suffix else path.with_suffix(".py"))
 
 
@@ -209,7 +209,7 @@ def _save(context: CommandContext, path: Path, sure: bool = False) -> None:
         context.session.mark_saved(str(path), file_name(path.name), doc.source)
         if not doc.foreign:
             context.settings.trust(str(path), doc.source)
-        context.recovery.file.saved()
+        context.recovery.file.mark_saved()
         context.settings.add_recent(str(path))
         context.say(f"Saved {path.name}")
 

@@ -13,7 +13,7 @@ def open_lesson(
 ) -> None:
     """Open a lesson where it was left, or at a step; ``trusted``: run its programs unrestricted."""
     known = trusted or not lesson.path or context.settings.is_trusted(lesson.path, lesson.text)
-    context.learning.open(lesson, position_text(lesson), step, foreign=not known)
+    context.lessons.open(lesson, position_text(lesson), step, foreign=not known)
 
 
 def position_text(lesson: Lesson) -> str:
@@ -25,11 +25,11 @@ def position_text(lesson: Lesson) -> str:
 
 
 def _in_lesson(context: CommandContext) -> bool:
-    return context.learning.lesson is not None
+    return context.lessons.lesson is not None
 
 
 def _can_go_back(context: CommandContext) -> bool:
-    return _in_lesson(context) and context.learning.number > 0
+    return _in_lesson(context) and context.lessons.number > 0
 
 
 @command("learn.lessons", "Lessons…", menu="Learn/1", keys=("Ctrl+Shift+T",))
@@ -43,7 +43,7 @@ def list_lessons(context: CommandContext) -> list[MenuChoice]:
     """All lessons, the first one first."""
 
     def choice(number: int, one: LessonSummary) -> MenuChoice:
-        done = context.learning.progress.of(one.name).done
+        done = context.lessons.progress.of(one.name).done
         title = f"{number}. {one.title}"
         return MenuChoice(
             title, lambda at: open_lesson(at, catalogue.builtin(one.file)), one.about, checked=done
@@ -55,7 +55,7 @@ def list_lessons(context: CommandContext) -> list[MenuChoice]:
 @command("learn.file", "Open a lesson file…", menu="Learn/1")
 def open_file(context: CommandContext) -> None:
     """Open a lesson from a file."""
-    if path := context.ask_open("Open a lesson", "Lessons (*.md);;All files (*)"):
+    if path := context.dialogs.ask_open("Open a lesson", "Lessons (*.md);;All files (*)"):
         try:
             open_lesson(context, catalogue.read_lesson(path))
         except BadLesson as error:
@@ -65,29 +65,29 @@ def open_file(context: CommandContext) -> None:
 @command("learn.next", "Next step", menu="Learn/2", keys=("Ctrl+PgDown",), when=_in_lesson)
 def go_on(context: CommandContext) -> None:
     """Go to the next step of the lesson."""
-    context.learning.next()
+    context.lessons.next()
 
 
 @command("learn.back", "Previous step", menu="Learn/2", keys=("Ctrl+PgUp",), when=_can_go_back)
 def go_back(context: CommandContext) -> None:
     """Go back to the previous step."""
-    context.learning.back()
+    context.lessons.back()
 
 
 @command("learn.restore", "Put its program back", menu="Learn/2", when=_in_lesson)
 def restore(context: CommandContext) -> None:
     """Undo what you changed in the program of the lesson."""
-    context.learning.restore()
+    context.lessons.restore()
 
 
 @command("learn.leave", "Leave the lesson", menu="Learn/3", when=_in_lesson)
 def leave(context: CommandContext) -> None:
     """Close the lesson and go back to your own program."""
-    context.learning.leave()
+    context.lessons.leave()
 
 
 @command("learn.forget", "Forget all progress", menu="Learn/3")
 def forget(context: CommandContext) -> None:
     """Delete the progress in all lessons."""
-    context.learning.progress.forget()
+    context.lessons.progress.forget()
     context.say("All progress is deleted")

@@ -7,7 +7,7 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 def _has_tape(context: CommandContext) -> bool:
-    return context.clock.length > 0 or context.workspace == "training"
+    return context.clock.length > 0 or context.workspaces.current == "training"
 
 
 @command(
@@ -15,7 +15,7 @@ def _has_tape(context: CommandContext) -> bool:
 )
 def toggle(context: CommandContext) -> None:
     """Play the tape or train on from here, or pause."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.toggle()
     else:
         context.clock.toggle()
@@ -24,7 +24,7 @@ def toggle(context: CommandContext) -> None:
 @command("play.step", "Step", "Play/1", keys=("Alt+Right",), bare=("Right",), when=_has_tape)
 def step(context: CommandContext) -> None:
     """Show the next event; in Training make one step."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.advance()
     else:
         context.clock.step()
@@ -33,7 +33,7 @@ def step(context: CommandContext) -> None:
 @command("play.back", "Step back", "Play/1", keys=("Alt+Left",), bare=("Left",), when=_has_tape)
 def back(context: CommandContext) -> None:
     """Go back by one event; in Training by one step."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.back()
     else:
         context.clock.back()
@@ -54,7 +54,7 @@ def line_back(context: CommandContext) -> None:
 @command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
 def reset(context: CommandContext) -> None:
     """Go to the start of the tape; in Training to step 0."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.reset()
     else:
         context.clock.reset()
@@ -63,7 +63,7 @@ def reset(context: CommandContext) -> None:
 @command("play.end", "Go to end", "Play/2", keys=("Alt+End",), bare=("End",), when=_has_tape)
 def to_end(context: CommandContext) -> None:
     """Go to the end of the tape; in Training to the furthest step."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.go_to_furthest()
     else:
         context.clock.to_end()
@@ -72,7 +72,7 @@ def to_end(context: CommandContext) -> None:
 @command("play.faster", "Faster", "Play/3", keys=("Alt+Up",))
 def faster(context: CommandContext) -> None:
     """Play at twice the speed."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.change_speed(2)
     else:
         context.clock.set_speed(context.clock.speed * 2)
@@ -81,7 +81,7 @@ def faster(context: CommandContext) -> None:
 @command("play.slower", "Slower", "Play/3", keys=("Alt+Down",))
 def slower(context: CommandContext) -> None:
     """Play at half the speed."""
-    if context.workspace == "training":
+    if context.workspaces.current == "training":
         context.training.change_speed(0.5)
     else:
         context.clock.set_speed(context.clock.speed / 2)

@@ -35,7 +35,7 @@ def restart(context: CommandContext) -> None:
 @command("run.seed", "Seed…", menu="Run/2")
 def seed(context: CommandContext) -> None:
     """Choose the seed of the random numbers."""
-    number = context.ask_number("Seed of the random numbers", context.session.doc.seed)
+    number = context.dialogs.ask_number("Seed of the random numbers", context.session.doc.seed)
     if number is not None:
         context.session.set_seed(number)
         context.say(f"Seed {number}")

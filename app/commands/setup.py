@@ -88,7 +88,7 @@ def _begin(context: CommandContext, opened: _Opened) -> None:
     presets.train_preset(
         context.training, presets.Preset(path.stem, path.stem, "", opened.setup), until
     )
-    context.show_workspace("training")
+    context.workspaces.show_workspace("training")
     context.settings.add_recent(str(path))
     end = "" if steps is None else f"; it pauses at step {steps:,}"
     context.say(f"Opened {path.name}{end}")
@@ -97,14 +97,14 @@ def _begin(context: CommandContext, opened: _Opened) -> None:
 @command("train.open_setup", "Open set-up…", "Train/2")
 def choose_setup(context: CommandContext) -> None:
     """Train with a set-up from a file, like gradscribe train."""
-    if path := context.ask_open("Open a set-up", SETUPS):
+    if path := context.dialogs.ask_open("Open a set-up", SETUPS):
         open_setup(context, documents.resolve(path))
 
 
 @command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.on_training_page)
 def export_setup(context: CommandContext) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
-    path = context.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
+    path = context.dialogs.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
     if path is None:
         return
     path = path if path.suffix else path.with_suffix(SETUP)
@@ -113,4 +113,6 @@ def export_setup(context: CommandContext) -> None:
     steps = run.step if run is not None else 0
     written = setups.to_dict(setup) | ({"steps": steps} if steps else {})
     text = msgspec.json.format(msgspec.json.encode(written), indent=2)
-    context.writing.write(path, lambda: [text, b"\n"], lambda: context.say(f"Wrote {path.name}"))
+    context.file_writer.write(
+        path, lambda: [text, b"\n"], lambda: context.say(f"Wrote {path.name}")
+    )

@@ -17,7 +17,7 @@ LEAP_STEPS = 100
 
 def on_training_page(context: CommandContext) -> bool:
     """Return whether the training page is visible."""
-    return context.workspace == "training"
+    return context.workspaces.current == "training"
 
 
 def _has_run(context: CommandContext) -> bool:
@@ -32,13 +32,13 @@ def _has_runs(context: CommandContext) -> bool:
 @command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
 def program(context: CommandContext) -> None:
     """Go to the program and its graph."""
-    context.show_workspace("program")
+    context.workspaces.show_workspace("program")
 
 
 @command("train.room", "Training", "View/0", keys=("Ctrl+Alt+2",))
 def training(context: CommandContext) -> None:
     """Go to Training and train a small model live."""
-    context.show_workspace("training")
+    context.workspaces.show_workspace("training")
 
 
 @command(
@@ -81,7 +81,7 @@ def train_own(context: CommandContext) -> None:
     context.training.change(
         user_module.with_program_module(context.training.setup, source, context.session.doc.foreign)
     )
-    context.show_workspace("training")
+    context.workspaces.show_workspace("training")
 
 
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
@@ -109,7 +109,7 @@ def list_starts(_: CommandContext) -> list[MenuChoice]:
 def start_from(context: CommandContext, start: presets.Preset) -> None:
     """Train with that set-up, on the training page."""
     presets.train_preset(context.training, start)
-    context.show_workspace("training")
+    context.workspaces.show_workspace("training")
 
 
 @command("train.start_from", "Choose a set-up…", "Train/2", keys=("Ctrl+Alt+E",))
@@ -165,7 +165,7 @@ def export_weights(context: CommandContext) -> None:
 @command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
 def export_picture(context: CommandContext) -> None:
     """Write Training as it now looks to a PNG file."""
-    path = context.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
+    path = context.dialogs.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
     if path:
         path = path if path.suffix else path.with_suffix(".png")
         context.export_training(path)
@@ -189,14 +189,16 @@ def export_view(context: CommandContext) -> list[MenuChoice]:
     """One view of Training as a PNG file."""
 
     def write(context: CommandContext, view: str) -> None:
-        path = context.ask_save(f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)")
+        path = context.dialogs.ask_save(
+            f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)"
+        )
         if path:
             context.export_training(path if path.suffix else path.with_suffix(".png"), view)
 
     def choice(view: str) -> MenuChoice:
         return MenuChoice(view, lambda at: write(at, view))
 
-    return [choice(view) for view in context.training_views()]
+    return [choice(view) for view in context.workspaces.views()]
 
 
 OUTSIDE = "session"
@@ -209,7 +211,7 @@ SESSIONS = f"Training sessions (*{documents.SESSION_SUFFIX})"
 )
 def save_session(context: CommandContext) -> None:
     """Write every run with its curves, history and weights, to continue later."""
-    path = context.ask_save(
+    path = context.dialogs.ask_save(
         "Save the training session", f"training{documents.SESSION_SUFFIX}", SESSIONS
     )
     if path is not None:
@@ -221,7 +223,7 @@ def save_session(context: CommandContext) -> None:
                 context.settings.trust(str(path), programs)
             context.settings.add_recent(str(path))
 
-        context.saving.save(path, then)
+        context.session_store.save(path, then)
 
 
 def _with_ending(path: Path) -> Path:
@@ -241,7 +243,7 @@ def _with_ending(path: Path) -> Path:
 @command("file.open_session", "Open training session…", "File/1")
 def choose_session(context: CommandContext) -> None:
     """Continue a saved training session."""
-    if path := context.ask_open("Open a training session", SESSIONS):
+    if path := context.dialogs.ask_open("Open a training session", SESSIONS):
         open_session(context, path)
 
 
@@ -254,7 +256,7 @@ def open_session(context: CommandContext, path: Path) -> None:
         Refused: it cannot be read, or is no session.
     """
     path = documents.resolve(path)
-    context.saving.fetch(path, lambda fetched: _take(context, path, fetched))
+    context.session_store.fetch(path, lambda fetched: _take(context, path, fetched))
 
 
 def _take(context: CommandContext, path: Path, fetched: LoadedSession) -> None:
@@ -278,7 +280,7 @@ def read_program(context: CommandContext, path: Path, programs: str) -> None:
         raise documents.Refused(f"The program in {path.name} is not shown: {why}")
     context.recovery.stash()
     context.session.load(Doc(source=programs, title=path.stem, foreign=True))
-    context.show_workspace("program")
+    context.workspaces.show_workspace("program")
     context.settings.add_recent(str(path))
     context.say(f"This program is in {path.name}; open that again to train with it")
 
@@ -293,8 +295,8 @@ def _open_room(
     if programs:
         context.settings.trust(str(path), programs)
     context.notices.drop(OUTSIDE)
-    context.saving.open(fetched, foreign)
-    context.show_workspace("training")
+    context.session_store.open(fetched, foreign)
+    context.workspaces.show_workspace("training")
     context.settings.add_recent(str(path))
     context.say(f"Opened {path.name} where it was saved")
 
@@ -309,7 +311,7 @@ FILES = {
 def write_export(context: CommandContext, kind: str, data: bytes) -> None:
     """Ask for a file name and write what the engine exported."""
     name, pattern = FILES[kind]
-    path = context.ask_save("Export", name, pattern)
+    path = context.dialogs.ask_save("Export", name, pattern)
     if path is not None:
         path = path if path.suffix else path.with_suffix(Path(name).suffix)
-        context.writing.write(path, lambda: [data], lambda: context.say(f"Wrote {path.name}"))
+        context.file_writer.write(path, lambda: [data], lambda: context.say(f"Wrote {path.name}"))

@@ -21,7 +21,7 @@ def _flag(key: str) -> Callable[[CommandContext], bool]:
 
 
 def _has_frames(context: CommandContext) -> bool:
-    return bool(context.module_keys())
+    return bool(context.presenter.module_keys())
 
 
 def _flip(context: CommandContext, key: str) -> None:
@@ -55,13 +55,13 @@ def zoom_out(context: CommandContext) -> None:
 )
 def zoom_selection(context: CommandContext) -> None:
     """Show the selection with its neighbours; a module with its whole content."""
-    context.zoom_to_selection()
+    context.graph.zoom_to(context.session.view.selection)
 
 
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(context: CommandContext) -> None:
     """Show the inside of every module."""
-    context.expand_modules()
+    context.presenter.expand_modules()
 
 
 @command(
@@ -89,11 +89,11 @@ def depths(context: CommandContext) -> list[MenuChoice]:
 
     def choice(depth: int) -> MenuChoice:
         def choose(at: CommandContext) -> None:
-            at.expand_modules(depth)
+            at.presenter.expand_modules(depth)
 
         return MenuChoice(formatting.count(depth, "level"), choose)
 
-    return [choice(depth) for depth in range(1, min(context.levels, MAX_DEPTH) + 1)]
+    return [choice(depth) for depth in range(1, min(context.presenter.levels(), MAX_DEPTH) + 1)]
 
 
 @command("view.values", "Values", "View/3", keys=("Ctrl+1",), checked=_layer("values"))

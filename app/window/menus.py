@@ -12,7 +12,7 @@ from gradscribe.app.commands import MENUS, Command, MenuChoice
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.ui import popup
-from gradscribe.app.ui.palette import PaletteLine
+from gradscribe.app.ui.palette import CommandPalette, PaletteLine
 
 
 class Menus(QObject):
@@ -111,6 +111,10 @@ class Menus(QObject):
         if isinstance(sub, QMenu):
             sub.aboutToShow.emit()
             sub.popup(at - QPoint(sub.sizeHint().width(), sub.sizeHint().height()))
+
+    def show_palette(self, over: QWidget) -> None:
+        """Open the list of all commands over a widget."""
+        CommandPalette(over, self.lines()).open()
 
     def press(self, key: QKeyEvent) -> bool:
         """Execute the command with this bare key, or click the focused button on Return.

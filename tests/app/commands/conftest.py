@@ -12,30 +12,38 @@ from tests.app.training.fakes import FakeTrainLink
 
 @dataclass
 class Bench:
-    """As much of a shell as the training commands touch."""
+    """As much of a command context as the training commands touch."""
 
     training: TrainSession
-    room: str = "training"
+    current: str = "training"
     said: list = field(default_factory=list)
     save: object = None
     drawn: list = field(default_factory=list)
-    writing: FileWriter = field(default_factory=FileWriter)
+    file_writer: FileWriter = field(default_factory=FileWriter)
 
     def say(self, text):
         self.said.append(text)
 
-    def show_room(self, name):
-        self.room = name
+    @property
+    def workspaces(self):
+        return self
+
+    @property
+    def dialogs(self):
+        return self
+
+    def show_workspace(self, name):
+        self.current = name
 
     def ask_save(self, title, name, pattern):
         assert title
         assert pattern.endswith(")")
         return self.save
 
-    def room_views(self):
-        return ("Loss", "Gradient sizes") if self.room == "training" else ()
+    def views(self):
+        return ("Loss", "Gradient sizes") if self.current == "training" else ()
 
-    def export_room(self, path, view=""):
+    def export_training(self, path, view=""):
         self.drawn.append((path, view) if view else path)
 
 
@@ -78,7 +86,7 @@ class Strip:
     def __init__(self):
         self.notice = None
 
-    def tell_first(self, notice):
+    def show_now(self, notice):
         self.notice = notice
 
     def drop(self, key):
@@ -94,7 +102,7 @@ class Program:
     def load(self, doc):
         self.doc = doc
 
-    def put_away(self):
+    def stash(self):
         pass
 
 
@@ -118,6 +126,6 @@ class Saver:
 
 @pytest.fixture
 def desk(bench):
-    bench.settings, bench.notices, bench.saving = Trusted(), Strip(), Saver()
+    bench.settings, bench.notices, bench.session_store = Trusted(), Strip(), Saver()
     bench.session = bench.recovery = Program()
     return bench

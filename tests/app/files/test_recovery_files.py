@@ -52,12 +52,12 @@ def test_a_window_with_text_that_cannot_be_kept_stays_once(edited, tmp_path, mon
     assert not window.close()
     assert "close again" in said(window)
     with pytest.raises(Refused, match="cannot be kept"):
-        file.new(window)
+        file.new(window.context)
     assert window.editor.source().startswith("# mine\n# more\n")
     monkeypatch.undo()
-    window.elsewhere = tmp_path / "b.py"
+    elsewhere = window.context.dialogs.answers["save"] = tmp_path / "b.py"
     press(window, "Save as…")
-    assert window.elsewhere.read_text().startswith("# mine\n# more\n")
+    assert elsewhere.read_text().startswith("# mine\n# more\n")
     assert window.close()
 
 

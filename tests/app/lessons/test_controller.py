@@ -86,7 +86,7 @@ class Room:
 
     def __init__(self, window, link, record):
         self.window, self.link, self.record = window, link, record
-        self.learning, self.pane = window.learning, window.lesson_dock.pane
+        self.learning, self.pane = window.context.lessons, window.lesson_dock.pane
 
     def run(self):
         while self.window.session.result.run_id:
@@ -316,7 +316,7 @@ def test_another_program_closes_the_lesson(room):
 def test_what_was_typed_before_a_lesson_outlives_a_closed_window(window, link, record):
     link.greet()
     window.session.load(Doc(source="a = 1\n", saved="", title="Untitled"))
-    window.learning.open(LESSON)
+    window.context.lessons.open(LESSON)
     window.session.edit("typed in the lesson")
     window.close()
     assert window.drafts.find("").source == "a = 1\n"
@@ -374,14 +374,14 @@ def test_back_and_next_stay_in_place_whatever_the_program(room):
 
 
 def test_next_and_check_do_nothing_without_a_lesson(window):
-    window.learning.next()
-    window.learning.back()
-    window.learning.answer("1")
-    window.learning.hint()
-    window.learning.reveal()
-    window.learning.restore()
-    window.learning.leave()
-    assert window.learning.page() is None
+    window.context.lessons.next()
+    window.context.lessons.back()
+    window.context.lessons.answer("1")
+    window.context.lessons.hint()
+    window.context.lessons.reveal()
+    window.context.lessons.restore()
+    window.context.lessons.leave()
+    assert window.context.lessons.page() is None
 
 
 def test_in_a_small_window_the_inspector_takes_turns_with_the_graph(room):

@@ -94,13 +94,13 @@ def test_what_the_setup_does_not_cause_it_cannot_mend(finding, given):
 @pytest.fixture
 def step(window, record):
     """A window with a step on the tape of a run that never clears its gradients."""
-    window.show_room("training")
+    window.workspaces.show_workspace("training")
     link = window.train_link
     link.greet()
     sick = setup.parse(SICK["missing-zero-grad"])
-    window.training.take_over(sick, (), 0, frozenset())
-    window.training.begin()
-    run = window.training.look.run_id
+    window.workspaces.session.take_over(sick, (), 0, frozenset())
+    window.workspaces.session.begin()
+    run = window.workspaces.session.look.run_id
     link.begin(run, sick)
     link.grow(run, 0, 4)
     live = TrainingRun(sick)
@@ -118,10 +118,10 @@ def test_show_me_trains_the_mended_run_beside_the_one_that_is_sick(step, qtbot):
     window.show_findings()
     window.show()
     qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
-    assert window.room == "training"
+    assert window.workspaces.current == "training"
     (begun,) = (m for m in window.train_link.sent if isinstance(m, messages.Train))
     assert begun.setup.mistakes == ()
-    session = window.training
+    session = window.workspaces.session
     seen = {one.run_id for one in session.runs} - session.look.hidden
     assert seen == {sick, begun.run_id}
     assert len(session.find(sick).curve("loss")) > 0
@@ -130,7 +130,7 @@ def test_show_me_trains_the_mended_run_beside_the_one_that_is_sick(step, qtbot):
 
 def test_a_run_that_is_gone_is_said(step):
     window, sick = step
-    session = window.training
+    session = window.workspaces.session
     session.begin()
     session.drop(sick)
     assert (
