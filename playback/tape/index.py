@@ -149,10 +149,9 @@ class Index:
                     self._update(change.after, at)
             elif event.kind == "zero_grad":
                 reset = tape.resets[event.ref]
+                after_reset = LeafGrad(at, None, not reset.to_none)
                 for leaf in reset.leaves:
-                    self.grads[self.first_version(leaf)].append(
-                        LeafGrad(at, None, not reset.to_none)
-                    )
+                    self.grads[self.first_version(leaf)].append(after_reset)
             elif event.kind == "write":
                 for change in tape.writes[event.ref]:
                     self.created_at.setdefault(change.after, at)

@@ -47,7 +47,7 @@ class FakeLink(QObject):
         self.guarded = policy
         return self.asked[-1][1]
 
-    def lend(self, to) -> None:
+    def give_spare(self, to) -> None:
         return None
 
     def close(self) -> None:

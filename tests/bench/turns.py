@@ -73,7 +73,7 @@ class Bench:
     def _time(self, name: str, deed: Deed) -> None:
         meter = self.meter
         meter.busy_ms = meter.own_ms = 0.0
-        meter.doing = name
+        meter.activity = name
         meter.forget()
         deed()
         self._settle()
@@ -200,7 +200,8 @@ def main(words: list[str] | None = None) -> int:
     for bench in found if options.stalls else ():
         for stall in bench.meter.stalls:
             sys.stdout.write(
-                f"{stall.doing}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n    {stall.where}\n"
+                f"{stall.activity}: {stall.busy_ms:.0f} of {stall.own_ms:.0f} ms:\n"
+                f"    {stall.where}\n"
             )
     return 0
 

@@ -102,12 +102,12 @@ def test_a_screen_is_known_by_its_variable(system, monkeypatch, name, screen):
 def test_each_screen_has_its_own_libraries(system, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    assert system.is_needed() == system.OFFSCREEN
+    assert system.needed() == system.OFFSCREEN
     monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
-    assert "libwayland-cursor0" in system.is_needed().values()
+    assert "libwayland-cursor0" in system.needed().values()
     monkeypatch.setenv("DISPLAY", ":0")
-    assert "libxcb-cursor0" in system.is_needed().values()
-    assert "libwayland-cursor0" not in system.is_needed().values()
+    assert "libxcb-cursor0" in system.needed().values()
+    assert "libwayland-cursor0" not in system.needed().values()
 
 
 def test_every_library_that_qt_links_to_is_on_the_list(system):

@@ -100,13 +100,13 @@ class Soak:
     def _build(self):
         """Open what is built at its first sight, so that it does not count as growth."""
         for act in (self.hands.train, self.hands.lab, self.hands.lesson, self.hands.visit):
-            self.figures.meter.doing = act.__name__
+            self.figures.meter.activity = act.__name__
             act()
 
     def act(self):
         """Do one thing and see to what comes of it for a moment."""
         act = self.hands.next()
-        self.figures.meter.doing = act.__name__
+        self.figures.meter.activity = act.__name__
         act()
         self.figures.actions += 1
         self.hands.rest(self._dice.choice((0, 5, 40, 200)))
@@ -183,7 +183,7 @@ def told(found):
         f"memory as it went: {', '.join(str(one['MB']) for one in found.taken)} MB",
     ]
     lines += [
-        f"  {one.doing}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
+        f"  {one.activity}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
         f" {one.waited_ms:.0f}, read {one.read_kb} KB:\n    {one.where}"
         for one in meter.stalls
     ]

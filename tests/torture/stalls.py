@@ -100,10 +100,10 @@ class Meter:
         self.wall_ms = max(self.wall_ms, wall)
         self.busy_ms = max(self.busy_ms, busy)
         self.own_ms = max(self.own_ms, own)
-        self.worst[self.doing] = max(self.worst.get(self.doing, 0.0), busy)
+        self.worst[self.activity] = max(self.worst.get(self.activity, 0.0), busy)
         if wall > self.told_ms:
             where = "\n    ".join(self._seen)
-            self._note(Stall(wall, busy, waited, next(passed) // 2, self.doing, where))
+            self._note(Stall(wall, busy, waited, next(passed) // 2, self.activity, where))
         self.forget()
 
     def _note(self, stall):

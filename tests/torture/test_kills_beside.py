@@ -71,10 +71,10 @@ class Room:
     def __init__(self, qtbot):
         self.link = TrainLink(None)
         self.session = TrainSession(self.link)
-        self.revival = RunRestorer(self.session, self.link, self.session)
+        self.restorer = RunRestorer(self.session, self.link, self.session)
         self.writing = FileWriter(self.session)
         self.saving = SessionStore(self.session, self.link, self.writing)
-        self.saving.resumed.connect(self.revival.expect)
+        self.saving.resumed.connect(self.restorer.expect)
         self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
         self.link.received.connect(self._note)
         self.session.setup = SETUP
@@ -101,7 +101,7 @@ class Room:
     def close(self):
         self.writing.finish()
         self.saving.close()
-        self.revival.close()
+        self.restorer.close()
         self.session.close()
         self.link.deleteLater()
 
@@ -126,7 +126,7 @@ def test_without_its_painter_the_trainer_makes_the_views(room):
 def test_an_engine_killed_while_views_are_made_takes_its_painter_along(room):
     room.session.play()
     room.sees_on()
-    room.wait(lambda: room.revival.kept(room.session.run.run_id) is not None)
+    room.wait(lambda: room.restorer.kept(room.session.run.run_id) is not None)
     engine, (painter,) = room.link.pid(), room.painters()
     os.kill(engine, signal.SIGKILL)
     room.wait(lambda: not Path(f"/proc/{painter}").exists())

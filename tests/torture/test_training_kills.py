@@ -44,9 +44,9 @@ class Bench:
     def __init__(self, qtbot):
         self.qtbot, self.spares = qtbot, Link(spare=True)
         self.spares.start()
-        self.link = TrainLink(None, self.spares.lend)
+        self.link = TrainLink(None, self.spares.give_spare)
         self.session = TrainSession(self.link)
-        self.revival = RunRestorer(self.session, self.link, self.session)
+        self.restorer = RunRestorer(self.session, self.link, self.session)
         self.begun_at = 0.0
         self.link.received.connect(self._note)
         self.session.setup = SETUP
@@ -80,11 +80,11 @@ class Bench:
         return self.run.curve("loss").numbers().copy()
 
     def kept(self):
-        found = self.revival.kept(self.run.run_id)
+        found = self.restorer.kept(self.run.run_id)
         return found.step if found is not None else -1
 
     def close(self):
-        self.revival.close()
+        self.restorer.close()
         self.session.close()
         self.spares.close()
         self.spares.deleteLater()

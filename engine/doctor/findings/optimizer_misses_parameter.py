@@ -161,6 +161,16 @@ def _optimizer_line(evidence: Evidence) -> int:
     return min(lines, default=0)
 
 
+def _without_requires_grad(program: ProgramTree, call: ast.Call) -> str:
+    given = [program.source(argument) for argument in call.args]
+    given += [
+        f"{keyword.arg}={program.source(keyword.value)}"
+        for keyword in call.keywords
+        if keyword.arg != "requires_grad"
+    ]
+    return f"{program.source(call.func)}({', '.join(given)})"
+
+
 def _fix(evidence: Evidence, missed: list[Value]) -> str:
     """Add the missing parameters to the first optimizer."""
     program = evidence.program
@@ -172,16 +182,7 @@ def _fix(evidence: Evidence, missed: list[Value]) -> str:
         return program.replaced((hidden, f"{start}.{kind}({program.source(hidden)})"))
     plain = _plain_field(program, missed)
     if plain is not None:
-        bare = ", ".join(
-            [program.source(a) for a in plain.args]
-            + [
-                f"{k.arg}={program.source(k.value)}"
-                for k in plain.keywords
-                if k.arg != "requires_grad"
-            ]
-        )
-        fresh = f"nn.Parameter({program.source(plain.func)}({bare}))"
-        return program.replaced((plain, fresh))
+        return program.replaced((plain, f"nn.Parameter({_without_requires_grad(program, plain)})"))
     if len(calls) != 1 or not calls[0].args:
         return ""
     if any("." in leaf.name and leaf.name.split(".")[0] not in program.bindings for leaf in missed):

@@ -62,10 +62,8 @@ def script(
         )
         sections["check"] = _check(program, Path(str(path)).name)
     parts = [
-        (
-            f'"""{setup.model.name} on {setup.data.name}: plain PyTorch, written by Gradscribe.\n\n'
-            'It prints the step and its loss, one line for each step.\n"""\n'
-        )
+        f'"""{setup.model.name} on {setup.data.name}: plain PyTorch, written by Gradscribe.\n\n'
+        'It prints the step and its loss, one line for each step.\n"""\n'
     ]
     for name in _ORDER:
         if sections.get(name, "").strip():
@@ -79,10 +77,8 @@ def script(
         parts.append("\n" + steps.evaluate_source(setup))
     rows = len(program.tensor("train_rows"))
     varied = len({(each.batch, each.drop_last) for each in setups}) > 1
-    parts.append(
-        "\n"
-        + (steps.next_batch_source(setup, rows) if varied else steps.batches_source(setup, rows))
-    )
+    batches = steps.next_batch_source if varied else steps.batches_source
+    parts.append("\n" + batches(setup, rows))
     parts += _loops(setup, program, count, changes, varied)
     whole = "\n".join(parts)
     for module in ("csv", "math"):

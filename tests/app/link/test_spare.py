@@ -139,9 +139,9 @@ def test_a_spare_that_dies_is_replaced_quietly(pair, qtbot):
 @posix
 def test_the_spare_is_lent_once_and_another_takes_its_place(pair, qtbot):
     spare, borrower = pair.link.spare_pid(), QObject()
-    lent = pair.link.lend(borrower)
+    lent = pair.link.give_spare(borrower)
     assert (lent.pid(), lent.parent()) == (spare, borrower)
-    assert pair.link.lend(borrower) is None
+    assert pair.link.give_spare(borrower) is None
     qtbot.waitUntil(lambda: pair.link.spare_pid() not in (0, spare), timeout=PATIENCE_MS)
     os.kill(spare, signal.SIGKILL)
     qtbot.waitUntil(lambda: not lent.pid(), timeout=PATIENCE_MS)

@@ -122,7 +122,7 @@ def puppet(qtbot, monkeypatch, tmp_path):
         monkeypatch.setattr(launch, "engine_arguments", lambda: next(lives, rest))
         link = TrainLink()
         session = TrainSession(link)
-        session.revival = RunRestorer(session, link, session)
+        session.restorer = RunRestorer(session, link, session)
         session.link, session.deaths, session.greeted = link, [], []
         link.died.connect(session.deaths.append)
         link.ready.connect(session.greeted.append)
@@ -132,7 +132,7 @@ def puppet(qtbot, monkeypatch, tmp_path):
 
     yield make
     for session in made:
-        session.revival.close()
+        session.restorer.close()
         session.close()
         session.link.deleteLater()
 

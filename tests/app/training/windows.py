@@ -23,13 +23,13 @@ class Window:
         self.session = TrainSession(self.link)
         self.writing = FileWriter()
         self.saving = SessionStore(self.session, self.link, self.writing)
-        self.revival = RunRestorer(self.session, self.link)
-        self.saving.resumed.connect(self.revival.expect)
+        self.restorer = RunRestorer(self.session, self.link)
+        self.saving.resumed.connect(self.restorer.expect)
         self.notices, self.entered, self.asked = NotificationBar(ground), [], []
         ways = RecoveryContext(
             where, self.notices, lambda: self.entered.append(1), lambda: self.asked.append(1)
         )
-        self.recovery = TrainRecovery(self.session, self.saving, self.revival, ways)
+        self.recovery = TrainRecovery(self.session, self.saving, self.restorer, ways)
         self.recovery.offer()
 
     def train(self, steps=30, setup=SETUP):
@@ -49,7 +49,7 @@ class Window:
     def close(self):
         self.writing.finish()
         self.recovery.close()
-        self.revival.close()
+        self.restorer.close()
         self.session.close()
 
     @property

@@ -52,7 +52,7 @@ def test_a_matter_stands_in_the_strip_once(notices):
     notices.tell(Notice("b", "Other"))
     notices.tell(Notice("a", "After"))
     assert [one.text for one in notices.waiting] == ["After", "Other"]
-    notices.tell_first(Notice("b", "Now"))
+    notices.show_now(Notice("b", "Now"))
     assert [one.text for one in notices.waiting] == ["Now", "After"]
     notices.drop("b")
     notices.drop("never said")
@@ -178,7 +178,7 @@ def test_a_mouse_that_is_held_down_chooses_nothing_of_another_notice(seen, qtbot
     notices.tell(Notice("a", "Saved twice", (("Keep", lambda: done.append("kept")),)))
     button = notices.buttons[0]
     QTest.mousePress(button, Qt.MouseButton.LeftButton)
-    notices.tell_first(Notice("b", "Found", (("Discard", lambda: done.append("discarded")),)))
+    notices.show_now(Notice("b", "Found", (("Discard", lambda: done.append("discarded")),)))
     QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
     assert done == []
     assert notices.notice.key == "b"

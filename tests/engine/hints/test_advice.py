@@ -45,7 +45,7 @@ def test_a_name_that_is_not_there_gets_the_nearest_help(source, words):
     ],
 )
 def test_only_near_names_are_near(word, names, found):
-    assert advice.labels_near(word, names) == found
+    assert advice.near(word, names) == found
 
 
 def test_a_module_s_missing_attribute_is_looked_for_among_its_own():

@@ -74,7 +74,7 @@ def test_six_layers_of_sigmoids_hardly_move_the_first():
     run = run_of("vanishing", 50)
     run.program.model.zero_grad()
     x, y = run.program.x, run.program.y
-    run.program.criterion(run.program.model(x).fit_height(-1), y.float().reshape(-1)).backward()
+    run.program.criterion(run.program.model(x).squeeze(-1), y.float().reshape(-1)).backward()
     layers = [
         p.grad.norm().item() for n, p in run.program.model.named_parameters() if "weight" in n
     ]

@@ -78,22 +78,22 @@ def test_the_scale_leaves_out_half_a_percent_of_outliers():
 
 
 def test_a_vector_is_one_row_and_more_dimensions_are_stacked():
-    assert heat.ensure_grid(snapshot([1, 2, 3])).shape == (1, 3)
-    assert heat.ensure_grid(snapshot(np.zeros((4, 5, 6)))).shape == (20, 6)
-    assert heat.ensure_grid(snapshot(7)).shape == (1, 1)
-    assert heat.ensure_grid(snapshot(np.zeros((0, 3)))) is None
+    assert heat.grid_of(snapshot([1, 2, 3])).shape == (1, 3)
+    assert heat.grid_of(snapshot(np.zeros((4, 5, 6)))).shape == (20, 6)
+    assert heat.grid_of(snapshot(7)).shape == (1, 1)
+    assert heat.grid_of(snapshot(np.zeros((0, 3)))) is None
 
 
 def test_complex_numbers_are_shown_by_their_size_and_booleans_as_one():
-    assert heat.ensure_grid(snapshot([3 + 4j], "<c8")).tolist() == [[5]]
-    assert heat.ensure_grid(snapshot([True, False], "|b1")).tolist() == [[1, 0]]
+    assert heat.grid_of(snapshot([3 + 4j], "<c8")).tolist() == [[5]]
+    assert heat.grid_of(snapshot([True, False], "|b1")).tolist() == [[1, 0]]
 
 
 def test_a_tensor_that_did_not_travel_is_shown_by_its_thumbnail():
     thumb = np.arange(6, dtype="<f4").reshape(2, 3)
     big = Snapshot((200, 300), "float32", thumb=thumb.tobytes(), thumb_shape=(2, 3))
-    assert heat.ensure_grid(big).tolist() == thumb.tolist()
-    assert heat.ensure_grid(Snapshot((200, 300), "float32")) is None
+    assert heat.grid_of(big).tolist() == thumb.tolist()
+    assert heat.grid_of(Snapshot((200, 300), "float32")) is None
 
 
 def test_thinning_keeps_within_the_bounds_and_small_grids_whole():
@@ -175,13 +175,13 @@ def test_a_scale_boxes_and_plots_are_found_without_the_masked_arrays_of_numpy():
 
 def test_a_nan_that_signals_is_a_nan_like_any_other():
     bits = np.array([[0x7F800001, 0x3F800000]], np.uint32)
-    grid = heat.ensure_grid(Snapshot((1, 2), "float32", "<f4", bits.tobytes()))
+    grid = heat.grid_of(Snapshot((1, 2), "float32", "<f4", bits.tobytes()))
     assert np.isnan(grid[0, 0])
     assert grid[0, 1] == 1.0
 
 
 def test_of_complex_numbers_the_sizes_are_shown_however_great():
     made = np.array([[3 + 4j, 3e38 + 3e38j]], np.complex64)
-    grid = heat.ensure_grid(Snapshot((1, 2), "complex64", "<c8", made.tobytes()))
+    grid = heat.grid_of(Snapshot((1, 2), "complex64", "<c8", made.tobytes()))
     assert grid[0, 0] == 5.0
     assert grid[0, 1] >= 3e38
