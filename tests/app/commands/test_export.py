@@ -101,7 +101,7 @@ def test_cancelling_leaves_no_file(settled, qtbot, tmp_path):
     settled.answers["save"] = folder / "film"
     for command in (export.export_mp4, export.export_svg, export.export_png):
         command(settled.context)
-        export.cancel_export(settled.context)
+        export.cancel_film(settled.context)
         assert not settled.export_queue.busy
     assert list(folder.iterdir()) == []
 
@@ -111,7 +111,7 @@ def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
     export.export_gif(settled.context)
     with pytest.raises(Refused, match="still being written"):
         export.export_gif(settled.context)
-    export.cancel_export(settled.context)
+    export.cancel_film(settled.context)
 
 
 def test_it_is_told_where_an_image_is_too_small_to_be_read(

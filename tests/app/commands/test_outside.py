@@ -49,7 +49,7 @@ def test_opening_a_file_shows_it_and_runs_nothing(opened, link):
     count = len(link.runs)
     opened.session.edit(SOURCE + "y = x * 2\n")
     opened.session._rest.timeout.emit()
-    opened.session.nudge(SOURCE + "y = x * 3\n")
+    opened.session.edit_live(SOURCE + "y = x * 3\n")
     opened.session.set_seed(4)
     opened.session.set_limits(20.0, 1 << 26)
     assert len(link.runs) == count
@@ -60,7 +60,7 @@ def test_run_runs_it_under_the_policy_and_so_does_typing_from_then_on(opened, li
     assert last(link) == (SOURCE, True)
     assert opened.notices.notice is None
     link.answer(leaves(1))
-    opened.session.nudge(SOURCE + "y = 1\n")
+    opened.session.edit_live(SOURCE + "y = 1\n")
     assert last(link) == (SOURCE + "y = 1\n", True)
 
 
@@ -97,7 +97,7 @@ def test_what_the_user_saves_is_the_user_s_own(settled, link, tmp_path):
 
 
 def test_what_is_typed_runs_at_once_as_full_python(settled, link):
-    settled.session.nudge(SOURCE)
+    settled.session.edit_live(SOURCE)
     assert last(link) == (SOURCE, False)
 
 

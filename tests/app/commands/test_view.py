@@ -44,7 +44,7 @@ def test_a_theme_is_chosen(settled):
 
 
 def test_modules_open_and_fold(settled, link, record):
-    settled.session.nudge("net")
+    settled.session.edit_live("net")
     link.answer(record("net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nnet(torch.ones(1, 2))"))
     view.collapse(settled.context)
     assert {card.kind for card in settled.presenter.picture.cards} >= {"module"}
@@ -75,7 +75,7 @@ net(torch.ones(1, 2))
 
 
 def test_modules_open_to_a_depth(settled, link, record):
-    settled.session.nudge("net")
+    settled.session.edit_live("net")
     link.answer(record(NESTED))
     offered = view.depths(settled.context)
     assert [choice.title for choice in offered] == ["1 level", "2 levels", "3 levels", "4 levels"]
@@ -106,7 +106,7 @@ def test_zoom_and_fit_do_what_they_say(settled):
 
 
 def test_cards_are_coloured_by_something_else_and_by_what_they_are_again(settled, link, record):
-    settled.session.nudge("a = param(2.0)\n(a * 3).backward()")
+    settled.session.edit_live("a = param(2.0)\n(a * 3).backward()")
     link.answer(record("a = param(2.0)\n(a * 3).backward()"))
     settled.show()
     next(c for c in view.colorings(settled.context) if c.title == "Gradient norm").run(
@@ -116,7 +116,7 @@ def test_cards_are_coloured_by_something_else_and_by_what_they_are_again(settled
     assert settled.graph.color_key().title == "Gradient norm"
     assert settled.over.key.isVisible()
     assert [c.title for c in view.colorings(settled.context) if c.checked] == ["Gradient norm"]
-    settled.session.nudge("a = param(2.0)\n(a * 4).backward()")
+    settled.session.edit_live("a = param(2.0)\n(a * 4).backward()")
     link.answer(record("a = param(2.0)\n(a * 4).backward()"))
     assert settled.graph.color_key().title == "Gradient norm"
     settled.over.key.end_button.click()

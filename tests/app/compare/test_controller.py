@@ -154,7 +154,7 @@ def test_the_commands_keep_a_run_and_compare_it(settled, link, record):
     assert not compare._has_both(settled.context)
     compare.keep(settled.context)
     assert compare._has_both(settled.context)
-    settled.session.nudge(OTHER)
+    settled.session.edit_live(OTHER)
     link.answer(record(OTHER))
     settled.show()
     shown = settled.comparison.compare_with_stored(settled.session.result.tape, "now")

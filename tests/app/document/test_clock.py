@@ -138,7 +138,7 @@ def test_a_shorter_tape_stops_the_clock(clock, session, link):
     clock.set_speed(0.25)
     session.move(4)
     clock.play()
-    session.nudge("b")
+    session.edit_live("b")
     link.answer(leaves(1))
     assert not clock.playing
     assert session.view.position == 1

@@ -23,7 +23,7 @@ for i in range(3):
 
 
 def show(window, link, tape):
-    window.session.nudge("#" + window.session.doc.source)
+    window.session.edit_live("#" + window.session.doc.source)
     link.answer(tape)
 
 

@@ -38,7 +38,7 @@ def settled(running, link):
 
 def test_a_program_waits_for_the_engine(session, link):
     session.load(Doc(source="a"))
-    session.nudge("ab")
+    session.edit_live("ab")
     assert session.result.engine == "starting"
     link.greet()
     assert link.sources == ["a", "ab"], "the link keeps the newest for its engine"

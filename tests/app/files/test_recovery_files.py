@@ -51,7 +51,7 @@ def test_a_window_with_text_that_cannot_be_kept_stays_once(edited, tmp_path, mon
     type_in(window, "# more\n")
     assert not window.close()
     assert "close again" in said(window)
-    with pytest.raises(Refused, match="cannot be kept"):
+    with pytest.raises(Refused, match="cannot be stored"):
         file.new(window.context)
     assert window.editor.source().startswith("# mine\n# more\n")
     monkeypatch.undo()
@@ -72,4 +72,4 @@ def test_a_draft_that_cannot_be_kept_stays_in_the_session_file(
 
 
 def refuse_draft(_):
-    raise Refused("The text cannot be kept: the disk is full")
+    raise Refused("The text cannot be stored: the disk is full")

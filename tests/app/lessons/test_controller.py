@@ -232,7 +232,7 @@ def test_a_task_is_done_when_the_tape_says_so(room):
     room.run()
     assert room.page.label == "Try it"
     assert room.page.mood == ""
-    room.window.session.nudge("x = param(-3.0)\ny = x * x * x\ny.backward()\n")
+    room.window.session.edit_live("x = param(-3.0)\ny = x * x * x\ny.backward()\n")
     room.run()
     assert room.page.mood == "good"
     assert "Done" in room.page.verdict
@@ -243,10 +243,10 @@ def test_a_task_may_be_to_make_a_mistake(room):
     goal = "error.type == 'TypeError'"
     room.learning.open(parse_lesson("01_two_uses.md", TEXT.replace("grad(x) == 27", goal)), step=3)
     room.run()
-    room.window.session.nudge("x = param(\n")
+    room.window.session.edit_live("x = param(\n")
     room.run()
     assert room.page.mood == ""
-    room.window.session.nudge("x = param(2.0) + 'a'\n")
+    room.window.session.edit_live("x = param(2.0) + 'a'\n")
     room.run()
     assert room.window.session.result.stale
     assert room.page.mood == "good"
@@ -264,7 +264,7 @@ def test_a_solution_can_be_shown(room):
 
 def test_the_question_is_asked_of_the_learners_own_program(room):
     room.learning.next()
-    room.window.session.nudge("x = param(5.0)\ny = x * x\ny.backward()\n")
+    room.window.session.edit_live("x = param(5.0)\ny = x * x\ny.backward()\n")
     room.run()
     assert room.page.can_restore
     room.pane.answered.emit("10")
@@ -273,7 +273,7 @@ def test_the_question_is_asked_of_the_learners_own_program(room):
 
 def test_a_program_without_the_answer_says_so_and_can_be_put_back(room):
     room.learning.next()
-    room.window.session.nudge("q = param(5.0)\n")
+    room.window.session.edit_live("q = param(5.0)\n")
     room.run()
     room.pane.answered.emit("10")
     assert "cannot decide" in room.page.verdict
@@ -361,7 +361,7 @@ def test_a_lesson_of_ones_own_is_opened_from_its_file(room, tmp_path):
 def test_back_and_next_stay_in_place_whatever_the_program(room):
     transport = room.window.transport
     before = transport.sizeHint().height()
-    room.window.session.nudge(
+    room.window.session.edit_live(
         "w = param(1.0)\nopt = optim.SGD([w], lr=0.1)\nfor step in range(9):\n"
         "    opt.zero_grad()\n    ((w - 3) ** 2).backward()\n    opt.step()\n"
     )

@@ -181,7 +181,7 @@ def test_opening_what_hides_a_match_works_in_another_step_too(looping, link, rec
         "net = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Tanh()))\n"
         "for _ in range(3):\n    net(torch.ones(1, 2)).sum().backward()\n"
     )
-    looping.session.nudge(source)
+    looping.session.edit_live(source)
     link.answer(record(source))
     looping.session.open_calls(frozenset())
     looping.session.move(0)

@@ -16,7 +16,7 @@ BROKEN = "x = param([1.0, 2.0])\ny = x**2\ny.backward()"
 
 @pytest.fixture
 def sick(settled, link, record):
-    settled.session.nudge(SICK)
+    settled.session.edit_live(SICK)
     settled.editor.set_source(SICK)
     link.answer(record(SICK))
     return settled
@@ -57,7 +57,7 @@ def test_the_tab_stays_where_it_was(sick):
 
 
 def test_a_program_that_failed_has_findings_too(settled, link, record):
-    settled.session.nudge(BROKEN)
+    settled.session.edit_live(BROKEN)
     settled.editor.set_source(BROKEN)
     link.answer(record(BROKEN))
     assert [card.finding.id for card in settled.findings.cards()] == ["backward-on-vector"]
@@ -78,9 +78,9 @@ def test_apply_changes_the_text_in_one_step_that_undo_takes_back(sick, link, rec
 
 def test_a_fix_waits_for_the_run_of_the_text_as_it_is(sick, qtbot):
     card = sick.findings.cards()[0]
-    sick.session.nudge(SICK + "\nz = 1")
+    sick.session.edit_live(SICK + "\nz = 1")
     assert not card.apply.isEnabled()
-    sick.session.nudge(SICK)
+    sick.session.edit_live(SICK)
     assert card.apply.isEnabled()
 
 
@@ -98,7 +98,7 @@ def test_show_me_runs_the_mended_program_and_compares(sick, trials, record, qtbo
 def test_typing_gives_a_comparison_up(sick, trials, qtbot):
     card = sick.findings.cards()[0]
     qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
-    sick.session.nudge(SICK + "\nz = 1")
+    sick.session.edit_live(SICK + "\nz = 1")
     assert trials[0].closed
     assert card.show_me.text() == "Show me"
 
@@ -134,7 +134,7 @@ def test_show_me_opens_both_runs_side_by_side(sick, trials, record, qtbot):
 def test_show_me_of_a_program_that_failed_has_two_sides_too(settled, link, record, qtbot):
     links = []
     settled.findings_controller._trial._make = lambda _parent: links.append(FakeLink()) or links[-1]
-    settled.session.nudge(BROKEN)
+    settled.session.edit_live(BROKEN)
     settled.editor.set_source(BROKEN)
     link.answer(record(BROKEN))
     card = settled.findings.cards()[0]
@@ -150,7 +150,7 @@ def test_show_me_of_a_program_that_failed_has_two_sides_too(settled, link, recor
 
 def test_where_nothing_can_be_mended_the_card_says_why(settled, link, record):
     source = "s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, tensor([0, 7]))"
-    settled.session.nudge(source)
+    settled.session.edit_live(source)
     settled.editor.set_source(source)
     link.answer(record(source))
     card = settled.findings.cards()[0]

@@ -47,12 +47,12 @@ def test_typing_runs_the_program(settled, link, qtbot):
 
 def test_break_it_and_mend_it(settled, link, record):
     cards = settled.presenter.picture.cards
-    settled.session.nudge("x = (")
+    settled.session.edit_live("x = (")
     link.answer(broken())
     assert settled.presenter.picture.cards == cards
     assert "SyntaxError" in settled.status.message.text()
     assert "SyntaxError" in settled.console.problem_text()
-    settled.session.nudge("x = param(2.0)\ny = x * x\ny.backward()")
+    settled.session.edit_live("x = param(2.0)\ny = x * x\ny.backward()")
     link.answer(record("x = param(2.0)\ny = x * x\ny.backward()"))
     assert "SyntaxError" not in settled.status.message.text()
     assert values(settled)["x"] == ("2.0000", "4.0000")
@@ -156,7 +156,7 @@ def test_the_status_line_says_how_the_engine_is(window, link, sum_times):
 def test_an_example_can_be_chosen_from_the_gallery(settled, link, qtbot):
     settled.show()
     settled.top.examples.click()
-    gallery = settled.findChild(__import__("gradscribe.app.ui.gallery").gallery.Gallery)
+    gallery = settled.findChild(Gallery)
     qtbot.waitUntil(lambda: not gallery.filling.busy)
     gallery.tiles[3].click()
     assert settled.session.doc.title == gallery.tiles[3].accessibleName()
@@ -289,7 +289,7 @@ def test_warnings_are_counted_on_the_tab_and_shown_below_the_output(window, link
 
 
 def test_a_mistake_while_typing_does_not_turn_the_tab(settled, link):
-    settled.session.nudge("x = (")
+    settled.session.edit_live("x = (")
     link.answer(broken(events=0))
     shown = settled.below.currentWidget() is settled.console
     assert shown == bool(settled.session.result.stdout)

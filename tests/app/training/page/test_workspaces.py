@@ -352,7 +352,7 @@ def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_tim
     training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
     assert training.session.result.tape == sum_times
     assert training.notices.notice is None
-    training.session.nudge("x = 2\n")
+    training.session.edit_live("x = 2\n")
     assert (link.sources[-1], link.limits[-1]["policy"]) == ("x = 2\n", True)
 
 
