@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, FAILED, RAN, REFUSED
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import ENGINE_DIED, Result
 from gradscribe.app.files import documents
@@ -22,10 +23,7 @@ from gradscribe.playback.lessons.lesson import Lesson
 if TYPE_CHECKING:
     from gradscribe.app.window.window import Window
 
-RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
-"""Exit codes, as for ``record``."""
 USUAL = (1440, 900)
-_EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
 
 
 def screenshot(
@@ -123,7 +121,7 @@ def _settle(session: Session, timeout: float) -> int:
         return DIED
     if problem is not None and problem.type == ENGINE_DIED:
         return DIED
-    return _EXITS[session.result.tape.status]
+    return BY_STATUS[session.result.tape.status]
 
 
 def _settle_workspace(window: "Window", timeout: float) -> int:

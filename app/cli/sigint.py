@@ -3,12 +3,13 @@
 Importing this module installs the handler, so import it first; `restore` restores Python's own.
 """
 
+import contextlib
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
-INTERRUPTED = 130
-"""Exit code that shells use for a program ended by SIGINT."""
+from gradscribe.app.cli.exit_codes import INTERRUPTED
 
 
 def _leave(_signal: int, _frame: object) -> None:
@@ -26,6 +27,16 @@ def restore() -> None:
     """Let Ctrl-C raise KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """Install the handler again for a late import."""
+    _begin()
+    try:
+        yield
+    finally:
+        restore()
 
 
 _begin()

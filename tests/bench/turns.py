@@ -116,7 +116,7 @@ class Bench:
         window = self.window
         clock = window.clock
         yield "the program room", lambda: window.workspaces.show_workspace("program")
-        yield "an example opens", lambda: window._start_from(next(self._examples))
+        yield "an example opens", lambda: window.context._start_from(next(self._examples))
         yield "a card is selected", self._select
         yield "scrubbed to the middle", lambda: clock.seek(clock.length // 2)
         yield "played", clock.toggle

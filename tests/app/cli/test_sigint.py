@@ -15,7 +15,7 @@ from gradscribe.app.cli import sigint
     "module",
     [
         "numpy",
-        "gradscribe.app.cli.report",
+        "gradscribe.app.cli.train",
         "gradscribe.app.cli.train_args",
         "gradscribe.engine.protocol.training",
     ],
@@ -33,7 +33,7 @@ def test_an_interrupt_while_all_is_imported_ends_it_without_a_word(tmp_path, mod
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
         f"sys.argv = ['app', 'train', {str(setup)!r}]\n"
-        "runpy.run_module('app', run_name='__main__', alter_sys=True)\n"
+        "runpy.run_module('gradscribe', run_name='__main__', alter_sys=True)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (sigint.INTERRUPTED, b"", b"")

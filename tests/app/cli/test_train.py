@@ -68,7 +68,7 @@ def test_the_list_names_models_data_losses_and_optimizers(capsys):
     ("word", "count"), [("1000", 1000), ("1e3", 1000), ("2.5E2", 250), ("0", 0), ("1_000", 1000)]
 )
 def test_a_number_of_steps_may_be_written_with_an_exponent(word, count):
-    options = train_args.parser().parse_args(["s.json", "--steps", word])
+    options = command_line.parse(["train", "s.json", "--steps", word])
     assert options.steps == count
     assert isinstance(options.steps, int)
 
@@ -76,7 +76,7 @@ def test_a_number_of_steps_may_be_written_with_an_exponent(word, count):
 @pytest.mark.parametrize("word", ["1.5", "1e-3", "1e400", "-1", "-1e3", "nan", "e", "1e20", ""])
 def test_what_is_no_number_of_steps_is_refused(word, capsys):
     with pytest.raises(SystemExit):
-        train_args.parser().parse_args(["s.json", f"--steps={word}"])
+        command_line.parse(["train", "s.json", f"--steps={word}"])
     assert "is not a number of steps" in capsys.readouterr().err
 
 

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gradscribe.app.commands import learn
+from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
 from gradscribe.app.lessons import catalogue
 from gradscribe.app.lessons.lesson_list import LessonList
@@ -302,7 +303,7 @@ def test_progress_is_kept(room, tmp_path):
 
 
 def test_another_program_closes_the_lesson(room):
-    room.window._start_from(__import__("gradscribe.app.document.examples").examples.load()[2])
+    room.window.context._start_from(examples.load()[2])
     room.run()
     assert room.learning.lesson is None
     assert not room.pane.isVisible()
@@ -338,14 +339,14 @@ def test_the_lessons_button_and_the_commands_lead_in(room, qtbot):
     room.window.top.lessons.click()
     (shown,) = room.window.findChildren(LessonList)
     shown.leave()
-    learn.leave(room.window)
+    learn.leave(room.window.context)
     assert room.learning.lesson is None
-    choices = learn.list_lessons(room.window)
-    choices[0].run(room.window)
+    choices = learn.list_lessons(room.window.context)
+    choices[0].run(room.window.context)
     assert room.learning.lesson == catalogue.load()[0]
-    learn.go_on(room.window)
+    learn.go_on(room.window.context)
     assert room.learning.number == 1
-    learn.go_back(room.window)
+    learn.go_back(room.window.context)
     assert room.learning.number == 0
 
 
@@ -353,7 +354,7 @@ def test_a_lesson_of_ones_own_is_opened_from_its_file(room, tmp_path):
     path = tmp_path / "mine.md"
     path.write_text(TEXT.replace("Two uses", "Mine"), encoding="utf-8")
     room.window.answers["open"] = path
-    learn.open_file(room.window)
+    learn.open_file(room.window.context)
     assert room.learning.lesson.title == "Mine"
     assert room.page.place == "Autograd"
 

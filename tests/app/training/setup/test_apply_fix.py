@@ -115,7 +115,7 @@ def test_show_me_trains_the_mended_run_beside_the_one_that_is_sick(step, qtbot):
     (card,) = (c for c in window.findings.cards() if c.finding.id == "missing-zero-grad")
     assert card.apply is None
     window.train_link.sent.clear()
-    window.show_findings()
+    window.context.show_findings()
     window.show()
     qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
     assert window.workspaces.current == "training"
