@@ -53,8 +53,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="gradscribe", description="See PyTorch run forward and backward."
     )
-    with sigint.importing():
-        module = import_module(f"gradscribe.app.cli.{COMMANDS[name][0] if name else WINDOW}")
+    sigint.install()
+    module = import_module(f"gradscribe.app.cli.{COMMANDS[name][0] if name else WINDOW}")
+    sigint.restore()
     if not name:
         module.add_arguments(parser)
     commands = parser.add_subparsers(

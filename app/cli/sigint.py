@@ -3,11 +3,9 @@
 Importing this module installs the handler, so import it first; `restore` restores Python's own.
 """
 
-import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
 
 from gradscribe.app.cli.exit_codes import INTERRUPTED
 
@@ -16,7 +14,8 @@ def _leave(_signal: int, _frame: object) -> None:
     os._exit(INTERRUPTED)
 
 
-def _begin() -> None:
+def install() -> None:
+    """Exit at once on Ctrl-C from now on."""
     is_main = threading.current_thread() is threading.main_thread()
     # Leave it alone if the parent process ignores it or a handler is installed.
     if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -29,14 +28,4 @@ def restore() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@contextlib.contextmanager
-def importing() -> Iterator[None]:
-    """Install the handler again for a late import."""
-    _begin()
-    try:
-        yield
-    finally:
-        restore()
-
-
-_begin()
+install()

@@ -223,21 +223,20 @@ class CompareActions(Protocol):
 class CommandContext(Protocol):
     """The parts and actions of the window that commands use."""
 
-    @property
-    def session(self) -> Session:
-        """Document, result and view."""
-
-    @property
-    def clock(self) -> PlaybackClock:
-        """The playback clock."""
-
-    @property
-    def settings(self) -> Settings:
-        """Persistent settings."""
-
-    @property
-    def drafts(self) -> Drafts:
-        """Drafts of unsaved texts."""
+    session: Session
+    """Document, result and view."""
+    clock: PlaybackClock
+    """The playback clock."""
+    settings: Settings
+    """Persistent settings."""
+    drafts: Drafts
+    """Drafts of unsaved texts."""
+    training: TrainSession
+    """The training page's setup and runs."""
+    session_store: SessionStore
+    """Reads and writes training sessions."""
+    file_writer: FileWriter
+    """Writes files in a worker thread."""
 
     @property
     def recovery(self) -> RecoveryActions:
@@ -267,24 +266,8 @@ class CommandContext(Protocol):
     def lessons(self) -> LessonActions:
         """Controller of the open lesson."""
 
-    @property
-    def training(self) -> TrainSession:
-        """The training page's setup and runs."""
-
-    @property
-    def session_store(self) -> SessionStore:
-        """Reads and writes training sessions."""
-
-    @property
-    def file_writer(self) -> FileWriter:
-        """Writes files in a worker thread."""
-
     def export_training(self, path: Path, view: str = "") -> None:
-        """Write an image of the training page, or of one view of it, to a PNG file.
-
-        Raises:
-            Refused: another export is running, or the file cannot be written.
-        """
+        """Write an image of the training page, or of one view of it, to a PNG file."""
 
     @property
     def comparison(self) -> CompareActions:

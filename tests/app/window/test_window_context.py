@@ -4,7 +4,8 @@ import pytest
 
 from gradscribe.app.commands.context import CommandContext
 
-PARTS = [name for name in vars(CommandContext) if not name.startswith("_")]
+PARTS = [name for name in dir(CommandContext) if not name.startswith("_")]
+PARTS += CommandContext.__annotations__
 
 
 @pytest.mark.parametrize("name", PARTS)
