@@ -372,7 +372,7 @@ def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
 
 def test_what_the_window_has_to_say_is_seen_in_either_room(training):
     strip = training.notices
-    training.notices.tell(Notice("x", "The text cannot be kept"))
+    training.notices.post(Notice("x", "The text cannot be kept"))
     assert strip.isVisibleTo(training)
     assert strip.parent() is training.workspaces.widgets
     training.workspaces.show_workspace("program")
