@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradscribe.app.cli import main as command_line
+from gradscribe.app.cli import exit_codes
 from gradscribe.engine.inspect import export
 from gradscribe.engine.protocol.tape import EventKind, Status
 from gradscribe.engine.run import run
@@ -68,7 +68,7 @@ def test_every_option_is_explained(words):
 def test_the_exit_codes_are_those_of_the_program():
     table = README.partition("### Exit codes")[2].partition("###")[0]
     assert set(re.findall(r"^\| (\d)", table, re.MULTILINE)) == {
-        str(code) for code in command_line.EXITS.values()
+        str(code) for code in exit_codes.BY_STATUS.values()
     }
 
 

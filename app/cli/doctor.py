@@ -1,48 +1,38 @@
 """``gradscribe doctor SCRIPT.py``: print the doctor's findings as text or JSON."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradscribe.app.cli import report
+from gradscribe.app.cli import record, report
+from gradscribe.app.cli.exit_codes import BY_STATUS, FAILED, RAN
+from gradscribe.app.cli.options import add_recording, add_trust
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.playback.code.fix_diff import changed_lines
 
-NONE, SOME = 0, 1
 
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command's options."""
-    made = argparse.ArgumentParser(
-        prog="gradscribe doctor", description="Run a script and report the mistakes in it."
-    )
-    made.add_argument("script", metavar="SCRIPT.py")
-    made.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
-    made.add_argument("--json", metavar="OUT", help="write the findings as JSON; - is stdout")
-    made.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "Run a script and report the mistakes in it."
+    add_recording(parser)
+    parser.add_argument("--json", metavar="OUT", help="write the findings as JSON; - is stdout")
+    parser.add_argument(
         "--timeout", type=float, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
-    made.add_argument("--trust", action="store_true", help=report.TRUST_HELP)
-    return made
+    add_trust(parser)
 
 
-def run(options: argparse.Namespace, exits: dict[str, int]) -> int:
-    """Run a script, print the findings, and return the exit code.
-
-    ``exits`` maps each status to its code; findings in a script that ran give code 1.
-    """
-    from gradscribe.app.cli.record import record_file
-
+def run(options: argparse.Namespace) -> int:
+    """Run a script, print the findings, and return the exit code."""
     if options.timeout <= 0:
         raise Refused(f"{options.timeout} is not a number of seconds above 0")
     if options.json not in (None, "-"):
         documents.check_writable(Path(options.json))
     source = documents.read(Path(options.script))
-    tape = record_file(
+    tape = record.record_file(
         Path(options.script),
         device=options.device,
         timeout=options.timeout,
@@ -53,11 +43,8 @@ def run(options: argparse.Namespace, exits: dict[str, int]) -> int:
         _write(tape, options.json)
     else:
         say(findings_text(tape, options.script, source))
-    if tape.error is not None:
-        sys.stderr.write(f"{report.error_text(tape.error, options.script)}\n")
-    if tape.status == "refused":
-        sys.stderr.write(f"gradscribe: {report.TRUST_HINT}\n")
-    return max(exits[tape.status], SOME if tape.findings else NONE)
+    report.write_problem(tape, options.script)
+    return max(BY_STATUS[tape.status], FAILED if tape.findings else RAN)
 
 
 def _write(tape: Tape, out: str) -> None:

@@ -1,4 +1,4 @@
-"""``gradscribe lessons`` and ``gradscribe lesson``: list, check and open lessons.
+"""``gradscribe lessons``: list or check the lessons.
 
 Exit codes of the check: 0 all lessons are right, 1 some are not, 2 no lesson could be read, or bad
 usage, 3 the engine does not start.
@@ -8,6 +8,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from gradscribe.app.cli.exit_codes import DIED, FAILED, RAN
+from gradscribe.app.cli.options import add_trust
 from gradscribe.app.cli.record import ProgramRecorder
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files.documents import Refused, read
@@ -18,50 +20,27 @@ from gradscribe.playback.lessons.lesson import Lesson
 from gradscribe.playback.lessons.parse import BadLesson, parse_lesson
 from gradscribe.playback.text import formatting
 
-RIGHT, FLAWED, DIED = 0, 1, 3
+TRUST_HELP = "let the programs of a lesson from outside do whatever Python can"
 
 
-def lessons_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``gradscribe lessons``."""
-    made = argparse.ArgumentParser(
-        prog="gradscribe lessons", description="List the lessons, or check that they are right."
-    )
-    made.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "List the lessons, or check that they are right."
+    parser.add_argument(
         "--check",
         nargs="?",
         const="",
         metavar="FOLDER",
         help="run the lessons in FOLDER (or a file, or the built-in ones) and verify their claims",
     )
-    _add_trust(made)
-    return made
+    add_trust(parser, TRUST_HELP)
 
 
-def lesson_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``gradscribe lesson``."""
-    made = argparse.ArgumentParser(
-        prog="gradscribe lesson", description="Open a lesson in the window."
-    )
-    made.add_argument("lesson", metavar="FILE", help="a lesson's file, or a built-in one's name")
-    made.add_argument("--step", type=int, metavar="N", help="begin at this step, counted from 1")
-    made.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
-    _add_trust(made)
-    return made
-
-
-def _add_trust(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
-        "--trust",
-        action="store_true",
-        help="let the programs of a lesson from outside do whatever Python can",
-    )
-
-
-def lessons_command(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """List the lessons, or check them; return the exit code."""
     if options.check is None:
         say(lessons_text(catalogue.load()))
-        return RIGHT
+        return RAN
     return check_all(options.check, options.trust)
 
 
@@ -96,7 +75,7 @@ def check_all(folder: str, trust: bool = False) -> int:
             if not flaws:
                 say(f"{name}: {formatting.count(steps, 'step')}, all as said\n")
     say(f"{len(sources) - wrong} of {len(sources)} lessons are right\n")
-    return FLAWED if wrong else RIGHT
+    return FAILED if wrong else RAN
 
 
 def _sources(folder: str) -> list[tuple[str, str | Refused]]:
@@ -128,22 +107,3 @@ def _flaws(
         return recorder.record(program, policy=policy)
 
     return check_lesson(lesson, run), len(lesson.steps)
-
-
-def lesson_command(options: argparse.Namespace) -> int:
-    """Open a lesson in the window, or draw the window with it; return the exit code."""
-    lesson = catalogue.find(options.lesson)
-    step = None if options.step is None else options.step - 1
-    if step is not None and not 0 <= step < len(lesson.steps):
-        raise Refused(f"{lesson.title} has steps 1 to {len(lesson.steps)}")
-    if options.screenshot is not None:
-        from gradscribe.app.cli.screenshot import screenshot
-
-        return screenshot(options.screenshot, lesson=lesson, step=step, trusted=options.trust)
-    from gradscribe.app.commands.learn import open_lesson
-    from gradscribe.app.window.startup import open_window
-
-    return open_window(
-        argv=[sys.argv[0]],
-        begin=lambda window: open_lesson(window, lesson, step, trusted=options.trust),
-    )

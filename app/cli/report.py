@@ -1,5 +1,6 @@
 """Plain-text tables of a tape for the terminal."""
 
+import sys
 from collections.abc import Iterable, Sequence
 
 from gradscribe.engine.protocol.tape import Problem, Tape
@@ -7,10 +8,6 @@ from gradscribe.playback.tape import snapshot_text, track
 from gradscribe.playback.text import formatting
 
 TRUST_HINT = "if you trust the script, run it with --trust"
-TRUST_HELP = (
-    "let the script do whatever Python can; without it, only PyTorch and harmless code may run"
-)
-"""Help text of ``--trust``."""
 
 GAP = 3
 """Blanks between columns."""
@@ -65,6 +62,14 @@ def error_text(problem: Problem, filename: str) -> str:
     message = f": {problem.message}" if problem.message else ""
     hint = f"\n  {problem.hint}" if problem.hint else ""
     return f"{where}: {problem.type}{message}{hint}"
+
+
+def write_problem(tape: Tape, filename: str) -> None:
+    """Write the error of a tape to standard error, with the hint at ``--trust``."""
+    if tape.error is not None:
+        sys.stderr.write(f"{error_text(tape.error, filename)}\n")
+    if tape.status == "refused":
+        sys.stderr.write(f"gradscribe: {TRUST_HINT}\n")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, FAILED, RAN, REFUSED
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import ENGINE_DIED, Result
 from gradscribe.app.files import documents
@@ -22,10 +23,7 @@ from gradscribe.playback.lessons.lesson import Lesson
 if TYPE_CHECKING:
     from gradscribe.app.window.window import Window
 
-RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
-"""Exit codes, as for ``record``."""
 USUAL = (1440, 900)
-_EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
 
 
 def screenshot(
@@ -67,7 +65,7 @@ def screenshot(
         _begin(window, file, lesson, step, trusted)
         link.start()
         _accept_notice(window, trusted)
-        code = _settle_room(window, timeout)
+        code = _settle_workspace(window, timeout)
         _go_to(window.session, at)
         wait_until(lambda: not window.presenter.scene_builder.busy, timeout)
         _draw(app, window, out)
@@ -87,7 +85,7 @@ def _begin(
 
     window.open_first(file)
     if lesson is not None:
-        learn.open_lesson(window, lesson, step, trusted)
+        learn.open_lesson(window.context, lesson, step, trusted)
     if trusted and window.session.doc.foreign:
         window.session.trust()
     elif not window.session.doc.may_run:
@@ -123,18 +121,18 @@ def _settle(session: Session, timeout: float) -> int:
         return DIED
     if problem is not None and problem.type == ENGINE_DIED:
         return DIED
-    return _EXITS[session.result.tape.status]
+    return BY_STATUS[session.result.tape.status]
 
 
-def _settle_room(window: "Window", timeout: float) -> int:
+def _settle_workspace(window: "Window", timeout: float) -> int:
     """Wait until the page is complete: the first result, or a paused run; return the exit code."""
-    if window.workspace == "program":
+    if window.workspaces.current == "program":
         return _settle(window.session, timeout)
     from gradscribe.app.training.session import settle
 
-    if not wait_until(lambda: window.rooms.is_whole, timeout):
+    if not wait_until(lambda: window.workspaces.is_whole, timeout):
         return DIED
-    session = window.training
+    session = window.workspaces.session
     rests = settle.wait_until_settled(session, lambda holds: wait_until(holds, timeout))
     run = session.run
     if run is not None and (run.problem or session.store.error[1]):

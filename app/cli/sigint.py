@@ -7,15 +7,15 @@ import os
 import signal
 import threading
 
-INTERRUPTED = 130
-"""Exit code that shells use for a program ended by SIGINT."""
+from gradscribe.app.cli.exit_codes import INTERRUPTED
 
 
 def _leave(_signal: int, _frame: object) -> None:
     os._exit(INTERRUPTED)
 
 
-def _begin() -> None:
+def install() -> None:
+    """Exit at once on Ctrl-C from now on."""
     is_main = threading.current_thread() is threading.main_thread()
     # Leave it alone if the parent process ignores it or a handler is installed.
     if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -28,4 +28,4 @@ def restore() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_begin()
+install()

@@ -13,6 +13,8 @@ from pathlib import Path
 import msgspec
 
 from gradscribe.app.cli import train
+from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
+from gradscribe.app.cli.options import add_trust
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.cli.train import EngineDied, InterruptedEarly, TrainOutcome
 from gradscribe.app.files import documents
@@ -20,33 +22,29 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.training import replies
 from gradscribe.playback.text import formatting
 
-RAN, FAILED, REFUSED, DIED, INTERRUPTED = 0, 1, 2, 3, 130
 EXITS = {"ok": RAN, "nan": FAILED, "error": FAILED, "interrupted": INTERRUPTED}
 UPDATE_S = 0.1
 """Least time between two updates of the progress line."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the arguments after ``train``."""
-    made = argparse.ArgumentParser(
-        prog="gradscribe train", description="Train a small model without a window."
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "Train a small model without a window."
+    parser.add_argument("setup", nargs="?", metavar="SETUP.json", help="- is standard input")
+    parser.add_argument(
+        "--list", action="store_true", help="list models, data and options, and exit"
     )
-    made.add_argument("setup", nargs="?", metavar="SETUP.json", help="- is standard input")
-    made.add_argument("--list", action="store_true", help="list models, data and options, and exit")
-    made.add_argument(
+    parser.add_argument(
         "--steps", type=_count, metavar="N", help="number of steps, instead of the setup's"
     )
-    made.add_argument("--csv", metavar="OUT", help="write loss and learning rate of each step")
-    made.add_argument("--png", metavar="OUT", help="draw the curves and the predictions")
-    made.add_argument("--json", metavar="OUT", help="write everything; - is standard output")
-    made.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
-    made.add_argument("--safetensors", metavar="OUT", help="write the weights")
-    made.add_argument(
-        "--trust",
-        action="store_true",
-        help="let a module in the setup do whatever Python can, except files and the network",
+    parser.add_argument("--csv", metavar="OUT", help="write loss and learning rate of each step")
+    parser.add_argument("--png", metavar="OUT", help="draw the curves and the predictions")
+    parser.add_argument("--json", metavar="OUT", help="write everything; - is standard output")
+    parser.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
+    parser.add_argument("--safetensors", metavar="OUT", help="write the weights")
+    add_trust(
+        parser, "let a module in the setup do whatever Python can, except files and the network"
     )
-    return made
 
 
 def _count(word: str) -> int:
@@ -61,9 +59,8 @@ def _count(word: str) -> int:
     return count
 
 
-def main(words: list[str]) -> int:
-    """Parse the arguments, train, and return the exit code. Raises `Refused`."""
-    options = parser().parse_args(words)
+def run(options: argparse.Namespace) -> int:
+    """Train, and return the exit code. Raises `Refused`."""
     try:
         if options.list:
             say(catalogue_text(train.catalogue()))

@@ -1,7 +1,7 @@
 """Commands, each declared once: the source of menus, shortcuts, the palette and the tests.
 
 A module in this folder declares its commands when it is imported; `load` imports them all. A
-command gets a `Shell` and never a widget, so that it can be tested without a window.
+command gets a `CommandContext` and never a widget, so that it can be tested without a window.
 """
 
 import importlib
@@ -9,12 +9,12 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 
 MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
 
 
-def always(_: Shell) -> bool:
+def always(_: CommandContext) -> bool:
     """Return True: the command is always enabled."""
     return True
 
@@ -24,7 +24,7 @@ class MenuChoice:
     """An entry of a submenu that is filled each time it opens."""
 
     title: str
-    run: Callable[[Shell], None]
+    run: Callable[[CommandContext], None]
     tip: str = ""
     checked: bool | None = None
 
@@ -41,12 +41,12 @@ class Command:
     title: str
     menu: str
     tip: str
-    run: Callable[[Shell], None]
+    run: Callable[[CommandContext], None]
     keys: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
-    when: Callable[[Shell], bool] = always
-    checked: Callable[[Shell], bool] | None = None
-    choices: Callable[[Shell], Sequence[MenuChoice]] | None = None
+    when: Callable[[CommandContext], bool] = always
+    checked: Callable[[CommandContext], bool] | None = None
+    choices: Callable[[CommandContext], Sequence[MenuChoice]] | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -66,8 +66,8 @@ class _Registry:
 
 
 _registry = _Registry()
-_Action = Callable[[Shell], None]
-_Choices = Callable[[Shell], Sequence[MenuChoice]]
+_Action = Callable[[CommandContext], None]
+_Choices = Callable[[CommandContext], Sequence[MenuChoice]]
 
 
 def command(
@@ -76,8 +76,8 @@ def command(
     menu: str,
     keys: tuple[str, ...] = (),
     bare: tuple[str, ...] = (),
-    when: Callable[[Shell], bool] = always,
-    checked: Callable[[Shell], bool] | None = None,
+    when: Callable[[CommandContext], bool] = always,
+    checked: Callable[[CommandContext], bool] | None = None,
 ) -> Callable[[_Action], _Action]:
     """Declare the decorated function as a command; its docstring is the tooltip."""
 

@@ -55,6 +55,60 @@ class GraphActions(Protocol):
     def zoom_by(self, factor: float) -> None:
         """Zoom by a factor."""
 
+    def zoom_to(self, key: str) -> None:
+        """Zoom so that a card with its neighbours, or a module, fills the view."""
+
+
+class ModuleActions(Protocol):
+    """The part of `app.document.presenter` that commands use."""
+
+    def module_keys(self) -> frozenset[str]:
+        """Return the keys of the visible modules, open or folded."""
+
+    def expand_modules(self, depth: int | None = None) -> None:
+        """Open modules ``depth`` levels deep, or all inside the visible ones."""
+
+    def levels(self) -> int:
+        """Return the depth of nested module calls in the shown scene."""
+
+
+class DialogActions(Protocol):
+    """The modal dialogs; each returns None if the user cancels it."""
+
+    def ask_open(self, title: str, pattern: str) -> Path | None:
+        """Let the user choose a file to open."""
+
+    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
+        """Let the user choose where to write a file."""
+
+    def ask_number(self, title: str, value: int) -> int | None:
+        """Let the user change a whole number."""
+
+
+class WorkspaceActions(Protocol):
+    """The part of `app.training.page.workspaces` that commands use."""
+
+    @property
+    def current(self) -> str:
+        """Name of the visible page: ``program`` or ``training``."""
+
+    def show_workspace(self, name: str) -> None:
+        """Go to that page."""
+
+    def views(self) -> tuple[str, ...]:
+        """Return the titles of the visible views of the training page."""
+
+
+class ExportActions(Protocol):
+    """The part of `app.export.queue` that commands use."""
+
+    @property
+    def busy(self) -> bool:
+        """True while an export is running."""
+
+    def cancel(self) -> None:
+        """Cancel the running export."""
+
 
 class FileActions(Protocol):
     """The part of `app.files.file_watch` that commands use."""
@@ -73,7 +127,7 @@ class FileActions(Protocol):
     def finish(self) -> None:
         """Wait for a write in progress."""
 
-    def saved(self) -> None:
+    def mark_saved(self) -> None:
         """Take the file on disk as the base of the text."""
 
 
@@ -134,34 +188,33 @@ class CompareActions(Protocol):
     """The part of `app.compare.controller` that commands use."""
 
     @property
-    def kept(self) -> str:
+    def stored_title(self) -> str:
         """Title of the stored run; empty if there is none."""
 
-    def keep(self, tape: Tape, title: str) -> None:
+    def store(self, tape: Tape, title: str) -> None:
         """Store a tape in place of the previous one."""
 
-    def compare_with_kept(self, tape: Tape, title: str) -> object:
+    def compare_with_stored(self, tape: Tape, title: str) -> object:
         """Compare the stored tape with this one."""
 
 
-class Shell(Protocol):
-    """The window as commands see it."""
+class CommandContext(Protocol):
+    """The parts and actions of the window that commands use."""
 
-    @property
-    def session(self) -> Session:
-        """Document, result and view."""
-
-    @property
-    def clock(self) -> PlaybackClock:
-        """The playback clock."""
-
-    @property
-    def settings(self) -> Settings:
-        """Persistent settings."""
-
-    @property
-    def drafts(self) -> Drafts:
-        """Drafts of unsaved texts."""
+    session: Session
+    """Document, result and view."""
+    clock: PlaybackClock
+    """The playback clock."""
+    settings: Settings
+    """Persistent settings."""
+    drafts: Drafts
+    """Drafts of unsaved texts."""
+    training: TrainSession
+    """The training page's setup and runs."""
+    session_store: SessionStore
+    """Reads and writes training sessions."""
+    file_writer: FileWriter
+    """Writes files in a worker thread."""
 
     @property
     def recovery(self) -> RecoveryActions:
@@ -172,40 +225,30 @@ class Shell(Protocol):
         """The notification bar."""
 
     @property
-    def learning(self) -> LessonActions:
+    def dialogs(self) -> DialogActions:
+        """Dialogs for files and numbers."""
+
+    @property
+    def workspaces(self) -> WorkspaceActions:
+        """The program's page and the training page."""
+
+    @property
+    def presenter(self) -> ModuleActions:
+        """The modules of the shown graph."""
+
+    @property
+    def export_queue(self) -> ExportActions:
+        """The running export."""
+
+    @property
+    def lessons(self) -> LessonActions:
         """Controller of the open lesson."""
 
-    @property
-    def training(self) -> TrainSession:
-        """The training page's setup and runs."""
-
-    @property
-    def saving(self) -> SessionStore:
-        """Reads and writes training sessions."""
-
-    @property
-    def writing(self) -> FileWriter:
-        """Writes files in a worker thread."""
-
-    @property
-    def workspace(self) -> str:
-        """Name of the visible page: ``program`` or ``training``."""
-
-    def show_workspace(self, name: str) -> None:
-        """Go to that page."""
-
-    def training_views(self) -> tuple[str, ...]:
-        """Return the titles of the open views of the training page."""
-
     def export_training(self, path: Path, view: str = "") -> None:
-        """Write an image of the training page, or of one view of it, to a PNG file.
-
-        Raises:
-            Refused: another export is running, or the file cannot be written.
-        """
+        """Write an image of the training page, or of one view of it, to a PNG file."""
 
     @property
-    def comparing(self) -> CompareActions:
+    def comparison(self) -> CompareActions:
         """Stores and compares runs."""
 
     @property
@@ -216,13 +259,6 @@ class Shell(Protocol):
     def graph(self) -> GraphActions:
         """The graph."""
 
-    def module_keys(self) -> frozenset[str]:
-        """Return the keys of the visible modules, open or folded."""
-
-    @property
-    def is_exporting(self) -> bool:
-        """True while an export is running."""
-
     def film(self, path: Path) -> None:
         """Write the playback of the tape to a GIF or MP4 file, in the background."""
 
@@ -232,32 +268,10 @@ class Shell(Protocol):
     def copy_picture(self) -> None:
         """Put the graph on the clipboard as an image."""
 
-    def cancel_export(self) -> None:
-        """Cancel the running export."""
-
-    def expand_modules(self, depth: int | None = None) -> None:
-        """Open modules ``depth`` levels deep, or all inside the visible ones."""
-
-    @property
-    def levels(self) -> int:
-        """Depth of nested module calls in the shown scene."""
-
-    def zoom_to_selection(self) -> None:
-        """Zoom so that the selection fills the view."""
-
-    def ask_open(self, title: str, pattern: str) -> Path | None:
-        """Let the user choose a file to open."""
-
-    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
-        """Let the user choose where to write a file."""
-
-    def ask_number(self, title: str, value: int) -> int | None:
-        """Let the user change a whole number."""
-
     def say(self, text: str) -> None:
         """Show a message in the status line."""
 
-    def show_examples(self, room: str = "program") -> None:
+    def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""
 
     def show_lessons(self) -> None:
@@ -287,5 +301,5 @@ class Shell(Protocol):
     def open_graph_find(self) -> None:
         """Open the search line of the graph."""
 
-    def close_window(self) -> None:
+    def close_window(self) -> object:
         """Close the window."""

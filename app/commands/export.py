@@ -3,78 +3,81 @@
 from pathlib import Path
 
 from gradscribe.app.commands import command
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 
 
-def _has_graph(shell: Shell) -> bool:
-    tape = shell.session.result.tape
+def _has_graph(context: CommandContext) -> bool:
+    tape = context.session.result.tape
     return bool(tape.ops) or tape.fault is not None
 
 
 @command("file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph)
-def export_png(shell: Shell) -> None:
+def export_png(context: CommandContext) -> None:
     """Write the graph as it now looks to a PNG file."""
-    _export(shell, "png")
+    _export(context, "png")
 
 
 @command("file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph)
-def export_svg(shell: Shell) -> None:
+def export_svg(context: CommandContext) -> None:
     """Write the graph as it now looks to an SVG file."""
-    _export(shell, "svg")
+    _export(context, "svg")
 
 
 @command("file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph)
-def export_dot(shell: Shell) -> None:
+def export_dot(context: CommandContext) -> None:
     """Write the cards and wires of the graph to a file for Graphviz."""
-    _export(shell, "dot")
+    _export(context, "dot")
 
 
 @command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
-def copy_picture(shell: Shell) -> None:
+def copy_picture(context: CommandContext) -> None:
     """Copy the graph as it now looks to the clipboard."""
-    shell.copy_picture()
+    context.copy_picture()
 
 
 @command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
-def export_gif(shell: Shell) -> None:
+def export_gif(context: CommandContext) -> None:
     """Write the playback to an animated GIF, at the current speed."""
-    _film(shell, "gif")
+    _film(context, "gif")
 
 
 @command("file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph)
-def export_mp4(shell: Shell) -> None:
+def export_mp4(context: CommandContext) -> None:
     """Write the playback to an MP4 video, at the current speed."""
-    _film(shell, "mp4")
+    _film(context, "mp4")
 
 
 @command(
-    "file.cancel_film", "Cancel the export", menu="File/3", when=lambda shell: shell.is_exporting
+    "file.cancel_film",
+    "Cancel the export",
+    menu="File/3",
+    when=lambda context: context.export_queue.busy,
 )
-def cancel_film(shell: Shell) -> None:
+def cancel_film(context: CommandContext) -> None:
     """Cancel the running export; no file is left behind."""
-    shell.cancel_export()
+    context.export_queue.cancel()
 
 
 @command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
-def export_tape(shell: Shell) -> None:
+def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
-    if path := _asked(shell, "Export the tape", "json", "JSON (*.json)"):
-        shell.export(path)
+    if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
+        context.export(path)
 
 
-def _export(shell: Shell, kind: str) -> None:
-    if path := _asked(shell, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})"):
-        shell.export(path)
+def _export(context: CommandContext, kind: str) -> None:
+    if path := _asked(context, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})"):
+        context.export(path)
 
 
-def _film(shell: Shell, kind: str) -> None:
-    if path := _asked(shell, "Export the playback", kind, f"{kind.upper()} films (*.{kind})"):
-        shell.film(path)
+def _film(context: CommandContext, kind: str) -> None:
+    if path := _asked(context, "Export the playback", kind, f"{kind.upper()} films (*.{kind})"):
+        context.film(path)
 
 
-def _asked(shell: Shell, title: str, kind: str, pattern: str) -> Path | None:
+def _asked(context: CommandContext, title: str, kind: str, pattern: str) -> Path | None:
     """Ask for a file name and add the suffix of the format if it is missing."""
-    path = shell.ask_save(title, f"{slug(shell.session.doc.title)}.{kind}", pattern)
+    path = context.dialogs.ask_save(title, f"{slug(context.session.doc.title)}.{kind}", pattern)
     if path is None or path.suffix.lower() == f".{kind}":
         return path
     return path.with_name(f"{path.name}.{kind}")

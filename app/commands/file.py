@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, setup, submenu, train
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.commands.export import slug
 from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
@@ -19,7 +19,7 @@ DATA = (".csv", ".tsv")
 PROGRAMS = "Python programs (*.py);;All files (*)"
 
 
-def open_path(shell: Shell, path: str) -> None:
+def open_path(context: CommandContext, path: str) -> None:
     """Open the program, the training session or the set-up at ``path``.
 
     Unsaved changes of a program are restored from its draft.
@@ -34,38 +34,38 @@ def open_path(shell: Shell, path: str) -> None:
     if file.suffix.lower() in DATA:
         raise Refused(f"{file.name} holds data: choose it in Training, under Data")
     if file.suffix == documents.SESSION_SUFFIX:
-        train.open_session(shell, file)
+        train.open_session(context, file)
         return
     if file.suffix.lower() == setup.SETUP:
-        setup.open_setup(shell, file)
+        setup.open_setup(context, file)
         return
-    shell.recovery.file.finish()
+    context.recovery.file.finish()
     text = documents.read(file)
     if why := length_problem(text):
         raise Refused(f"{file.name} is not opened: {why}")
-    shell.recovery.stash()
-    draft = shell.recovery.find_draft(str(file))
+    context.recovery.stash()
+    draft = context.recovery.find_draft(str(file))
     source = draft.source if draft else text
     # The draft of a trusted file is trusted, too.
-    foreign = not shell.settings.is_trusted(str(file), draft.saved if draft else text)
+    foreign = not context.settings.is_trusted(str(file), draft.saved if draft else text)
     doc = Doc(
         source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
     )
-    shell.session.load(doc)
-    shell.show_workspace("program")
-    shell.settings.add_recent(str(file))
-    shell.say(f"Opened {doc.title}" + (" with changes that are not saved yet" if draft else ""))
+    context.session.load(doc)
+    context.workspaces.show_workspace("program")
+    context.settings.add_recent(str(file))
+    context.say(f"Opened {doc.title}" + (" with changes that are not saved yet" if draft else ""))
     if draft:
-        shell.recovery.adopt_draft(str(file))
+        context.recovery.adopt_draft(str(file))
         if draft.saved != text:
-            shell.recovery.file.notify_changed()
+            context.recovery.file.notify_changed()
 
 
-def offer_trust(shell: Shell) -> None:
+def offer_trust(context: CommandContext) -> None:
     """Notify that a program from outside waits to be read, and offer to run or trust it."""
-    doc = shell.session.doc
+    doc = context.session.doc
     if doc.may_run:
-        shell.notices.drop(OUTSIDE)
+        context.notices.drop(OUTSIDE)
         return
     if doc.lesson:
         text = (
@@ -75,83 +75,85 @@ def offer_trust(shell: Shell) -> None:
     else:
         text = f"{doc.title} came from outside. Read it, then run it."
         labels = ("Run", "Trust this file")
-    actions = (shell.session.run_now, lambda: trust(shell))
+    actions = (context.session.run_now, lambda: trust(context))
     choices = tuple(zip(labels, actions, strict=True))
     more = "Until you trust it, it runs without files, the network and other programs"
-    shell.notices.show_now(Notice(OUTSIDE, text, choices, more))
+    context.notices.show_now(Notice(OUTSIDE, text, choices, more))
 
 
-@command("run.trust", "Trust this file", menu="Run/1", when=lambda shell: shell.session.doc.foreign)
-def trust(shell: Shell) -> None:
+@command(
+    "run.trust", "Trust this file", menu="Run/1", when=lambda context: context.session.doc.foreign
+)
+def trust(context: CommandContext) -> None:
     """Let the program from outside run as if you had typed it, now and the next time."""
-    doc, lesson = shell.session.doc, shell.learning.lesson
+    doc, lesson = context.session.doc, context.lessons.lesson
     if lesson is not None and lesson.path:
-        shell.settings.trust(lesson.path, lesson.text)
+        context.settings.trust(lesson.path, lesson.text)
     else:
-        shell.settings.trust(doc.path, doc.source)
-    shell.session.trust()
-    shell.notices.drop(OUTSIDE)
-    shell.say(f"{doc.title} is trusted as it now stands")
+        context.settings.trust(doc.path, doc.source)
+    context.session.trust()
+    context.notices.drop(OUTSIDE)
+    context.say(f"{doc.title} is trusted as it now stands")
 
 
-def open_first(shell: Shell, path: str) -> None:
+def open_first(context: CommandContext, path: str) -> None:
     """Open the file given at start-up, else unsaved work, else the first example.
 
     Raises:
         Refused: the file cannot be read, or is not text.
     """
     if path:
-        open_path(shell, path)
-    if shell.recovery.recover(shell.session.doc.path) or path:
+        open_path(context, path)
+    if context.recovery.recover(context.session.doc.path) or path:
         return
-    draft = shell.recovery.find_draft("")
+    draft = context.recovery.find_draft("")
     if draft:
         title = draft.title or "Untitled"
         doc = Doc(source=draft.source, saved=draft.saved, title=title, foreign=draft.foreign)
-        shell.session.load(doc)
-        shell.recovery.adopt_draft("")
-        shell.say("Here is what you were typing last time")
+        context.session.load(doc)
+        context.recovery.adopt_draft("")
+        context.say("Here is what you were typing last time")
     else:
         first = examples.load()[0]
-        shell.session.load(Doc(source=first.source, saved=first.source, title=first.title))
+        context.session.load(Doc(source=first.source, saved=first.source, title=first.title))
 
 
-def open_example(shell: Shell, title: str, source: str) -> None:
+def open_example(context: CommandContext, title: str, source: str) -> None:
     """Start from an example; undo leads back to the previous text."""
-    shell.recovery.stash()
-    shell.session.load(Doc(source=source, saved=source, title=title))
-    shell.show_workspace("program")
-    shell.say(f"Opened the example {title}")
+    context.recovery.stash()
+    context.session.load(Doc(source=source, saved=source, title=title))
+    context.workspaces.show_workspace("program")
+    context.say(f"Opened the example {title}")
 
 
 @command("file.new", "New", menu="File/1", keys=("Ctrl+N",))
-def new(shell: Shell) -> None:
+def new(context: CommandContext) -> None:
     """Start with an empty program."""
-    shell.recovery.stash()
-    shell.session.load(Doc())
-    shell.show_workspace("program")
-    shell.editor.setFocus()
+    context.recovery.stash()
+    context.session.load(Doc())
+    context.workspaces.show_workspace("program")
+    context.editor.setFocus()
 
 
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
-def open_file(shell: Shell) -> None:
+def open_file(context: CommandContext) -> None:
     """Open a Python program from a file."""
-    if path := shell.ask_open("Open a program", PROGRAMS):
-        open_path(shell, str(path))
+    if path := context.dialogs.ask_open("Open a program", PROGRAMS):
+        open_path(context, str(path))
 
 
 @submenu("file.recent", "Open recent", menu="File/1")
-def recent(shell: Shell) -> list[MenuChoice]:
+def recent(context: CommandContext) -> list[MenuChoice]:
     """Programs you opened or saved last."""
 
     def choice(path: str) -> MenuChoice:
         return MenuChoice(Path(path).name, lambda at: open_path(at, path), tip=path)
 
-    return [choice(path) for path in shell.settings.recent()]
+    return [choice(path) for path in context.settings.recent()]
 
 
 @submenu("file.examples", "Examples", menu="File/1")
-def list_examples(_: Shell) -> list[MenuChoice]:
+def list_examples(_: CommandContext) -> list[MenuChoice]:
     """Short programs to start from."""
 
     def choice(example: examples.Example) -> MenuChoice:
@@ -162,68 +164,68 @@ def list_examples(_: Shell) -> list[MenuChoice]:
 
 
 @command("file.gallery", "Choose an example…", menu="File/1", keys=("Ctrl+E",))
-def gallery(shell: Shell) -> None:
+def gallery(context: CommandContext) -> None:
     """See all examples with a sentence about each."""
-    shell.show_examples()
+    context.show_examples()
 
 
 @command("file.save", "Save", menu="File/2", keys=("Ctrl+S",))
-def save(shell: Shell) -> None:
+def save(context: CommandContext) -> None:
     """Write the program to its file."""
-    path = shell.session.doc.path
+    path = context.session.doc.path
     if path:
-        _save(shell, Path(path))
+        _save(context, Path(path))
     else:
-        save_as(shell)
+        save_as(context)
 
 
 @command("file.save_as", "Save as…", menu="File/2", keys=("Ctrl+Shift+S",))
-def save_as(shell: Shell) -> None:
+def save_as(context: CommandContext) -> None:
     """Write the program to another file."""
-    doc = shell.session.doc
+    doc = context.session.doc
     name = doc.path or f"{slug(doc.title)}.py"
-    if path := shell.ask_save("Save the program", name, PROGRAMS):
-        _save(shell, path if path.suffix else path.with_suffix(".py"))
+    if path := context.dialogs.ask_save("Save the program", name, PROGRAMS):
+        _save(context, path if path.suffix else path.with_suffix(".py"))
 
 
-def _save(shell: Shell, path: Path, sure: bool = False) -> None:
+def _save(context: CommandContext, path: Path, sure: bool = False) -> None:
     """Write the program to ``path``; ``sure`` overrides the objections of the file watch."""
     path = documents.resolve(path)
-    objection = "" if sure else shell.recovery.file.write_conflict(path)
+    objection = "" if sure else context.recovery.file.write_conflict(path)
     if objection == "disk":
-        shell.recovery.file.notify_changed()
+        context.recovery.file.notify_changed()
         return
     if objection == "twice":
         text = f"{path.name} is open in another window too"
         choices = (
-            ("Save as…", lambda: save_as(shell)),
-            ("Save anyway", lambda: _save(shell, path, sure=True)),
+            ("Save as…", lambda: save_as(context)),
+            ("Save anyway", lambda: _save(context, path, sure=True)),
         )
-        shell.notices.show_now(Notice("save", text, choices, str(path)))
+        context.notices.show_now(Notice("save", text, choices, str(path)))
         return
-    doc = shell.session.doc
+    doc = context.session.doc
 
     def saved() -> None:
-        shell.drafts.drop(str(path))
-        shell.session.mark_saved(str(path), file_name(path.name), doc.source)
+        context.drafts.drop(str(path))
+        context.session.mark_saved(str(path), file_name(path.name), doc.source)
         if not doc.foreign:
-            shell.settings.trust(str(path), doc.source)
-        shell.recovery.file.saved()
-        shell.settings.add_recent(str(path))
-        shell.say(f"Saved {path.name}")
+            context.settings.trust(str(path), doc.source)
+        context.recovery.file.mark_saved()
+        context.settings.add_recent(str(path))
+        context.say(f"Saved {path.name}")
 
     def refused(refusal: Refused) -> None:
         choices = (
-            ("Save as…", lambda: save_as(shell)),
-            ("Try again", lambda: _save(shell, path, sure)),
+            ("Save as…", lambda: save_as(context)),
+            ("Try again", lambda: _save(context, path, sure)),
         )
-        shell.notices.show_now(Notice("save", str(refusal), choices))
-        shell.say(str(refusal))
+        context.notices.show_now(Notice("save", str(refusal), choices))
+        context.say(str(refusal))
 
-    shell.recovery.file.write(path, doc, saved, refused)
+    context.recovery.file.write(path, doc, saved, refused)
 
 
 @command("file.quit", "Quit", menu="File/4", keys=("Ctrl+Q",))
-def leave(shell: Shell) -> None:
+def leave(context: CommandContext) -> None:
     """Close the window; what is not saved is there again next time."""
-    shell.close_window()
+    context.close_window()

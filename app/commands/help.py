@@ -4,19 +4,19 @@ from html import escape
 
 from gradscribe.app import commands
 from gradscribe.app.commands import command
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 
 
 @command("help.palette", "All commands…", "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))
-def palette(shell: Shell) -> None:
+def palette(context: CommandContext) -> None:
     """Find any command by typing part of its name."""
-    shell.show_palette()
+    context.show_palette()
 
 
 @command("help.keys", "Keyboard shortcuts", "Help/1", keys=("F1",))
-def keys(shell: Shell) -> None:
+def keys(context: CommandContext) -> None:
     """See all shortcuts on one page."""
-    shell.show_card("Keyboard shortcuts", shortcut_table())
+    context.show_card("Keyboard shortcuts", shortcut_table())
 
 
 def shortcut_table() -> str:
@@ -33,12 +33,12 @@ def shortcut_table() -> str:
 
 
 @command("help.about", "About Gradscribe", "Help/2")
-def about(shell: Shell) -> None:
+def about(context: CommandContext) -> None:
     """See the versions and the restrictions of your programs."""
-    result = shell.session.result
+    result = context.session.result
     engine = f"torch {escape(result.torch)}" if result.torch else "the engine is still starting"
     devices = escape(", ".join(result.devices))
-    shell.show_card(
+    context.show_card(
         "Gradscribe",
         "<p>Type PyTorch and see it run forward and backward.</p>"
         f"<p>Running {engine} on {devices}.</p><p>{sandbox_text(result.kept)}</p>"

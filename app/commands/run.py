@@ -1,7 +1,7 @@
 """The engine: run, stop, restart, seed, device and limits."""
 
 from gradscribe.app.commands import MenuChoice, command, submenu
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.playback.text import formatting
 
 MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -10,50 +10,50 @@ TIMES = (5, 10, 30, 120, 600, 3600)
 """Seconds to choose from."""
 
 
-def _is_busy(shell: Shell) -> bool:
-    return shell.session.result.engine in ("running", "stopping")
+def _is_busy(context: CommandContext) -> bool:
+    return context.session.result.engine in ("running", "stopping")
 
 
 @command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"))
-def run_now(shell: Shell) -> None:
+def run_now(context: CommandContext) -> None:
     """Run the program from the top without waiting for a pause in typing."""
-    shell.session.run_now()
+    context.session.run_now()
 
 
 @command("run.stop", "Stop", menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
-def stop(shell: Shell) -> None:
+def stop(context: CommandContext) -> None:
     """Interrupt the program that is running."""
-    shell.session.stop()
+    context.session.stop()
 
 
 @command("run.restart", "Restart engine", menu="Run/1", keys=("Ctrl+Shift+F5",))
-def restart(shell: Shell) -> None:
+def restart(context: CommandContext) -> None:
     """Replace the process that runs your program by a new one."""
-    shell.session.restart()
+    context.session.restart()
 
 
 @command("run.seed", "Seed…", menu="Run/2")
-def seed(shell: Shell) -> None:
+def seed(context: CommandContext) -> None:
     """Choose the seed of the random numbers."""
-    number = shell.ask_number("Seed of the random numbers", shell.session.doc.seed)
+    number = context.dialogs.ask_number("Seed of the random numbers", context.session.doc.seed)
     if number is not None:
-        shell.session.set_seed(number)
-        shell.say(f"Seed {number}")
+        context.session.set_seed(number)
+        context.say(f"Seed {number}")
 
 
 @command("run.reseed", "Next seed", menu="Run/2", keys=("Ctrl+Shift+R",))
-def reseed(shell: Shell) -> None:
+def reseed(context: CommandContext) -> None:
     """Run with other random numbers."""
-    shell.session.set_seed(shell.session.doc.seed + 1)
-    shell.say(f"Seed {shell.session.doc.seed}")
+    context.session.set_seed(context.session.doc.seed + 1)
+    context.say(f"Seed {context.session.doc.seed}")
 
 
 @submenu("run.memory", "Memory for values", menu="Run/3")
-def memory(shell: Shell) -> list[MenuChoice]:
+def memory(context: CommandContext) -> list[MenuChoice]:
     """Memory for recorded values; beyond it the oldest become summaries."""
 
     def choice(amount: int) -> MenuChoice:
-        here = shell.settings.number("memory") == amount
+        here = context.settings.number("memory") == amount
         title = f"{amount} MB" if amount < 1024 else f"{amount // 1024} GB"
         return MenuChoice(title, lambda at: at.settings.put("memory", float(amount)), checked=here)
 
@@ -61,11 +61,11 @@ def memory(shell: Shell) -> list[MenuChoice]:
 
 
 @submenu("run.timeout", "Time limit", menu="Run/3")
-def timeout(shell: Shell) -> list[MenuChoice]:
+def timeout(context: CommandContext) -> list[MenuChoice]:
     """Time after which a program is stopped."""
 
     def choice(seconds: int) -> MenuChoice:
-        here = shell.settings.number("timeout") == seconds
+        here = context.settings.number("timeout") == seconds
         return MenuChoice(
             duration_text(seconds),
             lambda at: at.settings.put("timeout", float(seconds)),
@@ -85,27 +85,27 @@ def duration_text(seconds: int) -> str:
 
 
 @submenu("run.device", "Device", menu="Run/2")
-def device(shell: Shell) -> list[MenuChoice]:
+def device(context: CommandContext) -> list[MenuChoice]:
     """Default device of new tensors."""
 
     def choice(name: str) -> MenuChoice:
-        here = shell.session.doc.device == name
+        here = context.session.doc.device == name
         return MenuChoice(name, lambda at: at.session.set_device(name), checked=here)
 
-    return [choice(name) for name in shell.session.result.devices]
+    return [choice(name) for name in context.session.result.devices]
 
 
 @command(
     "run.access",
     "Let my programs use files",
     menu="Run/3",
-    checked=lambda shell: shell.settings.flag("access"),
+    checked=lambda context: context.settings.flag("access"),
 )
-def access(shell: Shell) -> None:
+def access(context: CommandContext) -> None:
     """Let your own programs write files, use the network and start others; off is safer."""
-    on = not shell.settings.flag("access")
-    shell.settings.put("access", on)
-    shell.say(
+    on = not context.settings.flag("access")
+    context.settings.put("access", on)
+    context.say(
         "Your programs may use files, the network and other programs"
         if on
         else "Your programs may not use files, the network or other programs"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from gradscribe.app.commands import command, train
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files import documents
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.setup import files, presets, user_module
@@ -50,7 +50,7 @@ def read(path: Path, catalogue: Catalogue | None = None) -> OpenedSetup:
     return OpenedSetup(path, setup, steps)
 
 
-def open_setup(shell: Shell, path: Path) -> None:
+def open_setup(context: CommandContext, path: Path) -> None:
     """Train with the setup in ``path``, up to the number of steps that it specifies, if any.
 
     If it contains a module, ask the user first.
@@ -58,59 +58,61 @@ def open_setup(shell: Shell, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no setup.
     """
-    opened = read(path, shell.training.store.catalogue)
+    opened = read(path, context.training.store.catalogue)
     setup = opened.setup
     source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
-    if source and not shell.settings.is_trusted(str(path), source):
+    if source and not context.settings.is_trusted(str(path), source):
         held = opened._replace(setup=user_module.with_policy(setup))
         text = (
             f"{file_name(path.name)} came from outside and brings a program. Read it, then open it."
         )
         choices = (
-            ("Read it", lambda: train.read_program(shell, path, source)),
-            ("Open and run it", lambda: _begin(shell, held)),
-            ("Trust and run it", lambda: _trust(shell, opened, source)),
+            ("Read it", lambda: train.read_program(context, path, source)),
+            ("Open and run it", lambda: _begin(context, held)),
+            ("Trust and run it", lambda: _trust(context, opened, source)),
         )
-        shell.notices.show_now(Notice(train.OUTSIDE, text, choices))
+        context.notices.show_now(Notice(train.OUTSIDE, text, choices))
         return
-    _begin(shell, opened)
+    _begin(context, opened)
 
 
-def _trust(shell: Shell, opened: OpenedSetup, source: str) -> None:
-    shell.settings.trust(str(opened.path), source)
-    _begin(shell, opened)
+def _trust(context: CommandContext, opened: OpenedSetup, source: str) -> None:
+    context.settings.trust(str(opened.path), source)
+    _begin(context, opened)
 
 
-def _begin(shell: Shell, opened: OpenedSetup) -> None:
+def _begin(context: CommandContext, opened: OpenedSetup) -> None:
     path, steps = opened.path, opened.steps
-    shell.notices.drop(train.OUTSIDE)
+    context.notices.drop(train.OUTSIDE)
     until = () if steps is None else (StopCondition("step", steps),)
     presets.train_preset(
-        shell.training, presets.Preset(path.stem, path.stem, "", opened.setup), until
+        context.training, presets.Preset(path.stem, path.stem, "", opened.setup), until
     )
-    shell.show_workspace("training")
-    shell.settings.add_recent(str(path))
+    context.workspaces.show_workspace("training")
+    context.settings.add_recent(str(path))
     end = "" if steps is None else f"; it pauses at step {steps:,}"
-    shell.say(f"Opened {path.name}{end}")
+    context.say(f"Opened {path.name}{end}")
 
 
 @command("train.open_setup", "Open set-up…", "Train/2")
-def choose_setup(shell: Shell) -> None:
+def choose_setup(context: CommandContext) -> None:
     """Train with a set-up from a file, like gradscribe train."""
-    if path := shell.ask_open("Open a set-up", SETUPS):
-        open_setup(shell, documents.resolve(path))
+    if path := context.dialogs.ask_open("Open a set-up", SETUPS):
+        open_setup(context, documents.resolve(path))
 
 
 @command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.on_training_page)
-def export_setup(shell: Shell) -> None:
+def export_setup(context: CommandContext) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
-    path = shell.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
+    path = context.dialogs.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
     if path is None:
         return
     path = path if path.suffix else path.with_suffix(SETUP)
-    setup, run = shell.training.setup, shell.training.run
+    setup, run = context.training.setup, context.training.run
     # The number of steps that reproduces the current state of the run.
     steps = run.step if run is not None else 0
     written = setups.to_dict(setup) | ({"steps": steps} if steps else {})
     text = msgspec.json.format(msgspec.json.encode(written), indent=2)
-    shell.writing.write(path, lambda: [text, b"\n"], lambda: shell.say(f"Wrote {path.name}"))
+    context.file_writer.write(
+        path, lambda: [text, b"\n"], lambda: context.say(f"Wrote {path.name}")
+    )

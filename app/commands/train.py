@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, submenu
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.commands.export import slug
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
@@ -16,30 +16,30 @@ from gradscribe.widgets.editor.source_text import length_problem
 LEAP_STEPS = 100
 
 
-def on_training_page(shell: Shell) -> bool:
+def on_training_page(context: CommandContext) -> bool:
     """Return whether the training page is visible."""
-    return shell.workspace == "training"
+    return context.workspaces.current == "training"
 
 
-def _has_run(shell: Shell) -> bool:
-    run = shell.training.run
-    return on_training_page(shell) and run is not None and run.alive
+def _has_run(context: CommandContext) -> bool:
+    run = context.training.run
+    return on_training_page(context) and run is not None and run.alive
 
 
-def _has_runs(shell: Shell) -> bool:
-    return on_training_page(shell) and shell.training.run is not None
+def _has_runs(context: CommandContext) -> bool:
+    return on_training_page(context) and context.training.run is not None
 
 
 @command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
-def program(shell: Shell) -> None:
+def program(context: CommandContext) -> None:
     """Go to the program and its graph."""
-    shell.show_workspace("program")
+    context.workspaces.show_workspace("program")
 
 
 @command("train.room", "Training", "View/0", keys=("Ctrl+Alt+2",))
-def training(shell: Shell) -> None:
+def training(context: CommandContext) -> None:
     """Go to Training and train a small model live."""
-    shell.show_workspace("training")
+    context.workspaces.show_workspace("training")
 
 
 @command(
@@ -50,55 +50,55 @@ def training(shell: Shell) -> None:
     bare=("N",),
     when=_has_run,
 )
-def line(shell: Shell) -> None:
+def line(context: CommandContext) -> None:
     """Execute the next line inside the step and see what it changes."""
-    shell.training.controller.next_event()
+    context.training.controller.next_event()
 
 
 @command("train.leap", "Leap on 100 steps", "Train/1", keys=("Alt+PgDown",), when=_has_run)
-def leap(shell: Shell) -> None:
+def leap(context: CommandContext) -> None:
     """Make 100 steps and pause."""
-    shell.training.controller.advance(LEAP_STEPS)
+    context.training.controller.advance(LEAP_STEPS)
 
 
 @command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
-def leap_back(shell: Shell) -> None:
+def leap_back(context: CommandContext) -> None:
     """Go back 100 steps, to the exact state of then."""
-    run = shell.training.run
+    run = context.training.run
     if run is not None:
-        shell.training.controller.rewind(max(0, run.step - LEAP_STEPS))
+        context.training.controller.rewind(max(0, run.step - LEAP_STEPS))
 
 
 @command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
-def train_own(shell: Shell) -> None:
+def train_own(context: CommandContext) -> None:
     """Train the nn.Module of the program in Training."""
-    source = shell.session.doc.source
+    source = context.session.doc.source
     if (line := user_module.syntax_error_line(source)) is not None:
         raise documents.Refused(f"Line {line} of the program is not Python yet; fix it first")
     if not user_module.has_module(source):
         raise documents.Refused("The program has no class that is an nn.Module")
-    if not shell.session.doc.may_run:
+    if not context.session.doc.may_run:
         raise documents.Refused("The program came from outside; read it and run it first")
-    shell.training.controller.change(
-        user_module.with_program_module(shell.training.setup, source, shell.session.doc.foreign)
+    context.training.controller.change(
+        user_module.with_program_module(context.training.setup, source, context.session.doc.foreign)
     )
-    shell.show_workspace("training")
+    context.workspaces.show_workspace("training")
 
 
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
-def new_weights(shell: Shell) -> None:
+def new_weights(context: CommandContext) -> None:
     """Start over at step 0 with new weights and the same data."""
-    shell.training.controller.reset(weights=True)
+    context.training.controller.reset(weights=True)
 
 
 @command("train.new_data", "New data", "Train/2", keys=("Ctrl+Alt+D",), when=_has_run)
-def new_data(shell: Shell) -> None:
+def new_data(context: CommandContext) -> None:
     """Start over at step 0 with new data and the same weights."""
-    shell.training.controller.reset(data=True)
+    context.training.controller.reset(data=True)
 
 
 @submenu("train.starts", "Start from", menu="Train/2")
-def list_starts(_: Shell) -> list[MenuChoice]:
+def list_starts(_: CommandContext) -> list[MenuChoice]:
     """Set-ups to start from."""
 
     def choice(start: presets.Preset) -> MenuChoice:
@@ -107,69 +107,69 @@ def list_starts(_: Shell) -> list[MenuChoice]:
     return [choice(start) for start in presets.load()]
 
 
-def start_from(shell: Shell, start: presets.Preset) -> None:
+def start_from(context: CommandContext, start: presets.Preset) -> None:
     """Train with that set-up, on the training page."""
-    presets.train_preset(shell.training, start)
-    shell.show_workspace("training")
+    presets.train_preset(context.training, start)
+    context.workspaces.show_workspace("training")
 
 
 @command("train.start_from", "Choose a set-up…", "Train/2", keys=("Ctrl+Alt+E",))
-def choose_start(shell: Shell) -> None:
+def choose_start(context: CommandContext) -> None:
     """See all set-ups to start from, with a sentence about each."""
-    shell.show_examples("training")
+    context.show_examples("training")
 
 
 @command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
-def fork(shell: Shell) -> None:
+def fork(context: CommandContext) -> None:
     """Branch off at this step: change something and compare with the original run."""
-    shell.training.controller.fork()
+    context.training.controller.fork()
 
 
 @submenu("train.runs", "Switch to another run", "Train/3")
-def runs(shell: Shell) -> list[MenuChoice]:
+def runs(context: CommandContext) -> list[MenuChoice]:
     """Choose one of the runs; an ended one gives its set-up."""
-    if not on_training_page(shell):
+    if not on_training_page(context):
         return []
 
     def choice(run_id: int, name: str) -> MenuChoice:
-        here = run_id == shell.training.store.look.run_id
+        here = run_id == context.training.store.look.run_id
         return MenuChoice(name, lambda at: at.training.controller.select(run_id), checked=here)
 
-    return [choice(run.run_id, run.name) for run in shell.training.runs]
+    return [choice(run.run_id, run.name) for run in context.training.runs]
 
 
 @command("train.tape", "Show this step on the tape", "Train/3", keys=("Ctrl+Alt+T",), when=_has_run)
-def tape(shell: Shell) -> None:
+def tape(context: CommandContext) -> None:
     """Record the next step in full and show it in the graph, with its transport."""
-    shell.training.controller.pause()
-    shell.training.controller.ask_tape()
+    context.training.controller.pause()
+    context.training.controller.ask_tape()
 
 
 @command("train.export_script", "Export as Python script…", "Train/4", when=_has_run)
-def export_script(shell: Shell) -> None:
+def export_script(context: CommandContext) -> None:
     """Write one file of plain PyTorch that repeats this run."""
-    shell.training.controller.export("script")
+    context.training.controller.export("script")
 
 
 @command("train.export_csv", "Export curves as CSV…", "Train/4", when=_has_run)
-def export_csv(shell: Shell) -> None:
+def export_csv(context: CommandContext) -> None:
     """Write every curve of this run as a table."""
-    shell.training.controller.export("csv")
+    context.training.controller.export("csv")
 
 
 @command("train.export_weights", "Export weights as safetensors…", "Train/4", when=_has_run)
-def export_weights(shell: Shell) -> None:
+def export_weights(context: CommandContext) -> None:
     """Write the parameters as they are at this step."""
-    shell.training.controller.export("safetensors")
+    context.training.controller.export("safetensors")
 
 
 @command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
-def export_picture(shell: Shell) -> None:
+def export_picture(context: CommandContext) -> None:
     """Write Training as it now looks to a PNG file."""
-    path = shell.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
+    path = context.dialogs.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
     if path:
         path = path if path.suffix else path.with_suffix(".png")
-        shell.export_training(path)
+        context.export_training(path)
 
 
 @command(
@@ -178,26 +178,28 @@ def export_picture(shell: Shell) -> None:
     "View/4",
     keys=("F9",),
     when=on_training_page,
-    checked=lambda shell: shell.training.store.look.alone,
+    checked=lambda context: context.training.store.look.alone,
 )
-def alone(shell: Shell) -> None:
+def alone(context: CommandContext) -> None:
     """Hide set-up, steps and curves of Training, or show them again."""
-    shell.training.store.set_alone(not shell.training.store.look.alone)
+    context.training.store.set_alone(not context.training.store.look.alone)
 
 
 @submenu("train.export_view", "Export picture of", menu="Train/4")
-def export_view(shell: Shell) -> list[MenuChoice]:
+def export_view(context: CommandContext) -> list[MenuChoice]:
     """One view of Training as a PNG file."""
 
-    def write(shell: Shell, view: str) -> None:
-        path = shell.ask_save(f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)")
+    def write(context: CommandContext, view: str) -> None:
+        path = context.dialogs.ask_save(
+            f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)"
+        )
         if path:
-            shell.export_training(path if path.suffix else path.with_suffix(".png"), view)
+            context.export_training(path if path.suffix else path.with_suffix(".png"), view)
 
     def choice(view: str) -> MenuChoice:
         return MenuChoice(view, lambda at: write(at, view))
 
-    return [choice(view) for view in shell.training_views()]
+    return [choice(view) for view in context.workspaces.views()]
 
 
 OUTSIDE = "session"
@@ -208,9 +210,9 @@ SESSIONS = f"Training sessions (*{documents.SESSION_SUFFIX})"
 @command(
     "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=_has_runs
 )
-def save_session(shell: Shell) -> None:
+def save_session(context: CommandContext) -> None:
     """Write every run with its curves, history and weights, to continue later."""
-    path = shell.ask_save(
+    path = context.dialogs.ask_save(
         "Save the training session", f"training{documents.SESSION_SUFFIX}", SESSIONS
     )
     if path is not None:
@@ -219,10 +221,10 @@ def save_session(shell: Shell) -> None:
 
         def then(programs: str) -> None:
             if programs:
-                shell.settings.trust(str(path), programs)
-            shell.settings.add_recent(str(path))
+                context.settings.trust(str(path), programs)
+            context.settings.add_recent(str(path))
 
-        shell.saving.save(path, then)
+        context.session_store.save(path, then)
 
 
 def _with_ending(path: Path) -> Path:
@@ -240,13 +242,13 @@ def _with_ending(path: Path) -> Path:
 
 
 @command("file.open_session", "Open training session…", "File/1")
-def choose_session(shell: Shell) -> None:
+def choose_session(context: CommandContext) -> None:
     """Continue a saved training session."""
-    if path := shell.ask_open("Open a training session", SESSIONS):
-        open_session(shell, path)
+    if path := context.dialogs.ask_open("Open a training session", SESSIONS):
+        open_session(context, path)
 
 
-def open_session(shell: Shell, path: Path) -> None:
+def open_session(context: CommandContext, path: Path) -> None:
     """Continue the training session in ``path``; a long one is read in the background.
 
     If it contains a program, ask the user first.
@@ -255,45 +257,49 @@ def open_session(shell: Shell, path: Path) -> None:
         Refused: it cannot be read, or is no session.
     """
     path = documents.resolve(path)
-    shell.saving.fetch(path, lambda fetched: _take(shell, path, fetched))
+    context.session_store.fetch(path, lambda fetched: _take(context, path, fetched))
 
 
-def _take(shell: Shell, path: Path, fetched: LoadedSession) -> None:
+def _take(context: CommandContext, path: Path, fetched: LoadedSession) -> None:
     programs = fetched.programs
-    if programs and not shell.settings.is_trusted(str(path), programs):
+    if programs and not context.settings.is_trusted(str(path), programs):
         name = file_name(path.name)
         text = f"{name} came from outside and brings a program. Read it, then open it."
         choices = (
-            ("Read it", lambda: read_program(shell, path, programs)),
-            ("Open and run it", lambda: _open_room(shell, path, fetched, foreign=True)),
-            ("Trust and run it", lambda: _open_room(shell, path, fetched, programs)),
+            ("Read it", lambda: read_program(context, path, programs)),
+            ("Open and run it", lambda: _open_room(context, path, fetched, foreign=True)),
+            ("Trust and run it", lambda: _open_room(context, path, fetched, programs)),
         )
-        shell.notices.show_now(Notice(OUTSIDE, text, choices))
+        context.notices.show_now(Notice(OUTSIDE, text, choices))
         return
-    _open_room(shell, path, fetched)
+    _open_room(context, path, fetched)
 
 
-def read_program(shell: Shell, path: Path, programs: str) -> None:
+def read_program(context: CommandContext, path: Path, programs: str) -> None:
     """Show the program of a file from outside without running it. Raises `Refused`."""
     if why := length_problem(programs):
         raise documents.Refused(f"The program in {path.name} is not shown: {why}")
-    shell.recovery.stash()
-    shell.session.load(Doc(source=programs, title=path.stem, foreign=True))
-    shell.show_workspace("program")
-    shell.settings.add_recent(str(path))
-    shell.say(f"This program is in {path.name}; open that again to train with it")
+    context.recovery.stash()
+    context.session.load(Doc(source=programs, title=path.stem, foreign=True))
+    context.workspaces.show_workspace("program")
+    context.settings.add_recent(str(path))
+    context.say(f"This program is in {path.name}; open that again to train with it")
 
 
 def _open_room(
-    shell: Shell, path: Path, fetched: LoadedSession, programs: str = "", foreign: bool = False
+    context: CommandContext,
+    path: Path,
+    fetched: LoadedSession,
+    programs: str = "",
+    foreign: bool = False,
 ) -> None:
     if programs:
-        shell.settings.trust(str(path), programs)
-    shell.notices.drop(OUTSIDE)
-    shell.saving.open(fetched, foreign)
-    shell.show_workspace("training")
-    shell.settings.add_recent(str(path))
-    shell.say(f"Opened {path.name} where it was saved")
+        context.settings.trust(str(path), programs)
+    context.notices.drop(OUTSIDE)
+    context.session_store.open(fetched, foreign)
+    context.workspaces.show_workspace("training")
+    context.settings.add_recent(str(path))
+    context.say(f"Opened {path.name} where it was saved")
 
 
 FILES = {
@@ -303,10 +309,10 @@ FILES = {
 }
 
 
-def write_export(shell: Shell, kind: str, data: bytes) -> None:
+def write_export(context: CommandContext, kind: str, data: bytes) -> None:
     """Ask for a file name and write what the engine exported."""
     name, pattern = FILES[kind]
-    path = shell.ask_save("Export", name, pattern)
+    path = context.dialogs.ask_save("Export", name, pattern)
     if path is not None:
         path = path if path.suffix else path.with_suffix(Path(name).suffix)
-        shell.writing.write(path, lambda: [data], lambda: shell.say(f"Wrote {path.name}"))
+        context.file_writer.write(path, lambda: [data], lambda: context.say(f"Wrote {path.name}"))

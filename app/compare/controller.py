@@ -301,20 +301,20 @@ class CompareController(QObject):
     def __init__(self, over: QWidget, theming: Theming, parent: QObject) -> None:
         super().__init__(parent)
         self._over, self._theming = over, theming
-        self._kept: tuple[Tape, str] | None = None
+        self._stored: tuple[Tape, str] | None = None
 
     @property
-    def kept(self) -> str:
+    def stored_title(self) -> str:
         """Title of the stored run; empty if there is none."""
-        return self._kept[1] if self._kept is not None else ""
+        return self._stored[1] if self._stored is not None else ""
 
-    def keep(self, tape: Tape, title: str) -> None:
+    def store(self, tape: Tape, title: str) -> None:
         """Store a tape in place of the previous one."""
-        self._kept = (tape, title)
+        self._stored = (tape, title)
 
-    def compare_with_kept(self, tape: Tape, title: str) -> CompareCard | None:
+    def compare_with_stored(self, tape: Tape, title: str) -> CompareCard | None:
         """Compare the stored tape with this one; None if none is stored."""
-        return None if self._kept is None else self.show(self._kept, (tape, title))
+        return None if self._stored is None else self.show(self._stored, (tape, title))
 
     def show(
         self,

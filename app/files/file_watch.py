@@ -3,8 +3,8 @@
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import QEvent, QLockFile, QObject
 
@@ -23,30 +23,18 @@ from gradscribe.widgets.editor.source_text import length_problem
 Stamp = tuple[int, int, int]
 
 
-class WatchHost(Protocol):
-    """The part of the window that `FileWatch` and recovery use."""
+@dataclass(frozen=True)
+class WatchHost:
+    """The parts and actions of the window that `FileWatch` and recovery use."""
 
-    @property
-    def session(self) -> Session:
-        """The edited document and its results."""
-
-    @property
-    def settings(self) -> Settings:
-        """Persistent settings, including the trusted programs."""
-
-    @property
-    def editor(self) -> CodeEdit:
-        """The editor."""
-
-    @property
-    def notices(self) -> NoticeActions:
-        """The notification bar."""
-
-    def say(self, text: str) -> None:
-        """Show a message in the status line."""
-
-    def save_elsewhere(self) -> None:
-        """Let the user save the program in another file."""
+    session: Session
+    settings: Settings
+    editor: CodeEdit
+    notices: NoticeActions
+    say: Callable[[str], None]
+    """Shows a message in the status line."""
+    save_elsewhere: Callable[[], None]
+    """Lets the user save the program in another file."""
 
 
 class FileWatch(QObject):
@@ -79,7 +67,7 @@ class FileWatch(QObject):
         path = self._host.session.doc.path
         if path != self._path:
             self._path = path
-            self.saved()
+            self.mark_saved()
             self._take_lock()
 
     def _take_lock(self) -> None:
@@ -112,7 +100,7 @@ class FileWatch(QObject):
         lock = self._lock
         return lock is not None and _is_locked_elsewhere(lock) and not try_lock(lock)
 
-    def saved(self) -> None:
+    def mark_saved(self) -> None:
         """Take the file on disk as the base of the text, after opening or saving it."""
         self._stamp = file_stamp(self._path)
         self._accepted, self._suspect = None, False
@@ -150,7 +138,7 @@ class FileWatch(QObject):
             raise Refused(f"{Path(path).name} is not taken over: {why}")
         # The change came from outside this window, so it is not trusted by itself.
         self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
-        self.saved()
+        self.mark_saved()
         self._host.say("Reloaded; undo leads back to what you had")
 
     def _keep_mine(self) -> None:

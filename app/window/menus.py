@@ -9,18 +9,18 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from gradscribe.app import commands
 from gradscribe.app.commands import MENUS, Command, MenuChoice
-from gradscribe.app.commands.context import Shell
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.ui import popup
-from gradscribe.app.ui.palette import PaletteLine
+from gradscribe.app.ui.palette import CommandPalette, PaletteLine
 
 
 class Menus(QObject):
     """The menu bar of a window and every action in it."""
 
-    def __init__(self, bar: QMenuBar, shell: Shell, owner: QWidget) -> None:
+    def __init__(self, bar: QMenuBar, context: CommandContext, owner: QWidget) -> None:
         super().__init__(owner)
-        self._shell = shell
+        self._context = context
         self._commands = commands.load()
         self._actions: dict[str, QAction] = {}
         self._bare: dict[str, Command] = {}
@@ -65,7 +65,7 @@ class Menus(QObject):
         for old in sub.actions():
             sub.removeAction(old)
             old.deleteLater()
-        for choice in one.choices(self._shell) if one.choices else ():
+        for choice in one.choices(self._context) if one.choices else ():
             action = QAction(choice.title.replace("&", "&&"), sub)
             action.setToolTip(choice.tip)
             action.setCheckable(choice.checked is not None)
@@ -79,18 +79,18 @@ class Menus(QObject):
         """Update the enabled and checked state of all actions."""
         for one in self._commands:
             action = self._actions[one.id]
-            action.setEnabled(one.when(self._shell))
+            action.setEnabled(one.when(self._context))
             if one.checked:
-                action.setChecked(one.checked(self._shell))
+                action.setChecked(one.checked(self._context))
 
     def perform(self, one: Command) -> None:
         """Execute a command, if it is enabled; show a refusal in the status line."""
-        if not one.when(self._shell):
+        if not one.when(self._context):
             return
         try:
-            one.run(self._shell)
+            one.run(self._context)
         except Refused as refusal:
-            self._shell.say(str(refusal))
+            self._context.say(str(refusal))
         self.refresh()
 
     def perform_by(self, name: str) -> None:
@@ -100,9 +100,9 @@ class Menus(QObject):
     def choose(self, choice: MenuChoice) -> None:
         """Execute an entry of a submenu."""
         try:
-            choice.run(self._shell)
+            choice.run(self._context)
         except Refused as refusal:
-            self._shell.say(str(refusal))
+            self._context.say(str(refusal))
         self.refresh()
 
     def pop_up(self, name: str, at: QPoint) -> None:
@@ -111,6 +111,10 @@ class Menus(QObject):
         if isinstance(sub, QMenu):
             sub.aboutToShow.emit()
             sub.popup(at - QPoint(sub.sizeHint().width(), sub.sizeHint().height()))
+
+    def show_palette(self, over: QWidget) -> None:
+        """Open the list of all commands over a widget."""
+        CommandPalette(over, self.lines()).open()
 
     def press(self, key: QKeyEvent) -> bool:
         """Execute the command with this bare key, or click the focused button on Return.
@@ -123,7 +127,7 @@ class Menus(QObject):
         if popup.click_focused(key):
             return True
         one = self._bare.get(QKeySequence(key.key()).toString())
-        if one is None or not one.when(self._shell):
+        if one is None or not one.when(self._context):
             return False
         self.perform(one)
         return True
@@ -131,10 +135,10 @@ class Menus(QObject):
     def lines(self) -> Iterable[PaletteLine]:
         """Yield a palette line for every enabled command and each entry of a submenu."""
         for one in self._commands:
-            if not one.when(self._shell):
+            if not one.when(self._context):
                 continue
             if one.choices:
-                for choice in one.choices(self._shell):
+                for choice in one.choices(self._context):
                     title = f"{one.title}: {choice.title}"
                     yield PaletteLine(title, choice.tip, "", partial(self.choose, choice))
             else:

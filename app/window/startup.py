@@ -66,14 +66,14 @@ def open_window(
 
 def start_services(window: Window, link: "Link") -> None:
     """Start the engine and the preloader once the window has been painted."""
-    preparing = Preloader(window.rooms.prepare, window)
+    preparing = Preloader(window.workspaces.prepare, window)
     for begin in (link.start, preparing.start):
         window.painted.connect(begin)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # All objects so far live for ever: exempt them from full collections, which would block for
     # 60 ms to traverse everything that was imported.
     gc.freeze()
-    window.rooms.made.connect(gc.freeze)
+    window.workspaces.made.connect(gc.freeze)
     GcScheduler(
         lambda: window.session.arrivals.busy or window.presenter.scene_builder.busy, window
     ).start()

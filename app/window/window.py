@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMainWindow, QVBoxLayout, QWidget
 
 from gradscribe.app.commands import file, learn, train
 from gradscribe.app.compare.controller import CompareController
@@ -15,6 +15,7 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import EngineLink, Layer
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
+from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
@@ -29,10 +30,11 @@ from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Themed, Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
+from gradscribe.app.window.dialogs import Dialogs
 from gradscribe.app.window.findings_controller import FindingsController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
-from gradscribe.app.window.window_context import ShellWindow
+from gradscribe.app.window.window_context import WindowContext
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.graph.coloring import MODES
 from gradscribe.widgets.base.labels import Heading, sheet
@@ -56,7 +58,7 @@ WAITS = "waits — read it, then press Run"
 LAYING_OUT = "Laying out a big graph…"
 
 
-class Window(ShellWindow):
+class Window(QMainWindow):
     """The main window: its widgets, laid out and connected to the session."""
 
     painted = Signal()
@@ -77,14 +79,16 @@ class Window(ShellWindow):
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.finder = GraphSearch(self.session, self.presenter, self.graph)
-        self.lesson_dock = self._make_classroom()
+        self.lesson_dock = self._make_lesson_dock()
         self.look.add(*self._themed())
         self._place()
-        self.comparing = CompareController(self.ground, self.look, self)
-        self.menus = Menus(self.menuBar(), self, self)
+        self.comparison = CompareController(self.ground, self.look, self)
+        self.recovery = self._make_recovery()
+        self.context = self._make_context()
+        self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
-        self.recovery = Recovery(self, drafts, self)
-        self.rooms.keep(self.recovery.where, self.notices, partial(train.save_session, self))
+        save = partial(train.save_session, self.context)
+        self.workspaces.keep(self.recovery.where, self.notices, save)
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
@@ -114,7 +118,7 @@ class Window(ShellWindow):
         self.notices = NotificationBar()
         self.export_queue = ExportQueue(self.over.film, self)
 
-    def _make_classroom(self) -> LessonDock:
+    def _make_lesson_dock(self) -> LessonDock:
         return LessonDock(
             self.session,
             self.clock,
@@ -123,6 +127,47 @@ class Window(ShellWindow):
             lambda: self.recovery.snapshot(),
             lambda kept: self.recovery.restore(kept),
             self,
+        )
+
+    def _make_recovery(self) -> Recovery:
+        host = WatchHost(
+            session=self.session,
+            settings=self.settings,
+            editor=self.editor,
+            notices=self.notices,
+            say=self.status.say,
+            save_elsewhere=lambda: self.menus.perform_by("file.save_as"),
+        )
+        return Recovery(host, self.drafts, self)
+
+    def _make_context(self) -> WindowContext:
+        return WindowContext(
+            session=self.session,
+            clock=self.clock,
+            settings=self.settings,
+            drafts=self.drafts,
+            recovery=self.recovery,
+            notices=self.notices,
+            dialogs=Dialogs(self, self.session),
+            look=self.look,
+            ground=self.ground,
+            editor=self.editor,
+            graph=self.graph,
+            presenter=self.presenter,
+            status=self.status,
+            over=self.over,
+            find_bar=self.find_bar,
+            comparison=self.comparison,
+            lessons=self.lesson_dock.learning,
+            findings_controller=self.findings_controller,
+            workspaces=self.workspaces,
+            training=self.workspaces.session,
+            session_store=self.workspaces.saving,
+            file_writer=self.workspaces.writing,
+            export_queue=self.export_queue,
+            show_lessons=self.lesson_dock.show_lessons,
+            show_palette=lambda: self.menus.show_palette(self.ground),
+            close_window=self.close,
         )
 
     def _themed(self) -> tuple[Themed, ...]:
@@ -185,10 +230,10 @@ class Window(ShellWindow):
         ):
             rows.addWidget(part, int(part is self.columns))
         make, strip = self.make_train_link, self.notices
-        self.rooms = Workspaces(page, self.top.switch, self.look, make, self, strip)
+        self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
         rows = _rows(self.ground)
-        rows.addWidget(self.rooms.stack, 1)
+        rows.addWidget(self.workspaces.stack, 1)
         rows.addWidget(self.status)
         self.setCentralWidget(self.ground)
         self.setMinimumSize(*MIN_SIZE)
@@ -205,41 +250,41 @@ class Window(ShellWindow):
         self.presenter.scene_builder.busy_changed.connect(self._show_busy)
         self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
         self.settings.changed.connect(self._show_settings)
-        self.settings.failed.connect(self.say)
+        self.settings.failed.connect(self.status.say)
         self.look.changed.connect(self._repaint)
-        session.source_replaced.connect(lambda *_: file.offer_trust(self))
+        session.source_replaced.connect(lambda *_: file.offer_trust(self.context))
         session.source_replaced.connect(self.output_tab.forget)
-        self.findings_controller.compared.connect(self.comparing.show)
+        self.findings_controller.compared.connect(self.comparison.show)
         self.graph.installEventFilter(self)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
         self.presenter.picture_shown.connect(self._show_key)
-        self.top.examples_pressed.connect(self.show_examples)
-        self.inspector.lab_requested.connect(self.show_op_in_lab)
-        self.top.lessons_pressed.connect(self.show_lessons)
+        self.top.examples_pressed.connect(self.context.show_examples)
+        self.inspector.lab_requested.connect(self.context.show_op_in_lab)
+        self.top.lessons_pressed.connect(self.lesson_dock.show_lessons)
         tables = {
             "values": (self.tables, self.values),
             "ledger": (self.tables, self.ledger),
             "lines": (self.tables, self.lines),
             "output": (self.below, self.console),
         }
-        open_lesson = partial(learn.open_lesson, self)
+        open_lesson = partial(learn.open_lesson, self.context)
         self.line_steps = LineTableController(
             session, self.clock, self.presenter, self.lines, self.tables
         )
         scrubber = self.transport.scrubber
         self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, scrubber)
-        self.rooms.entered.connect(self._enter)
-        self.rooms.commanded.connect(self.menus.perform_by)
-        self.rooms.said.connect(self.say)
-        self.rooms.taped.connect(self.show_step)
-        self.rooms.exported.connect(self._write_export)
-        self.rooms.session.store.runs_changed.connect(self.menus.refresh)
+        self.workspaces.entered.connect(self._enter)
+        self.workspaces.commanded.connect(self.menus.perform_by)
+        self.workspaces.said.connect(self.status.say)
+        self.workspaces.taped.connect(self.context.show_step)
+        self.workspaces.exported.connect(self._write_export)
+        self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
-        self.export_queue.ended.connect(self.say)
+        self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
-        self.editor.refused.connect(self.say)
+        self.editor.refused.connect(self.status.say)
         self._show_doc()
         self._show_result()
 
@@ -261,7 +306,7 @@ class Window(ShellWindow):
 
     def _show_doc(self) -> None:
         doc = self.session.doc
-        self.rooms.session.controller.set_program(doc)
+        self.workspaces.session.controller.set_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
         self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
@@ -317,16 +362,16 @@ class Window(ShellWindow):
     def _enter(self, name: str) -> None:
         self.clock.pause()
         self.status.show_program(name == "program")
-        self.rooms.report_changed_module()
+        self.workspaces.report_changed_module()
         self.menus.refresh()
         if name == "program":
             self.editor.setFocus()
 
     def _write_export(self, message: Exported) -> None:
         try:
-            train.write_export(self, message.kind, message.data)
+            train.write_export(self.context, message.kind, message.data)
         except Refused as refusal:
-            self.say(str(refusal))
+            self.status.say(str(refusal))
 
     def _set_layer(self, name: Layer, on: bool) -> None:
         self.session.show_layers({name: on})
@@ -340,7 +385,7 @@ class Window(ShellWindow):
         Raises:
             Refused: the file cannot be read, or is not text.
         """
-        file.open_first(self, path)
+        file.open_first(self.context, path)
 
     def welcome(self) -> None:
         """Play the first tape automatically, for a first-time user."""
@@ -377,16 +422,16 @@ class Window(ShellWindow):
         """Open the file that was dropped."""
         path = _dropped(happened.mimeData().urls())
         try:
-            file.open_path(self, path)
+            file.open_path(self.context, path)
         except Refused as refusal:
-            self.say(str(refusal))
+            self.status.say(str(refusal))
 
     def closeEvent(self, happened: QCloseEvent) -> None:
         """Store unsaved work and the layout, and stop everything that runs."""
         super().closeEvent(happened)
         if self._closed:
             return
-        if not (self.rooms.settle() and self.recovery.leave()):
+        if not (self.workspaces.settle() and self.recovery.leave()):
             happened.ignore()
             return
         self._closed = True
@@ -397,7 +442,7 @@ class Window(ShellWindow):
         self.export_queue.cancel()
         self.presenter.close()
         self.findings_controller.close()
-        self.rooms.close()
+        self.workspaces.close()
         self.session.close()
         self.look.close()
 

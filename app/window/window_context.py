@@ -1,10 +1,11 @@
-"""The window's implementation of the command context: dialogs, popup cards, selection."""
+"""The command context of a window: what commands can reach and do."""
 
-import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.commands import file, train
 from gradscribe.app.compare.controller import CompareController
@@ -19,7 +20,6 @@ from gradscribe.app.files.file_writer import FileWriter
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.controller import LessonController
-from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.session import TrainSession
@@ -30,8 +30,8 @@ from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.popup import rich_text_card
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine
+from gradscribe.app.window.dialogs import Dialogs
 from gradscribe.app.window.findings_controller import FindingsController
-from gradscribe.app.window.menus import Menus
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.engine.protocol.training import StepTape
 from gradscribe.playback.lab.from_tape import program_for
@@ -42,8 +42,9 @@ from gradscribe.widgets.graph.snapshot import png_bytes
 from gradscribe.widgets.graph.view import GraphView
 
 
-class ShellWindow(QMainWindow):
-    """The `Shell` passed to commands; `Window` creates the declared attributes."""
+@dataclass(eq=False)
+class WindowContext:
+    """The `CommandContext` of a window, made of the window's parts."""
 
     session: Session
     clock: PlaybackClock
@@ -51,76 +52,38 @@ class ShellWindow(QMainWindow):
     drafts: Drafts
     recovery: Recovery
     notices: NotificationBar
+    dialogs: Dialogs
     look: Theming
     ground: QWidget
+    """The area that popup cards float over."""
     editor: CodeEdit
     graph: GraphView
     presenter: Presenter
-    menus: Menus
     status: StatusLine
     over: GraphOverlay
     find_bar: FindBar
-    comparing: CompareController
-    lesson_dock: LessonDock
+    comparison: CompareController
+    lessons: LessonController
     findings_controller: FindingsController
-    rooms: Workspaces
+    workspaces: Workspaces
+    training: TrainSession
+    session_store: SessionStore
+    file_writer: FileWriter
     export_queue: ExportQueue
-    _chosen_folder: Path | None = None
-
-    def module_keys(self) -> frozenset[str]:
-        """Return the keys of the visible modules, open or folded."""
-        return self.presenter.module_keys()
-
-    def expand_modules(self, depth: int | None = None) -> None:
-        """Open modules ``depth`` levels deep, or all inside the visible ones."""
-        self.presenter.expand_modules(depth)
-
-    @property
-    def levels(self) -> int:
-        """Depth of nested module calls in the shown scene."""
-        return self.presenter.levels()
-
-    def zoom_to_selection(self) -> None:
-        """Zoom so that the selection fills the view."""
-        self.graph.zoom_to(self.session.view.selection)
-
-    def ask_open(self, title: str, pattern: str) -> Path | None:
-        """Let the user choose a file to open."""
-        chosen, _ = QFileDialog.getOpenFileName(self, title, str(self._folder()), pattern)
-        return self._keep_folder(chosen)
-
-    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
-        """Let the user choose where to write a file."""
-        chosen, _ = QFileDialog.getSaveFileName(self, title, str(self._folder() / name), pattern)
-        return self._keep_folder(chosen)
-
-    def _folder(self) -> Path:
-        """Return a file dialog's folder: that of the last one, else the program's."""
-        path = self.session.doc.path
-        known = self._chosen_folder or (Path(path).parent if path else Path.home())
-        return known if os.path.isdir(known) else Path.home()
-
-    def _keep_folder(self, chosen: str) -> Path | None:
-        if not chosen:
-            return None
-        self._chosen_folder = Path(chosen).parent
-        return Path(chosen)
-
-    def ask_number(self, title: str, value: int) -> int | None:
-        """Let the user change a whole number."""
-        number, agreed = QInputDialog.getInt(self, "Gradscribe", title, value, 0, 2**31 - 1)
-        return number if agreed else None
+    show_lessons: Callable[[], None]
+    show_palette: Callable[[], None]
+    close_window: Callable[[], object]
 
     def say(self, text: str) -> None:
         """Show a message in the status line."""
         self.status.say(text)
 
-    def show_examples(self, room: str = "program") -> None:
+    def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""
         # Popup cards are imported on demand, so that the window opens sooner.
         from gradscribe.app.ui.gallery import Gallery
 
-        if room == "training":
+        if workspace == "training":
             about = "Set-ups to start from; change anything while they train"
             gallery = Gallery(self.ground, presets.load(), about)
             gallery.chosen.connect(lambda start: train.start_from(self, start))
@@ -134,21 +97,6 @@ class ShellWindow(QMainWindow):
             file.open_example(self, example.title, example.source)
         except Refused as refusal:
             self.say(str(refusal))
-
-    def show_lessons(self) -> None:
-        """Open the list of lessons."""
-        self.lesson_dock.show_lessons()
-
-    @property
-    def learning(self) -> LessonController:
-        """Controller of the open lesson."""
-        return self.lesson_dock.learning
-
-    def show_palette(self) -> None:
-        """Open the list of all commands."""
-        from gradscribe.app.ui.palette import CommandPalette
-
-        CommandPalette(self.ground, self.menus.lines()).open()
 
     def show_card(self, title: str, text: str) -> None:
         """Show a page of rich text over the window until it is dismissed."""
@@ -191,38 +139,6 @@ class ShellWindow(QMainWindow):
         """Open the search line of the graph."""
         self.over.tools.open()
 
-    def save_elsewhere(self) -> None:
-        """Let the user save the program in another file."""
-        self.menus.perform_by("file.save_as")
-
-    @property
-    def training(self) -> TrainSession:
-        """The training page's setup and runs."""
-        return self.rooms.session
-
-    @property
-    def saving(self) -> SessionStore:
-        """Reads and writes training sessions."""
-        return self.rooms.saving
-
-    @property
-    def writing(self) -> FileWriter:
-        """Writes files in a worker thread."""
-        return self.rooms.writing
-
-    @property
-    def workspace(self) -> str:
-        """Name of the visible page: ``program`` or ``training``."""
-        return self.rooms.room
-
-    def show_workspace(self, name: str) -> None:
-        """Go to that page."""
-        self.rooms.show_workspace(name)
-
-    def training_views(self) -> tuple[str, ...]:
-        """Return the titles of the open views of the training page."""
-        return self.rooms.views()
-
     def export_training(self, path: Path, view: str = "") -> None:
         """Write an image of the training page, or of one view of it, to a PNG file.
 
@@ -231,7 +147,7 @@ class ShellWindow(QMainWindow):
         """
         from gradscribe.app.export.image_job import FileJob
 
-        image = self.rooms.draw(view)
+        image = self.workspaces.draw(view)
         self.export_queue.begin(FileJob(path, lambda: png_bytes(image)))
 
     def show_step(self, message: StepTape) -> None:
@@ -248,23 +164,18 @@ class ShellWindow(QMainWindow):
         title = f"Step {message.step + 1}"
         doc = Doc(source=source, saved=source, title=title, foreign=foreign, seen=foreign)
         fixable = apply_fix.fixable_findings(self.training, message.run_id, message.tape.findings)
-        show = partial(self._show_fixed, message.run_id)
+        show = partial(self._train_fixed, message.run_id)
         self.findings_controller.set_fix_handler(message.source, fixable, show)
         self.session.load(doc, tape=message.tape)
-        self.show_workspace("program")
+        self.workspaces.show_workspace("program")
         self.say("The step as it was recorded; editing the text runs it again with new weights")
 
-    def _show_fixed(self, run_id: int, finding: Finding) -> None:
+    def _train_fixed(self, run_id: int, finding: Finding) -> None:
         """Train a second run with the fix of a step's finding, in parallel to the first."""
         words = apply_fix.train_fixed(self.training, run_id, finding.id)
         if words:
-            self.show_workspace("training")
+            self.workspaces.show_workspace("training")
         self.say(words or "That run does not exist any more")
-
-    @property
-    def is_exporting(self) -> bool:
-        """True while an export is running."""
-        return self.export_queue.busy
 
     def film(self, path: Path) -> None:
         """Write the playback of the tape to a GIF or MP4 file, in the background.
@@ -302,11 +213,3 @@ class ShellWindow(QMainWindow):
         from gradscribe.app.export.image_job import CopyJob
 
         self.export_queue.begin(CopyJob(self.graph.snapshot()))
-
-    def cancel_export(self) -> None:
-        """Cancel the running export."""
-        self.export_queue.cancel()
-
-    def close_window(self) -> None:
-        """Close the window."""
-        self.close()

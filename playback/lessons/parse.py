@@ -9,7 +9,11 @@ Below it are its text and fenced blocks: ``python`` (the program; ``python add``
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
 
 from gradscribe.playback.lessons.lesson import (
     MAX_CHOICES,
@@ -21,8 +25,6 @@ from gradscribe.playback.lessons.lesson import (
     Task,
 )
 
-HEAD = {"title": str, "about": str, "part": str, "covers": list}
-OPTIONAL = ("covers",)
 TABLES = ("values", "lines", "ledger", "output")
 """Valid values of ``open`` in a ``look`` block."""
 FENCE = "```"
@@ -32,6 +34,49 @@ LONGEST_PROGRAM = 1 << 16
 MAX_KEY_DOTS = 100
 """Most dots before an equals sign: each is a nested table."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+_Text = Annotated[str, Meta(min_length=1)]
+_T = TypeVar("_T", bound=Struct)
+_PLAINER = (
+    ("Expected", "must be"),
+    (", got ", ", not "),
+    ("Invalid enum value", "must be number, shape or word, not"),
+    ("Number out", "is out"),
+)
+"""Words of msgspec's errors, and those in a lesson's."""
+
+
+class _Head(Struct):
+    title: _Text
+    about: _Text
+    part: _Text
+    covers: list[object] = []
+
+
+class _Look(Struct):
+    at: str = ""
+    select: str = ""
+    open: str | None = None
+
+
+class _Ask(Struct):
+    question: str
+    answer: str | None = None
+    choices: list[tuple[str, str]] | None = None
+    kind: Kind | None = None
+    tolerance: Annotated[float, Meta(ge=0)] = 0.01
+    hint: str = ""
+    why: str = ""
+    play_to: str = "end"
+    unseen: bool = False
+
+
+class _TaskBlock(Struct):
+    do: str
+    goal: str
+    hint: str = ""
+    why: str = ""
 
 
 class BadLesson(ValueError):
@@ -52,10 +97,8 @@ def parse_lesson(filename: str, text: str) -> Lesson:
     steps: list[LessonStep] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         steps.append(_StepParser(lines, start, stop, steps[-1].program if steps else "").step())
-    covers = head.get("covers", [])
-    rows = tuple(map(str, covers)) if isinstance(covers, list) else ()
-    title, about, part = (str(head[key]) for key in ("title", "about", "part"))
-    return Lesson(_name(filename), title, about, part, rows, tuple(steps))
+    covers = tuple(map(str, head.covers))
+    return Lesson(_name(filename), head.title, head.about, head.part, covers, tuple(steps))
 
 
 def parse_head(filename: str, text: str) -> LessonSummary:
@@ -65,15 +108,15 @@ def parse_head(filename: str, text: str) -> LessonSummary:
         BadLesson: that part of the text does not follow the format.
     """
     _, head, starts = _split(text)
-    title, about, part = (str(head[key]) for key in ("title", "about", "part"))
-    return LessonSummary(filename, _name(filename), title, about, part, len(starts))
+    name = _name(filename)
+    return LessonSummary(filename, name, head.title, head.about, head.part, len(starts))
 
 
 def _name(filename: str) -> str:
     return re.sub(r"^\d+_", "", filename).removesuffix(".md")
 
 
-def _split(text: str) -> tuple[list[str], dict[str, object], list[int]]:
+def _split(text: str) -> tuple[list[str], _Head, list[int]]:
     """Return the lines of a lesson, its head, and the indices of its steps' headings."""
     if len(text) > LONGEST:
         raise BadLesson(f"a lesson has {LONGEST:,} characters at most, not {len(text):,}")
@@ -81,7 +124,7 @@ def _split(text: str) -> tuple[list[str], dict[str, object], list[int]]:
     if lines[0].strip() != "+++" or "+++" not in [line.strip() for line in lines[1:]]:
         raise BadLesson("a lesson begins with a head between two lines +++")
     end = next(at for at in range(1, len(lines)) if lines[at].strip() == "+++")
-    head = _head(lines[1:end])
+    head = _convert(lines[1:end], 2, _Head, "the head")
     starts = _headings(lines, end + 1)
     if not starts:
         raise BadLesson("a lesson needs a step: a line that begins with ## and a blank", end + 1)
@@ -89,24 +132,6 @@ def _split(text: str) -> tuple[list[str], dict[str, object], list[int]]:
         why = f"a lesson has {MOST_STEPS} steps at most, not {len(starts)}"
         raise BadLesson(why, starts[MOST_STEPS] + 1)
     return lines, head, starts
-
-
-def _head(body: list[str]) -> dict[str, object]:
-    head = _toml(body, 2)
-    if unknown := sorted(set(head) - set(HEAD)):
-        raise BadLesson(
-            f"the head has no key {unknown[0]}, only {', '.join(HEAD)}",
-            _key_line(body, unknown[0], 2),
-        )
-    for key, kind in HEAD.items():
-        if key not in head and key in OPTIONAL:
-            continue
-        if key not in head:
-            raise BadLesson(f"the head needs {key}")
-        if not isinstance(head[key], kind) or not (head[key] or key in OPTIONAL):
-            form = "a text in quotation marks" if kind is str else 'a list, such as ["A6"]'
-            raise BadLesson(f"{key} in the head must be {form}", _key_line(body, key, 2))
-    return head
 
 
 def _headings(lines: list[str], start: int) -> list[int]:
@@ -154,6 +179,27 @@ def _toml(body: list[str], line: int) -> dict[str, object]:
         raise BadLesson(f"this is not TOML for a lesson: {error}", line) from error
 
 
+def _convert(body: list[str], line: int, kind: type[_T], what: str) -> _T:
+    """Return lines of TOML as a ``kind``; ``line`` is the first one's, ``what`` names them."""
+    table = _toml(body, line)
+    keys = kind.__struct_fields__
+    for key in table:
+        if key not in keys:
+            why = f"{what} has no key {key}, only {', '.join(keys)}"
+            raise BadLesson(why, _key_line(body, key, line))
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        why, _, place = str(error).partition(" - at `$.")
+        if not place:
+            raise BadLesson(f"{what} needs {why.split('`')[1]}", line - 1) from error
+        path = place.rstrip("`")
+        for words, plainer in _PLAINER:
+            why = why.replace(words, plainer)
+        at = _key_line(body, path.partition("[")[0], line)
+        raise BadLesson(f"{path} in {what} {why}", at) from error
+
+
 def _key_line(body: list[str], key: str, line: int) -> int:
     """Return the line of the file on which ``key`` is set; ``line`` if it is not found."""
     setting = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
@@ -169,7 +215,7 @@ class _StepParser:
         self._program = program
         self._program_line = 0
         self._words: list[str] = []
-        self._look: dict[str, str] = {}
+        self._look = _Look()
         self._look_line = 0
         self._question: Question | None = None
         self._task: Task | None = None
@@ -234,49 +280,44 @@ class _StepParser:
             self._program = (whole[:spot] + put + whole[spot + len(wanted) :])[1:-1]
 
     def _look_at(self, body: list[str], line: int) -> None:
-        look = _fields(body, {"at": str, "select": str, "open": str}, "look", line)
-        self._look = {key: str(value) for key, value in look.items()}
+        self._look = _convert(body, line + 1, _Look, "a block look")
         self._look_line = line
-        if self._look.get("open", "values") not in TABLES:
+        if self._look.open not in (None, *TABLES):
             why = f"open is one of {', '.join(TABLES)}"
             raise BadLesson(why, _key_line(body, "open", line + 1))
 
     def _ask(self, body: list[str], line: int) -> None:
-        kinds = {
-            "question": str,
-            "answer": str,
-            "choices": list,
-            "kind": str,
-            "tolerance": float,
-            "hint": str,
-            "why": str,
-            "play_to": str,
-            "unseen": bool,
-        }
-        table = _fields(body, kinds, "ask", line)
-        if "question" not in table or ("answer" in table) == ("choices" in table):
+        ask = _convert(body, line + 1, _Ask, "a block ask")
+        if (ask.answer is None) == (ask.choices is None):
             raise BadLesson("a block ask needs question, and either answer or choices", line)
-        text, answer = str(table.pop("question")), str(table.get("answer", ""))
-        choices = _choices(table.pop("choices", None), _key_line(body, "choices", line + 1))
-        kind: Kind = "choice" if choices else "shape" if answer.startswith("shape(") else "number"
-        if (given := table.pop("kind", kind)) not in ("number", "shape", "word", "choice"):
-            why = f"no question is of the kind {given!r}; there are number, shape and word"
+        answer, choices = ask.answer or "", tuple(ask.choices or ())
+        if ask.choices is not None and not 2 <= len(choices) <= MAX_CHOICES:
+            why = f"a question has 2 to {MAX_CHOICES} choices, not {len(choices)}"
+            raise BadLesson(why, _key_line(body, "choices", line + 1))
+        usual: Kind = "choice" if choices else "shape" if answer.startswith("shape(") else "number"
+        kind = ask.kind or usual
+        if (kind == "choice") != bool(choices):
+            why = "a question with choices has no other kind"
             raise BadLesson(why, _key_line(body, "kind", line + 1))
-        if (given == "choice") != bool(choices):
-            raise BadLesson(
-                "a question with choices has no other kind", _key_line(body, "kind", line + 1)
-            )
-        kind = given
-        if not 0 <= _float(table.get("tolerance", 0.0)) < math.inf:
+        if not math.isfinite(ask.tolerance):
             why = "tolerance must be a number from 0 on"
             raise BadLesson(why, _key_line(body, "tolerance", line + 1))
-        self._question = Question(text, kind, choices=choices, line=line, **table)  # type: ignore[arg-type]
+        self._question = Question(
+            ask.question,
+            kind,
+            answer,
+            choices,
+            ask.tolerance,
+            ask.hint,
+            ask.why,
+            ask.play_to,
+            ask.unseen,
+            line,
+        )
 
     def _set_task(self, body: list[str], line: int) -> None:
-        table = _fields(body, {"do": str, "goal": str, "hint": str, "why": str}, "task", line)
-        if "do" not in table or "goal" not in table:
-            raise BadLesson("a block task needs do and goal", line)
-        self._task = Task(str(table.pop("do")), line=line, **table)  # type: ignore[arg-type]
+        task = _convert(body, line + 1, _TaskBlock, "a block task")
+        self._task = Task(task.do, task.goal, task.hint, task.why, line=line)
 
     def _claim(self, body: list[str], line: int) -> None:
         self._holds += [
@@ -303,6 +344,9 @@ class _StepParser:
             self._title,
             "\n".join(self._words).strip(),
             self._program,
+            self._look.at,
+            self._look.select,
+            self._look.open or "",
             question=self._question,
             task=task,
             holds=tuple(claim for _, claim in self._holds),
@@ -310,7 +354,6 @@ class _StepParser:
             program_line=self._program_line,
             look_line=self._look_line,
             holds_lines=tuple(at for at, _ in self._holds),
-            **self._look,
         )
 
 
@@ -332,48 +375,5 @@ def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:
     return found
 
 
-def _float(number: object) -> float:
-    """Return a number as a float; infinity for an integer that is too big."""
-    try:
-        return float(number)  # type: ignore[arg-type]
-    except OverflowError:
-        return math.inf
-
-
 def _text_line(body: list[str], text: str, line: int) -> int:
     return line + next((at for at, candidate in enumerate(body, 1) if candidate[1:] == text), 0)
-
-
-_TYPE_NAMES = {
-    str: "a text in quotation marks",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-}
-
-
-def _fields(body: list[str], kinds: Mapping[str, type], block: str, line: int) -> dict[str, object]:
-    table = _toml(body, line + 1)
-    for key, value in table.items():
-        at = _key_line(body, key, line + 1)
-        if key not in kinds:
-            raise BadLesson(f"a block {block} has no key {key}, only {', '.join(kinds)}", at)
-        kind = kinds[key]
-        if kind is float and type(value) is int:
-            continue
-        if type(value) is not kind:
-            raise BadLesson(f"{key} must be {_TYPE_NAMES[kind]}", at)
-    return table
-
-
-def _choices(rows: object, line: int) -> tuple[tuple[str, str], ...]:
-    if rows is None:
-        return ()
-    found: list[tuple[str, str]] = []
-    for row in rows if isinstance(rows, list) else []:
-        if not (isinstance(row, list) and len(row) == 2 and all(isinstance(o, str) for o in row)):
-            raise BadLesson("a choice is a list of a text and the expression that must hold", line)
-        found.append((row[0], row[1]))
-    if not 2 <= len(found) <= MAX_CHOICES:
-        raise BadLesson(f"a question has 2 to {MAX_CHOICES} choices, not {len(found)}", line)
-    return tuple(found)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.fakes import FakeLink
+from tests.app.fakes import FakeDialogs, FakeLink
 from tests.app.homes import type_in
 
 
@@ -18,22 +18,9 @@ def window(qtbot, link, tmp_path):
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.window.window import Window
 
-    class Quiet(Window):
-        """Asks nobody: it answers with what the test left in `answers`."""
-
-        answers = {}
-
-        def ask_open(self, title, pattern):
-            return self.answers.get("open")
-
-        def ask_save(self, title, name, pattern):
-            return self.answers.get("save")
-
-        def ask_number(self, title, value):
-            return self.answers.get("number")
-
-    made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
-    made.answers = {}
+    made = Window(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
+    made.context.dialogs = FakeDialogs()
+    made.answers = made.context.dialogs.answers
     qtbot.addWidget(made)
     yield made
     made.close()

@@ -72,6 +72,22 @@ class FakeLink(QObject):
         self.died.emit(why)
 
 
+class FakeDialogs:
+    """Ask nobody: they answer with what the test left in `answers`."""
+
+    def __init__(self) -> None:
+        self.answers = {}
+
+    def ask_open(self, title, pattern):
+        return self.answers.get("open")
+
+    def ask_save(self, title, name, pattern):
+        return self.answers.get("save")
+
+    def ask_number(self, title, value):
+        return self.answers.get("number")
+
+
 def leaves(count: int) -> Tape:
     """A tape on which ``count`` scalar parameters come into being and nothing else."""
     snapshot = Snapshot((), "float32", data=b"\0\0\0\0")

@@ -6,18 +6,9 @@ from gradscribe.app.commands import file
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.window.window import Window
-from tests.app.fakes import FakeLink
+from tests.app.fakes import FakeDialogs, FakeLink
 
 DAY_NS = 86_400 * 10**9
-
-
-class Quiet(Window):
-    """Asks nobody where to save: `elsewhere` is the answer."""
-
-    elsewhere = None
-
-    def ask_save(self, title, name, pattern):
-        return self.elsewhere
 
 
 class Trusting(Settings):
@@ -29,7 +20,9 @@ class Trusting(Settings):
 
 def window_on(home):
     """A window, its engine not started, that keeps everything below the folder ``home``."""
-    return Quiet(FakeLink(), Trusting(), Drafts(home / "drafts"))
+    window = Window(FakeLink(), Trusting(), Drafts(home / "drafts"))
+    window.context.dialogs = FakeDialogs()
+    return window
 
 
 def said(window):
@@ -44,7 +37,7 @@ def press(window, label):
 
 def save(window):
     """Save, and wait until that is done or refused."""
-    file.save(window)
+    file.save(window.context)
     window.recovery.file.finish()
 
 

@@ -29,8 +29,8 @@ class Trainee:
     """Trains, and forks."""
 
     def __init__(self, window):
-        self.session, self.forked = window.rooms.session, time.monotonic()
-        window.rooms.show_workspace("training")
+        self.session, self.forked = window.workspaces.session, time.monotonic()
+        window.workspaces.show_workspace("training")
         self.session.setup = SETUP
         self.session.store.state_changed.connect(self.tell)
         self.session.controller.begin(play=True)
@@ -53,7 +53,7 @@ class Reviver:
     """Waits for the offer, takes it, and sees whether the run goes on."""
 
     def __init__(self, window):
-        self.window, self.session = window, window.rooms.session
+        self.window, self.session = window, window.workspaces.session
         self.wanted, self.taken = 0, False
         self.timer = QTimer(window)
         self.timer.setInterval(LOOK_MS)

@@ -90,7 +90,7 @@ class Bench:
         for name, deed in chain(self._program(), self._training()):
             self._time(name, deed)
             self._leave_cards()
-            if words := self.window.rooms.session.complaint[1]:
+            if words := self.window.workspaces.session.complaint[1]:
                 raise RuntimeError(f"{name}: {words}")
 
     def _leave_cards(self) -> None:
@@ -115,25 +115,25 @@ class Bench:
     def _program(self) -> Iterator[tuple[str, Deed]]:
         window = self.window
         clock = window.clock
-        yield "the program room", lambda: window.show_workspace("program")
-        yield "an example opens", lambda: window._start_from(next(self._examples))
+        yield "the program room", lambda: window.workspaces.show_workspace("program")
+        yield "an example opens", lambda: window.context._start_from(next(self._examples))
         yield "a card is selected", self._select
         yield "scrubbed to the middle", lambda: clock.seek(clock.length // 2)
         yield "played", clock.toggle
         yield "paused", clock.toggle
         yield "a line is typed", lambda: window.editor.insertPlainText("y = torch.ones(3) * 2\n")
-        yield "the palette opens", window.show_palette
-        yield "the examples open", window.show_examples
-        yield "the lessons open", window.show_lessons
-        yield "the shape lab opens", lambda: window.show_lab("")
+        yield "the palette opens", window.context.show_palette
+        yield "the examples open", window.context.show_examples
+        yield "the lessons open", window.context.show_lessons
+        yield "the shape lab opens", lambda: window.context.show_lab("")
         yield "a program is kept", lambda: self._give("compare.keep")
         yield "compared with what was kept", lambda: self._give("compare.show")
         yield "a lesson opens", self._open_lesson
         yield "its hint", lambda: window.lesson_dock.pane.hint_pressed.emit()
         yield "its answer", lambda: window.lesson_dock.pane.reveal_pressed.emit()
-        yield "its next step", window.learning.next
+        yield "its next step", window.context.lessons.next
         yield from self._anew()
-        yield "the lesson is left", window.learning.leave
+        yield "the lesson is left", window.context.lessons.leave
 
     def _select(self) -> None:
         cards = self.window.presenter.picture.cards
@@ -141,14 +141,14 @@ class Bench:
             self.window.session.select(cards[len(cards) // 2].key)
 
     def _open_lesson(self) -> None:
-        learn.open_lesson(self.window, catalogue.builtin(next(self._lessons).file))
+        learn.open_lesson(self.window.context, catalogue.builtin(next(self._lessons).file))
 
     def _training(self) -> Iterator[tuple[str, Deed]]:
         window = self.window
-        yield "the training room", lambda: window.show_workspace("training")
-        while not window.rooms.is_whole:
+        yield "the training room", lambda: window.workspaces.show_workspace("training")
+        while not window.workspaces.is_whole:
             self.rest(5)
-        session, widgets = window.rooms.session, window.rooms.widgets
+        session, widgets = window.workspaces.session, window.workspaces.widgets
         yield "training begins", session.play
         yield from self._pages((widgets.says, widgets.below, widgets.numbers))
         yield from self._anew(", training")
@@ -168,7 +168,7 @@ class Bench:
 
     def _edit(self, **parts: object) -> None:
         """Change the set-up as the form does, which adapts the model to the data."""
-        rooms = self.window.rooms
+        rooms = self.window.workspaces
         rooms.widgets.form.edited.emit(replace(rooms.session.setup, **parts))
 
     def _pages(self, books: tuple[QTabWidget, ...]) -> Iterator[tuple[str, Deed]]:

@@ -69,9 +69,9 @@ class Hands:
         for name, text in FILES.items():
             (home / name).write_text(text)
         # A dialog of the system's would wait for somebody.
-        window.ask_open = lambda *_: home / self.dice.choice(tuple(FILES))
-        window.ask_save = lambda *_: home / f"written-{self.dice.randrange(3)}"
-        window.ask_number = lambda *_: self.dice.randrange(100)
+        window.context.dialogs.ask_open = lambda *_: home / self.dice.choice(tuple(FILES))
+        window.context.dialogs.ask_save = lambda *_: home / f"written-{self.dice.randrange(3)}"
+        window.context.dialogs.ask_number = lambda *_: self.dice.randrange(100)
         self.acts = (
             *(self.type, self.type, self.press, self.click, self.click, self.scrub, self.example),
             *(self.undo, self.drag, self.look_around, self.card, self.command, self.command),
@@ -123,7 +123,7 @@ class Hands:
 
     def example(self):
         """Start from an example."""
-        self.window._start_from(self.dice.choice(examples.load()))
+        self.window.context._start_from(self.dice.choice(examples.load()))
 
     def open(self):
         """Drop a file on the window, and perhaps say that it may run."""
@@ -145,8 +145,8 @@ class Hands:
         # A dialog of files would stay for ever: nobody is there to answer it.
         buttons = [one for one in buttons if one.text() != "Browse…"]
         places = [window.graph, window.transport, window.editor.viewport(), *buttons]
-        if window.room == "training":
-            widgets = window.rooms.widgets
+        if window.workspaces.current == "training":
+            widgets = window.workspaces.widgets
             places += [widgets.axis, widgets.boundary, widgets.table, widgets.loss]
         target = dice.choice([one for one in places if one.isVisible()] or [window])
         at = QPoint(dice.randrange(max(1, target.width())), dice.randrange(max(1, target.height())))
@@ -184,7 +184,9 @@ class Hands:
     def card(self):
         """Open palette, gallery, list of lessons or a page of help, and leave it."""
         window = self.window
-        act = self.dice.choice((window.show_palette, window.show_examples, window.show_lessons))
+        act = self.dice.choice(
+            (window.context.show_palette, window.context.show_examples, window.context.show_lessons)
+        )
         act()
         self.rest(10)
         self._leave_cards()
@@ -214,7 +216,7 @@ class Hands:
         if can:
             self.window.menus.perform_by(self.dice.choice(can))
             self.rest(self.dice.choice((0, 50, 400)))
-            if self.window.is_exporting and self.dice.random() < 0.3:
+            if self.window.export_queue.busy and self.dice.random() < 0.3:
                 self.window.menus.perform_by("file.cancel_film")
 
     def compare(self):
@@ -233,7 +235,7 @@ class Hands:
 
     def kill(self):
         """End an engine from outside, as a machine without memory does."""
-        training = self.window.rooms.session._link
+        training = self.window.workspaces.session._link
         engines = (self.window._link._engine, getattr(training, "_engine", None))
         for engine in engines:
             if engine is not None and self.dice.random() < 0.5:
@@ -242,18 +244,20 @@ class Hands:
     # The other rooms
 
     def _enter(self, room):
-        self.window.show_workspace(room)
+        self.window.workspaces.show_workspace(room)
         self.rest(0)
 
     def visit(self):
         """Go to the other room."""
-        self.window.show_workspace("training" if self.window.workspace == "program" else "program")
+        self.window.workspaces.show_workspace(
+            "training" if self.window.workspaces.current == "program" else "program"
+        )
 
     def train(self):
         """Train, pause, make a step, rewind, branch off, look at another page."""
         window, dice = self.window, self.dice
         self._enter("training")
-        session = window.rooms.session
+        session = window.workspaces.session
         controller = session.controller
         step = session.run.step if session.run is not None else 0
         deeds = (
@@ -279,9 +283,9 @@ class Hands:
         )
         dice.choice(deeds)()
         # Nobody turns to a page that is not there yet; asked for, the room would be made at once.
-        while not window.rooms.is_whole:
+        while not window.workspaces.is_whole:
             self.rest(5)
-        widgets = window.rooms.widgets
+        widgets = window.workspaces.widgets
         for tabs in (widgets.says, widgets.below, widgets.numbers):
             # No hand is so quick that two clicks are one turn of the event loop.
             self.rest(0)
@@ -292,13 +296,13 @@ class Hands:
         """Change the setup of the run, sensibly or not."""
         window, dice = self.window, self.dice
         self._enter("training")
-        session, catalogue = window.rooms.session, window.rooms.session.store.catalogue
+        session, catalogue = window.workspaces.session, window.workspaces.session.store.catalogue
         if catalogue is None:
             return
         kind = dice.choice(("data", "model", "optimizer", "schedule", "batch", "lr", "widget"))
         setup = session.setup
         if kind == "widget":
-            form = window.rooms.widgets.form
+            form = window.workspaces.widgets.form
             found = [one for one in form.findChildren(QComboBox) if one.isVisible()]
             found += [one for one in form.findChildren(QSlider) if one.isVisible()]
             found += [one for one in form.findChildren(QLineEdit) if one.isVisible()]
@@ -321,23 +325,29 @@ class Hands:
         """Open a lesson, go through some of it, perhaps leave it."""
         window, dice = self.window, self.dice
         self._enter("program")
-        if window.learning.lesson is None:
+        if window.context.lessons.lesson is None:
             chosen = dice.choice(lessons_catalogue.summaries())
-            learn.open_lesson(window, lessons_catalogue.builtin(chosen.file))
+            learn.open_lesson(window.context, lessons_catalogue.builtin(chosen.file))
         for _ in range(dice.randrange(5)):
             pane = window.lesson_dock.pane
-            dice.choice((window.learning.next, window.learning.back, window.learning.restore))()
+            dice.choice(
+                (
+                    window.context.lessons.next,
+                    window.context.lessons.back,
+                    window.context.lessons.restore,
+                )
+            )()
             self.rest(30)
             pane.hint_pressed.emit()
             pane.reveal_pressed.emit()
             self.rest(30)
         if dice.random() < 0.5:
-            window.learning.leave()
+            window.context.lessons.leave()
 
     def lab(self):
         """Open the shape lab on a selected op or on a start, and leave it."""
         window = self.window
         self._enter("program")
-        window.show_lab(self.dice.choice(("", window.selected_lines())))
+        window.context.show_lab(self.dice.choice(("", window.context.selected_lines())))
         self.rest(self.dice.choice((10, 300)))
         self._leave_cards()

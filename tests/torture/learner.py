@@ -31,7 +31,7 @@ class Learner:
 
     def __init__(self, window, look=lambda name: None):
         self.window, self.look = window, look
-        self.learning, self.pane = window.learning, window.lesson_dock.pane
+        self.learning, self.pane = window.context.lessons, window.lesson_dock.pane
 
     @property
     def page(self):
@@ -57,7 +57,7 @@ class Learner:
 
     def choose(self, lesson):
         """Press the lesson's row in the list of all lessons."""
-        self.window.show_lessons()
+        self.window.context.show_lessons()
         self.wait(self.lists)
         (shown,) = self.lists()
         found = [item for item in shown.rows.lessons() if item.data(LESSON).name == lesson.name]

@@ -207,9 +207,9 @@ def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(
 
     monkeypatch.setattr(progress_card, "Comparison", Held)
     run(LONG.format(1))
-    compare.keep(window)
+    compare.keep(window.context)
     run(LONG.format(2))
-    compare.show(window)
+    compare.show(window.context)
     wait(begun.is_set)
     killed()
     go_on.set()
@@ -227,7 +227,7 @@ def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(
 
 def test_an_answer_is_judged_though_the_engine_dies_while_it_runs_the_program(shown, qtbot):
     window, link = shown
-    learning = window.learning
+    learning = window.context.lessons
     learning.open(LESSON)
     idle = lambda: not window.session.result.stale and not window.session.result.run_id  # noqa: E731
     qtbot.waitUntil(idle, timeout=PATIENCE_MS)

@@ -30,7 +30,7 @@ def walk(window, lesson, tmp_path):
     own = window.editor.toPlainText()
     learner = Learner(window)
     learner.walk(lesson)
-    window.learning.leave()
+    window.context.lessons.leave()
     learner.settle()
     assert window.editor.toPlainText() == own
     window.settings.flush()

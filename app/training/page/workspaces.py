@@ -111,7 +111,7 @@ class Workspaces(QObject):
         """The training page and its presenter; empty until both are complete."""
         self._making = TimeSlices(TURN_MS, self)
         self._making.ended.connect(self.made)
-        self.room = "program"
+        self.current = "program"
         switch.picked.connect(self.show_workspace)
 
     def keep(self, where: Path | None, notices: NotificationBar, save: Callable[[], None]) -> None:
@@ -144,7 +144,7 @@ class Workspaces(QObject):
     def report_changed_module(self) -> None:
         """Report on the training page that the program's module differs from the trained one."""
         setup, source = self.session.setup, self.session.controller.source
-        if self.room == "training" and user_module.program_module_differs(setup, source):
+        if self.current == "training" and user_module.program_module_differs(setup, source):
             self.said.emit("The program's module has changed: train it with Ctrl+Alt+M")
 
     def prepare(self) -> None:
@@ -159,7 +159,7 @@ class Workspaces(QObject):
 
         It is built in turns of the event loop, so that the window stays responsive.
         """
-        self.room = name
+        self.current = name
         self._switch.show_workspace(name)
         if name == "training":
             self.session.controller.open()
@@ -225,8 +225,8 @@ class Workspaces(QObject):
         yield
         yield from showing.show_existing()
         self._made.append((page, showing))
-        if self.room == "training":
-            self._turn_to(self.room)
+        if self.current == "training":
+            self._turn_to(self.current)
 
     def _style(self, page: "TrainingPage") -> Iterator[None]:
         """Apply the style to each widget before all of them become visible at once."""
@@ -249,7 +249,7 @@ class Workspaces(QObject):
 
     def views(self) -> tuple[str, ...]:
         """Return the titles of the visible views of the training page."""
-        return tuple(self.widgets.seen()) if self.is_whole and self.room == "training" else ()
+        return tuple(self.widgets.seen()) if self.is_whole and self.current == "training" else ()
 
     def draw(self, view: str = "") -> QImage:
         """Return an image of the training page, or of the view with the title ``view``."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gradscribe.app.cli import main as cli
+from gradscribe.app.cli import window_args
 
 ROOT = Path(__file__).resolve().parents[3]
 AUTOGRAD = """import torch
@@ -317,6 +319,49 @@ def test_a_path_of_which_nothing_can_be_told_gets_one_line(folder, words, capsys
     assert said.err.count("\n") == 1
 
 
+def test_the_help_lists_every_command_and_option_of_the_window(capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["--help"])
+    assert caught.value.code == 0
+    said = capsys.readouterr().out
+    for word in (*cli.COMMANDS, "FILE", "--screenshot", "--at", "--theme", "--headless", "--trust"):
+        assert re.search(rf"^ +{word}\b", said, re.MULTILINE), word
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_each_command_has_its_own_help(name, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([name, "--help"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: gradscribe {name} ")
+
+
+@pytest.mark.parametrize("name", ["record.py", "./record", "lessons.py", "recor"])
+def test_a_file_is_no_command_although_its_name_begins_like_one(name):
+    options = cli.parse([name, "--trust"])
+    assert (options.file, options.trust) == (name, True)
+    assert options.run is window_args.run
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["record", "a.py"], ["doctor", "a.py"], ["train", "--list"], ["lessons"]],
+    ids=" ".join,
+)
+def test_a_command_line_is_parsed_without_qt_torch_and_other_commands(words, tmp_path):
+    code = (
+        "import contextlib, io, sys\n"
+        "from gradscribe.app.cli.main import COMMANDS, parse\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        f"    parse({words!r})\n"
+        "mine = COMMANDS.get(sys.argv[1], ('window_args',))[0]\n"
+        "others = {f'gradscribe.app.cli.{name}' for name, _ in COMMANDS.values() if name != mine}\n"
+        "print(*sorted(({'torch', 'PySide6.QtWidgets'} | others) & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
 def test_the_version_is_told(capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(["--version"])
@@ -329,8 +374,8 @@ def test_without_a_screen_the_first_example_is_told_and_the_window_drawn(folder)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["L", "−12.0000", "1.0000"] in rows
-    assert (folder / cli.PICTURE).read_bytes().startswith(b"\x89PNG")
-    assert cli.PICTURE in done.stdout
+    assert (folder / window_args.PICTURE).read_bytes().startswith(b"\x89PNG")
+    assert window_args.PICTURE in done.stdout
     assert "display" in done.stdout
 
 

@@ -15,7 +15,7 @@ from gradscribe.app.cli import sigint
     "module",
     [
         "numpy",
-        "gradscribe.app.cli.report",
+        "gradscribe.app.cli.train",
         "gradscribe.app.cli.train_args",
         "gradscribe.engine.protocol.training",
     ],
@@ -42,12 +42,12 @@ def test_an_interrupt_while_all_is_imported_ends_it_without_a_word(tmp_path, mod
 def test_ctrl_c_is_pythons_again_at_the_end():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        sigint._begin()
+        sigint.install()
         assert signal.getsignal(signal.SIGINT) is sigint._leave
         sigint.restore()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        sigint._begin()
+        sigint.install()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "nohup and a shell's & want that"
     finally:
         signal.signal(signal.SIGINT, before)

@@ -69,7 +69,7 @@ def test_the_list_names_models_data_losses_and_optimizers(capsys):
     ("word", "count"), [("1000", 1000), ("1e3", 1000), ("2.5E2", 250), ("0", 0), ("1_000", 1000)]
 )
 def test_a_number_of_steps_may_be_written_with_an_exponent(word, count):
-    options = train_args.parser().parse_args(["s.json", "--steps", word])
+    options = command_line.parse(["train", "s.json", "--steps", word])
     assert options.steps == count
     assert isinstance(options.steps, int)
 
@@ -77,7 +77,7 @@ def test_a_number_of_steps_may_be_written_with_an_exponent(word, count):
 @pytest.mark.parametrize("word", ["1.5", "1e-3", "1e400", "-1", "-1e3", "nan", "e", "1e20", ""])
 def test_what_is_no_number_of_steps_is_refused(word, capsys):
     with pytest.raises(SystemExit):
-        train_args.parser().parse_args(["s.json", f"--steps={word}"])
+        command_line.parse(["train", "s.json", f"--steps={word}"])
     assert "is not a number of steps" in capsys.readouterr().err
 
 
@@ -233,7 +233,7 @@ def interrupted(name, at, *words, count=1):
 
 @posix
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("at", ["read", "_ready", "_begin"])
+@pytest.mark.parametrize("at", ["read_setup", "_ready", "_begin"])
 def test_an_interrupt_before_there_is_a_run_ends_with_a_word(tmp_path, name, at):
     setup, out = written(tmp_path, {"data": "sine", "model": "linear"}), tmp_path / "o.json"
     done = interrupted(name, at, setup, "--json", out)
@@ -271,10 +271,10 @@ def test_without_a_window_the_engine_has_its_full_share_of_a_busy_machine():
     assert words.split()[-1] == "0"
 
 
-KINDS = [({"data": "line"}, "Fit"), ({"data": "moons"}, "Boundary"),
-         ({"data": "plane"}, "Boundary"), ({"data": "spirals"}, "Boundary"),
-         ({"data": {"name": "digits", "n": 50}}, "Confusion"),
-         ({"data": "copy_tokens", "model": "recurrent"}, "Confusion")]  # fmt: skip
+KINDS = [({"data": "line"}, "FitPlot"), ({"data": "moons"}, "BoundaryPlot"),
+         ({"data": "plane"}, "BoundaryPlot"), ({"data": "spirals"}, "BoundaryPlot"),
+         ({"data": {"name": "digits", "n": 50}}, "ConfusionMatrix"),
+         ({"data": "copy_tokens", "model": "recurrent"}, "ConfusionMatrix")]  # fmt: skip
 
 
 def test_each_kind_of_data_has_its_picture(qtbot, tmp_path):

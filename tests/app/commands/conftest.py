@@ -12,28 +12,36 @@ from tests.app.training.fakes import FakeTrainLink
 
 @dataclass
 class Bench:
-    """As much of a shell as the training commands touch."""
+    """As much of a command context as the training commands touch."""
 
     training: TrainSession
-    workspace: str = "training"
+    current: str = "training"
     said: list = field(default_factory=list)
     save: object = None
     drawn: list = field(default_factory=list)
-    writing: FileWriter = field(default_factory=FileWriter)
+    file_writer: FileWriter = field(default_factory=FileWriter)
 
     def say(self, text):
         self.said.append(text)
 
+    @property
+    def workspaces(self):
+        return self
+
+    @property
+    def dialogs(self):
+        return self
+
     def show_workspace(self, name):
-        self.workspace = name
+        self.current = name
 
     def ask_save(self, title, name, pattern):
         assert title
         assert pattern.endswith(")")
         return self.save
 
-    def training_views(self):
-        return ("Loss", "Gradient sizes") if self.workspace == "training" else ()
+    def views(self):
+        return ("Loss", "Gradient sizes") if self.current == "training" else ()
 
     def export_training(self, path, view=""):
         self.drawn.append((path, view) if view else path)
@@ -118,6 +126,6 @@ class Saver:
 
 @pytest.fixture
 def desk(bench):
-    bench.settings, bench.notices, bench.saving = Trusted(), Strip(), Saver()
+    bench.settings, bench.notices, bench.session_store = Trusted(), Strip(), Saver()
     bench.session = bench.recovery = Program()
     return bench

@@ -56,7 +56,7 @@ def give(window, menu):
     for one in ALL:
         if one.place[0] == menu and one.id != "file.quit":
             window.menus.perform(one)
-            for choice in one.choices(window) if one.choices else ():
+            for choice in one.choices(window.context) if one.choices else ():
                 window.menus.choose(choice)
 
 

@@ -5,6 +5,6 @@ from gradscribe.app.commands import doctor
 
 def test_it_brings_the_findings_to_the_front_even_where_their_pane_is_hidden(settled):
     settled.settings.put("below", False)
-    doctor.open_findings(settled)
+    doctor.open_findings(settled.context)
     assert settled.settings.flag("below")
     assert settled.below.currentIndex() == 2

@@ -6,9 +6,9 @@ from gradscribe.app.commands import edit
 def test_undo_and_redo_run_again(settled, qtbot, link):
     before = settled.editor.source()
     qtbot.keyClicks(settled.editor, "#")
-    edit.undo(settled)
+    edit.undo(settled.context)
     assert settled.editor.source() == before
-    edit.redo(settled)
+    edit.redo(settled.context)
     assert settled.editor.source() == "#" + before
     qtbot.waitUntil(lambda: link.sources[-1] == "#" + before)
 
@@ -16,23 +16,23 @@ def test_undo_and_redo_run_again(settled, qtbot, link):
 def test_a_line_is_commented_and_back(settled):
     before = settled.editor.source()
     settled.editor.go_to_line(5)
-    edit.comment(settled)
+    edit.comment(settled.context)
     assert settled.editor.source().split("\n")[4].lstrip().startswith("#")
-    edit.comment(settled)
+    edit.comment(settled.context)
     assert settled.editor.source() == before
 
 
 def test_everything_can_be_cut_and_pasted_back(settled):
     before = settled.editor.source()
-    edit.select_all(settled)
-    edit.copy(settled)
-    edit.cut(settled)
+    edit.select_all(settled.context)
+    edit.copy(settled.context)
+    edit.cut(settled.context)
     assert settled.editor.source() == ""
-    edit.paste(settled)
+    edit.paste(settled.context)
     assert settled.editor.source() == before
 
 
 def test_find_opens_the_search_line(settled):
     settled.show()
-    edit.find(settled)
+    edit.find(settled.context)
     assert settled.find_bar.isVisible()

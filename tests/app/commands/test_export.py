@@ -15,7 +15,7 @@ def exported(settled, qtbot):
 
     def run(command):
         with qtbot.waitSignal(settled.export_queue.ended, timeout=20_000) as ended:
-            command(settled)
+            command(settled.context)
         return ended.args[0]
 
     return run
@@ -34,7 +34,7 @@ def test_the_picture_is_as_it_was_when_it_was_asked_for(settled, exported, tmp_p
     settled.answers["save"] = tmp_path / "whole"
     exported(export.export_svg)
     settled.answers["save"] = tmp_path / "graph"
-    export.export_svg(settled)
+    export.export_svg(settled.context)
     settled.clock.seek(0)
     settled.session.show_layers({"gradients": False})
     assert exported(lambda _: None) == "Wrote graph.svg"
@@ -49,7 +49,7 @@ def test_the_picture_is_written_for_graphviz(settled, exported, tmp_path):
     assert text.count("->") == len(settled.presenter.picture.wires)
     settled.answers["save"] = tmp_path / "no such folder" / "graph.dot"
     with pytest.raises(Refused):
-        export.export_dot(settled)
+        export.export_dot(settled.context)
 
 
 def test_the_picture_is_put_on_the_clipboard(settled, exported, qapp):
@@ -79,16 +79,16 @@ def test_the_ending_says_what_is_in_the_file(settled, exported, tmp_path, name):
 def test_a_folder_that_is_gone_is_told_before_anything_is_drawn(settled, tmp_path):
     settled.answers["save"] = tmp_path / "gone" / "a.gif"
     with pytest.raises(Refused, match="its folder does not exist"):
-        export.export_gif(settled)
-    assert not settled.is_exporting
+        export.export_gif(settled.context)
+    assert not settled.export_queue.busy
 
 
 def test_the_playback_is_written_while_the_window_lives(settled, qtbot, tmp_path):
     settled.answers["save"] = tmp_path / "film"
     settled.clock.set_speed(8.0)
     with qtbot.waitSignal(settled.export_queue.ended, timeout=20_000) as ended:
-        export.export_gif(settled)
-        assert settled.is_exporting
+        export.export_gif(settled.context)
+        assert settled.export_queue.busy
     assert ended.args == ["Wrote film.gif"]
     assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")
     assert settled.over.film.isHidden()
@@ -100,18 +100,18 @@ def test_cancelling_leaves_no_file(settled, qtbot, tmp_path):
     folder.mkdir()
     settled.answers["save"] = folder / "film"
     for command in (export.export_mp4, export.export_svg, export.export_png):
-        command(settled)
-        export.cancel_export(settled)
-        assert not settled.is_exporting
+        command(settled.context)
+        export.cancel_film(settled.context)
+        assert not settled.export_queue.busy
     assert list(folder.iterdir()) == []
 
 
 def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
     settled.answers["save"] = tmp_path / "film.gif"
-    export.export_gif(settled)
+    export.export_gif(settled.context)
     with pytest.raises(Refused, match="still being written"):
-        export.export_gif(settled)
-    export.cancel_export(settled)
+        export.export_gif(settled.context)
+    export.cancel_film(settled.context)
 
 
 def test_it_is_told_where_an_image_is_too_small_to_be_read(

@@ -38,11 +38,11 @@ def test_another_file_leaves_a_draft_of_the_first(settled, tmp_path):
     first, second = tmp_path / "first.py", tmp_path / "second.py"
     first.write_text("a = 1")
     second.write_text("b = 1")
-    file.open_path(settled, str(first))
+    file.open_path(settled.context, str(first))
     settled.session.edit("a = 2")
-    file.open_path(settled, str(second))
+    file.open_path(settled.context, str(second))
     assert first.read_text() == "a = 1"
-    file.open_path(settled, str(first))
+    file.open_path(settled.context, str(first))
     assert settled.editor.source() == "a = 2"
     assert settled.session.doc.modified
 
@@ -52,34 +52,34 @@ def test_a_program_that_is_opened_in_the_training_room_is_seen(settled, tmp_path
     path = tmp_path / "stranger.py"
     path.write_text("a = 1")
     for open_it in (
-        lambda: file.open_path(settled, str(path)),
-        lambda: file.open_example(settled, "Other", "y = 1"),
-        lambda: file.new(settled),
+        lambda: file.open_path(settled.context, str(path)),
+        lambda: file.open_example(settled.context, "Other", "y = 1"),
+        lambda: file.new(settled.context),
     ):
-        settled.show_workspace("training")
-        assert settled.workspace == "training"
+        settled.workspaces.show_workspace("training")
+        assert settled.workspaces.current == "training"
         open_it()
-        assert settled.room == "program"
+        assert settled.workspaces.current == "program"
 
 
 def test_undo_never_leads_from_one_file_into_another(settled, tmp_path):
     path = tmp_path / "first.py"
     path.write_text("a = 1")
-    file.open_path(settled, str(path))
+    file.open_path(settled.context, str(path))
     settled.editor.undo()
     assert settled.editor.source() == "a = 1"
 
 
 def test_undo_leads_back_from_an_example(settled):
     before = settled.editor.source()
-    file.open_example(settled, "Other", "y = 1")
+    file.open_example(settled.context, "Other", "y = 1")
     assert settled.editor.source() == "y = 1"
     settled.editor.undo()
     assert settled.editor.source() == before
 
 
 def test_a_new_program_is_empty(settled, link):
-    file.new(settled)
+    file.new(settled.context)
     assert settled.editor.source() == ""
     assert link.sources[-1] == ""
     assert settled.session.doc.title == "Untitled"
@@ -88,11 +88,11 @@ def test_a_new_program_is_empty(settled, link):
 def test_recent_files_can_be_opened(settled, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("a = 1")
-    file.open_path(settled, str(path))
-    file.new(settled)
-    (choice,) = file.recent(settled)
+    file.open_path(settled.context, str(path))
+    file.new(settled.context)
+    (choice,) = file.recent(settled.context)
     assert choice.tip == str(path)
-    choice.run(settled)
+    choice.run(settled.context)
     assert settled.session.doc.path == str(path)
 
 
@@ -101,7 +101,7 @@ def test_a_file_with_an_endless_line_is_refused_and_nothing_changes(settled, tmp
     path = tmp_path / "blob.py"
     path.write_text("x = 1\nblob = '" + "A" * 100_000 + "'\n")
     with pytest.raises(Refused, match=r"blob\.py is not opened: line 2 has 100,009 characters"):
-        file.open_path(settled, str(path))
+        file.open_path(settled.context, str(path))
     assert settled.session.doc == before
     assert str(path) not in settled.settings.recent()
 
@@ -112,7 +112,7 @@ def test_a_pipe_is_neither_waited_for_nor_opened(settled, tmp_path, name):
     before, path = settled.session.doc, tmp_path / name
     os.mkfifo(path)
     with pytest.raises(Refused, match="no plain file"):
-        file.open_path(settled, str(path))
+        file.open_path(settled.context, str(path))
     assert settled.session.doc == before
 
 
@@ -120,7 +120,7 @@ def test_a_table_is_no_program_and_it_is_said_where_it_belongs(settled, tmp_path
     before, path = settled.session.doc, tmp_path / "points.CSV"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(Refused, match=r"points\.CSV holds data: choose it in Training"):
-        file.open_path(settled, str(path))
+        file.open_path(settled.context, str(path))
     assert settled.session.doc == before
     assert str(path) not in settled.settings.recent()
 
@@ -128,7 +128,7 @@ def test_a_table_is_no_program_and_it_is_said_where_it_belongs(settled, tmp_path
 def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(settled, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("x = 1\n")
-    file.open_path(settled, str(path))
+    file.open_path(settled.context, str(path))
     path.write_text("x = 1  # " + "A" * 100_000)
     settled.recovery.file.check_disk()
     with pytest.raises(Refused, match="is not taken over: line 1"):
@@ -139,7 +139,7 @@ def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(s
 def test_a_name_that_no_file_can_have_is_refused_in_words(settled):
     before = settled.editor.source()
     with pytest.raises(Refused, match="No file is called"):
-        file.open_path(settled, "a\0b.py")
+        file.open_path(settled.context, "a\0b.py")
     assert settled.editor.source() == before
 
 
@@ -147,4 +147,4 @@ def test_a_link_in_a_circle_is_refused_in_words(window, tmp_path):
     for name in ("loop.py", "loop.gradscribe"):
         (tmp_path / name).symlink_to(name)
         with pytest.raises(Refused):
-            file.open_path(window, tmp_path / name)
+            file.open_path(window.context, tmp_path / name)

@@ -16,9 +16,9 @@ def test_the_table_of_keys_names_every_shortcut():
 
 def test_each_page_opens(settled):
     settled.show()
-    helps.keys(settled)
+    helps.keys(settled.context)
     assert settled.findChild(PopupCard).card.accessibleName() == "Keyboard shortcuts"
-    helps.about(settled)
+    helps.about(settled.context)
     assert "Gradscribe" in settled.findChildren(PopupCard)[-1].card.accessibleName()
-    helps.palette(settled)
+    helps.palette(settled.context)
     assert settled.findChild(CommandPalette) is not None

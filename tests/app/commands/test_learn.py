@@ -64,7 +64,7 @@ def path(tmp_path):
 @pytest.fixture
 def opened(settled, path):
     settled.answers["open"] = path
-    learn.open_file(settled)
+    learn.open_file(settled.context)
     return settled
 
 
@@ -83,65 +83,65 @@ def test_opening_a_lesson_file_shows_it_and_runs_nothing(opened, link):
     assert "came from outside" in opened.notices.notice.text
     assert page(opened).held
     assert "let its programs run" in opened.lesson_dock.pane.verdict.said()
-    opened.learning.answer("2")
-    opened.learning.next()
-    opened.learning.answer("3")
-    opened.learning.reveal()
-    opened.learning.next()
-    opened.learning.reveal()
+    opened.context.lessons.answer("2")
+    opened.context.lessons.next()
+    opened.context.lessons.answer("3")
+    opened.context.lessons.reveal()
+    opened.context.lessons.next()
+    opened.context.lessons.reveal()
     opened.session.edit("y = 1\n")
     opened.session._rest.timeout.emit()
     assert not set(link.sources) & {FIRST, SECOND, THIRD, "y = 1\n"}
 
 
 def test_once_one_program_may_run_the_others_may_all_guarded(opened, link, record):
-    run.run_now(opened)
+    run.run_now(opened.context)
     link.answer(record(FIRST))
     assert policies(link, FIRST) == [True]
     assert opened.notices.notice is None
     assert not page(opened).held
-    opened.learning.answer("2")
+    opened.context.lessons.answer("2")
     assert page(opened).mood == "good"
-    opened.learning.next()
-    opened.learning.answer("3")
+    opened.context.lessons.next()
+    opened.context.lessons.answer("3")
     assert policies(link, SECOND) == [True]
     link.answer(record(SECOND))
     assert page(opened).mood == "good"
-    opened.learning.next()
-    opened.learning.reveal()
+    opened.context.lessons.next()
+    opened.context.lessons.reveal()
     assert policies(link, THIRD) == [True]
 
 
 def test_a_trusted_lesson_runs_as_ours_do_until_its_text_changes(opened, link, path):
     labels = [words for words, _ in opened.notices.notice.choices]
     assert labels == ["Let them run", "Trust this lesson"]
-    file.trust(opened)
+    file.trust(opened.context)
     assert policies(link, FIRST) == [False]
     link.answer(leaves(1))
-    learn.leave(opened)
+    learn.leave(opened.context)
     link.answer(leaves(1))
-    learn.open_file(opened)
+    learn.open_file(opened.context)
     assert policies(link, FIRST) == [False, False]
     link.answer(leaves(1))
-    learn.leave(opened)
+    learn.leave(opened.context)
     link.answer(leaves(1))
     path.write_text(TEXT.replace("param(2.0)", "param(2.5)"), encoding="utf-8")
-    learn.open_file(opened)
+    learn.open_file(opened.context)
     assert "x = param(2.5)\n" not in link.sources
 
 
 def test_it_is_not_mixed_up_with_ours_of_the_same_name(opened, path):
     ours = catalogue.load()[0]
     assert catalogue.read_lesson(path).name == ours.name
-    opened.learning.next()
-    assert opened.learning.progress.of(ours.name).step == 0
-    assert opened.learning.progress.of(str(path)).step == 1
+    opened.context.lessons.next()
+    assert opened.context.lessons.progress.of(ours.name).step == 0
+    assert opened.context.lessons.progress.of(str(path)).step == 1
     assert " of " not in page(opened).place
 
 
 def test_a_lesson_of_ours_after_it_runs_at_once(opened, link):
     ours = catalogue.load()[0]
-    learn.open_lesson(opened, ours)
+    learn.open_lesson(opened.context, ours)
     assert policies(link, ours.steps[0].program) == [False]
     assert not opened.session.doc.foreign
 
@@ -150,7 +150,7 @@ def test_one_s_own_program_is_one_s_own_again_after_it(settled, link, path):
     settled.session.load(Doc(source="z = 1\n", saved="z = 1\n"))
     link.answer(leaves(1))
     settled.answers["open"] = path
-    learn.open_file(settled)
-    learn.leave(settled)
+    learn.open_file(settled.context)
+    learn.leave(settled.context)
     assert settled.session.doc.source == "z = 1\n"
     assert not settled.session.doc.foreign

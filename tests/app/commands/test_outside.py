@@ -20,7 +20,7 @@ def script(tmp_path):
 
 @pytest.fixture
 def opened(settled, script):
-    file.open_path(settled, str(script))
+    file.open_path(settled.context, str(script))
     return settled
 
 
@@ -31,7 +31,7 @@ def told(settled, tmp_path):
     path = tmp_path / "strange.gradscribe"
     row = session_file.SessionRun("a", 0, setup, 0, 0, {})
     path.write_bytes(session_file.encode(session_file.TrainingSessionData(setup, (row,), 0)))
-    train.open_session(settled, path)
+    train.open_session(settled.context, path)
     dict(settled.notices.notice.choices)["Read it"]()
     assert SOURCE.strip() in settled.editor.source()
     return settled
@@ -56,7 +56,7 @@ def test_opening_a_file_shows_it_and_runs_nothing(opened, link):
 
 
 def test_run_runs_it_under_the_policy_and_so_does_typing_from_then_on(opened, link):
-    run.run_now(opened)
+    run.run_now(opened.context)
     assert last(link) == (SOURCE, True)
     assert opened.notices.notice is None
     link.answer(leaves(1))
@@ -65,34 +65,34 @@ def test_run_runs_it_under_the_policy_and_so_does_typing_from_then_on(opened, li
 
 
 def test_trust_lets_it_run_as_the_user_s_own_now_and_the_next_time(opened, link, script):
-    file.trust(opened)
+    file.trust(opened.context)
     assert last(link) == (SOURCE, False)
     assert opened.notices.notice is None
     link.answer(leaves(1))
-    file.new(opened)
+    file.new(opened.context)
     link.answer(leaves(0))
-    file.open_path(opened, str(script))
+    file.open_path(opened.context, str(script))
     assert last(link) == (SOURCE, False)
     assert not opened.session.doc.foreign
 
 
 def test_a_file_that_has_changed_since_is_strange_again(opened, link, script):
-    file.trust(opened)
+    file.trust(opened.context)
     link.answer(leaves(1))
     script.write_text(SOURCE + "os.abort()\n")
     count = len(link.runs)
-    file.open_path(opened, str(script))
+    file.open_path(opened.context, str(script))
     assert opened.session.doc.foreign
     assert len(link.runs) == count
 
 
 def test_what_the_user_saves_is_the_user_s_own(settled, link, tmp_path):
-    file.new(settled)
+    file.new(settled.context)
     link.answer(leaves(0))
     settled.session.edit(SOURCE)
     settled.answers["save"] = tmp_path / "mine.py"
     save(settled)
-    file.open_path(settled, str(tmp_path / "mine.py"))
+    file.open_path(settled.context, str(tmp_path / "mine.py"))
     assert not settled.session.doc.foreign
 
 
@@ -104,14 +104,14 @@ def test_what_is_typed_runs_at_once_as_full_python(settled, link):
 def test_saving_a_strange_program_does_not_make_it_trusted(opened, link, script):
     opened.session.edit(SOURCE + "y = 1\n")
     save(opened)
-    file.open_path(opened, str(script))
+    file.open_path(opened.context, str(script))
     assert opened.session.doc.foreign
 
 
 def test_the_heading_says_whether_the_program_is_live(settled, tmp_path):
     path = tmp_path / "strange.py"
     path.write_text("x = param(1.0)\n")
-    file.open_path(settled, str(path))
+    file.open_path(settled.context, str(path))
     assert settled.heading.text()[1].startswith("waits")
     settled.session.run_now()
     assert settled.heading.text()[1].startswith("live")
@@ -119,20 +119,22 @@ def test_the_heading_says_whether_the_program_is_live(settled, tmp_path):
 
 def test_the_program_of_a_strange_session_waits_at_the_next_start_too(told, link):
     told.session.edit(f"{SOURCE}# mine\n")
-    file.new(told)
+    file.new(told.context)
     link.answer(leaves(0))
     count = len(link.runs)
-    file.open_first(told, "")
+    file.open_first(told.context, "")
     assert told.editor.source() == f"{SOURCE}# mine\n"
     assert told.session.doc.foreign
     assert len(link.runs) == count
     assert "came from outside" in told.notices.notice.text
 
 
-@pytest.mark.parametrize("leave", [file.new, lambda at: file.open_example(at, "Other", "y = 1")])
+@pytest.mark.parametrize(
+    "leave", [file.new, lambda context: file.open_example(context, "Other", "y = 1")]
+)
 def test_undo_never_leads_back_into_a_strange_program(told, link, leave):
     link.answer(leaves(1))
-    leave(told)
+    leave(told.context)
     link.answer(leaves(1))
     before = told.editor.source()
     told.editor.undo()

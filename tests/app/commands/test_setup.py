@@ -21,9 +21,9 @@ def written(path, **keys):
 
 def test_a_setup_is_trained_with_in_the_room(desk, train_link, tmp_path):
     path = written(tmp_path / "a.json", data="houses", model="linear", standardize=True)
-    desk.workspace = "program"
+    desk.current = "program"
     file.open_path(desk, str(path))
-    assert desk.workspace == "training"
+    assert desk.current == "training"
     begun = [one for one in train_link.sent if isinstance(one, messages.Train)]
     expected = Setup(data=Part("houses"), model=Part("linear"), standardize=True)
     assert begun[-1].setup == desk.training.setup == expected
@@ -111,7 +111,7 @@ def test_what_is_written_makes_the_same_run_without_a_window(desk, tmp_path):
     desk.training.controller.change(chosen)
     steps = desk.training.run.step
     setup.export_setup(desk)
-    desk.writing.finish()
+    desk.file_writer.finish()
     assert desk.said == ["Wrote mine.json"]
     expected = replace(chosen, steps=steps or chosen.steps)
     assert to_dict(read_setup(str(tmp_path / "mine.json"))) == to_dict(expected)

@@ -15,9 +15,9 @@ from tests.app.training.fakes import SGD
 
 def test_the_rooms_are_entered(bench):
     train.program(bench)
-    assert bench.workspace == "program"
+    assert bench.current == "program"
     train.training(bench)
-    assert bench.workspace == "training"
+    assert bench.current == "training"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_fork_is_driven_and_the_runs_can_be_chosen(bench, train_link):
 
 
 def test_in_the_program_s_room_there_are_no_runs_to_choose(bench):
-    bench.workspace = "program"
+    bench.current = "program"
     assert train.runs(bench) == []
 
 
@@ -91,7 +91,7 @@ def test_undo_and_redo_are_the_setup_s(bench):
 def test_an_export_gets_the_ending_of_its_kind(bench, tmp_path, kind):
     bench.save = tmp_path / "taken"
     train.write_export(bench, kind, b"1")
-    bench.writing.finish()
+    bench.file_writer.finish()
     (written,) = tmp_path.iterdir()
     assert written.suffix == "." + train.FILES[kind][0].rpartition(".")[2]
     assert bench.said == [f"Wrote {written.name}"]
@@ -122,7 +122,7 @@ def test_a_session_is_saved_under_its_ending_and_is_the_users_own(desk, tmp_path
     desk.save = tmp_path / "mine"
     train.save_session(desk)
     path = tmp_path / "mine.gradscribe"
-    assert desk.saving.saved == [path]
+    assert desk.session_store.saved == [path]
     assert desk.settings.is_trusted(str(path), "class Net: ...")
     assert desk.settings.recent == [str(path)]
 
@@ -131,23 +131,23 @@ def test_another_ending_is_no_way_round_it_and_replaces_nothing_unasked(desk, tm
     desk.save = tmp_path / "one.v2"
     train.save_session(desk)
     path = tmp_path / "one.v2.gradscribe"
-    assert desk.saving.saved == [path]
+    assert desk.session_store.saved == [path]
     path.write_text("there")
     with pytest.raises(Refused, match="there already"):
         train.save_session(desk)
-    assert desk.saving.saved == [path]
+    assert desk.session_store.saved == [path]
     desk.save = path
     train.save_session(desk)
-    assert desk.saving.saved == [path, path]
+    assert desk.session_store.saved == [path, path]
 
 
 def test_a_session_opens_in_the_room(desk, tmp_path):
     path = tmp_path / "a.gradscribe"
     path.write_bytes(session_file.encode(room_of(Part("mlp"))))
-    desk.workspace = "program"
+    desk.current = "program"
     file.open_path(desk, str(path))
-    assert desk.workspace == "training"
-    assert len(desk.saving.opened) == 1
+    assert desk.current == "training"
+    assert len(desk.session_store.opened) == 1
     path.write_bytes(b"")
     with pytest.raises(Refused, match="not a complete session"):
         file.open_path(desk, str(path))
@@ -159,21 +159,21 @@ def test_a_session_with_a_program_from_outside_waits_to_be_read(desk, tmp_path):
         session_file.encode(room_of(Part("own", {"source": "class A(nn.Module): ..."})))
     )
     train.open_session(desk, path)
-    assert not desk.saving.opened
+    assert not desk.session_store.opened
     (_, read), (_, run), (_, trust) = desk.notices.notice.choices
     read()
     assert desk.session.doc.foreign
     assert "class A" in desk.session.doc.source
     run()
-    assert len(desk.saving.opened) == 1
-    assert desk.saving.foreign
+    assert len(desk.session_store.opened) == 1
+    assert desk.session_store.foreign
     assert desk.notices.notice is None
     train.open_session(desk, path)
-    assert len(desk.saving.opened) == 1
+    assert len(desk.session_store.opened) == 1
     trust()
-    assert not desk.saving.foreign
+    assert not desk.session_store.foreign
     train.open_session(desk, path)
-    assert len(desk.saving.opened) == 3
+    assert len(desk.session_store.opened) == 3
 
 
 def test_a_program_that_hides_in_what_the_engine_goes_on_with_waits_too(desk, tmp_path):
@@ -183,15 +183,15 @@ def test_a_program_that_hides_in_what_the_engine_goes_on_with_waits_too(desk, tm
     path = tmp_path / "a.gradscribe"
     path.write_bytes(session_file.encode(session_file.TrainingSessionData(SGD, (row,), 0)))
     train.open_session(desk, path)
-    assert not desk.saving.opened
+    assert not desk.session_store.opened
     assert desk.notices.notice is not None
 
 
 def test_the_program_s_module_is_trained(desk):
     desk.session.doc = Doc(source="class Net(nn.Module):\n    pass\n", seen=True)
-    desk.workspace = "program"
+    desk.current = "program"
     train.train_own(desk)
-    assert desk.workspace == "training"
+    assert desk.current == "training"
     assert desk.training.setup.model.name == "own"
     assert "Net" in desk.training.setup.model.options["source"]
     assert "guarded" not in desk.training.setup.model.options

@@ -24,32 +24,32 @@ def test_a_pane_is_hidden_and_shown(settled, name, pane):
 
 def test_text_grows_shrinks_and_goes_back(settled):
     usual = settled.editor.text_size()
-    view.bigger(settled)
-    view.bigger(settled)
+    view.bigger(settled.context)
+    view.bigger(settled.context)
     settled.look.finish()
     assert settled.editor.text_size() > usual
-    view.normal(settled)
+    view.normal(settled.context)
     settled.look.finish()
     assert settled.editor.text_size() == usual
     for _ in range(20):
-        view.smaller(settled)
+        view.smaller(settled.context)
     assert settled.settings.number("text") == 0.7
-    view.normal(settled)
+    view.normal(settled.context)
 
 
 def test_a_theme_is_chosen(settled):
-    next(c for c in view.themes(settled) if c.title == "Dark").run(settled)
+    next(c for c in view.themes(settled.context) if c.title == "Dark").run(settled.context)
     assert settled.look.theme().name == "dark"
-    assert [c.title for c in view.themes(settled) if c.checked] == ["Dark"]
+    assert [c.title for c in view.themes(settled.context) if c.checked] == ["Dark"]
 
 
 def test_modules_open_and_fold(settled, link, record):
     settled.session.edit_live("net")
     link.answer(record("net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nnet(torch.ones(1, 2))"))
-    view.collapse(settled)
+    view.collapse(settled.context)
     assert {card.kind for card in settled.presenter.picture.cards} >= {"module"}
     assert settled.presenter.picture.frames == ()
-    view.expand(settled)
+    view.expand(settled.context)
     assert settled.presenter.picture.frames
 
 
@@ -57,7 +57,7 @@ def test_what_is_selected_fills_the_view_with_its_neighbours(settled):
     settled.show()
     card = next(c for c in settled.presenter.picture.cards if c.kind == "op")
     settled.session.select(card.key)
-    view.zoom_selection(settled)
+    view.zoom_selection(settled.context)
     settled.graph.finish_motion()
     stage, camera = settled.graph.stage(), settled.graph.camera()
     wires = [*stage.into[card.key], *stage.out_of[card.key]]
@@ -77,7 +77,7 @@ net(torch.ones(1, 2))
 def test_modules_open_to_a_depth(settled, link, record):
     settled.session.edit_live("net")
     link.answer(record(NESTED))
-    offered = view.depths(settled)
+    offered = view.depths(settled.context)
     assert [choice.title for choice in offered] == ["1 level", "2 levels", "3 levels", "4 levels"]
 
     def deepest():
@@ -89,19 +89,19 @@ def test_modules_open_to_a_depth(settled, link, record):
         return max(depth(key) for key in frames)
 
     for number, choice in enumerate(offered[:3], 1):
-        choice.run(settled)
+        choice.run(settled.context)
         assert deepest() == number
-    offered[0].run(settled)
+    offered[0].run(settled.context)
     assert deepest() == 1
 
 
 def test_zoom_and_fit_do_what_they_say(settled):
     settled.show()
-    view.fit(settled)
+    view.fit(settled.context)
     before = settled.graph.camera().zoom
-    view.zoom_in(settled)
+    view.zoom_in(settled.context)
     assert settled.graph.camera().zoom > before
-    view.zoom_out(settled)
+    view.zoom_out(settled.context)
     assert settled.graph.camera().zoom == pytest.approx(before)
 
 
@@ -109,11 +109,13 @@ def test_cards_are_coloured_by_something_else_and_by_what_they_are_again(settled
     settled.session.edit_live("a = param(2.0)\n(a * 3).backward()")
     link.answer(record("a = param(2.0)\n(a * 3).backward()"))
     settled.show()
-    next(c for c in view.colorings(settled) if c.title == "Gradient norm").run(settled)
+    next(c for c in view.colorings(settled.context) if c.title == "Gradient norm").run(
+        settled.context
+    )
     assert settled.settings.text("coloring") == "gradient"
     assert settled.graph.color_key().title == "Gradient norm"
     assert settled.over.key.isVisible()
-    assert [c.title for c in view.colorings(settled) if c.checked] == ["Gradient norm"]
+    assert [c.title for c in view.colorings(settled.context) if c.checked] == ["Gradient norm"]
     settled.session.edit_live("a = param(2.0)\n(a * 4).backward()")
     link.answer(record("a = param(2.0)\n(a * 4).backward()"))
     assert settled.graph.color_key().title == "Gradient norm"
@@ -128,5 +130,5 @@ def test_the_colour_button_opens_the_choice(settled):
     settled.over.tools.color_button.click()
     opened = settled.menus._actions["view.coloring"].menu()
     assert opened.isVisible()
-    assert len(opened.actions()) == len(view.colorings(settled))
+    assert len(opened.actions()) == len(view.colorings(settled.context))
     opened.close()

@@ -151,16 +151,16 @@ def test_modules_open_on_their_own_side(shown, qtbot):
 
 
 def test_the_commands_keep_a_run_and_compare_it(settled, link, record):
-    assert not compare._has_both(settled)
-    compare.keep(settled)
-    assert compare._has_both(settled)
+    assert not compare._has_both(settled.context)
+    compare.keep(settled.context)
+    assert compare._has_both(settled.context)
     settled.session.edit_live(OTHER)
     link.answer(record(OTHER))
     settled.show()
-    shown = settled.comparing.compare_with_kept(settled.session.result.tape, "now")
+    shown = settled.comparison.compare_with_stored(settled.session.result.tape, "now")
     assert shown.isVisible()
     shown.leave()
-    compare.show(settled)
+    compare.show(settled.context)
 
 
 LOOP = """

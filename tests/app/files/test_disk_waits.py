@@ -57,7 +57,7 @@ def test_opening_programs_with_unsaved_text_waits_for_nothing(edited, tmp_path, 
     other.write_text("b = 1\n")
     syncs.clear()
     for again in (other, path, other):
-        file.open_path(window, str(again))
+        file.open_path(window.context, str(again))
         type_in(window, "# more\n")
     window.settings.put("theme", "dark")
     assert here(syncs) == []
@@ -70,7 +70,7 @@ def test_a_draft_is_on_the_disk_before_the_session_file_forgets_it(edited, tmp_p
     window, _ = edited
     window.recovery._saver.flush()
     syncs.clear()
-    file.new(window)
+    file.new(window.context)
     (draft,) = (tmp_path / "home" / "drafts").glob("*.json")
     qtbot.waitUntil(lambda: any(".session" in name for _, name in syncs))
     names = [name for _, name in syncs]
@@ -81,10 +81,10 @@ def test_a_draft_is_on_the_disk_before_the_session_file_forgets_it(edited, tmp_p
 
 def test_a_draft_goes_once_what_became_of_it_is_on_the_disk(edited, tmp_path, qtbot):
     window, path = edited
-    file.new(window)
+    file.new(window.context)
     drafts = tmp_path / "home" / "drafts"
     assert len(list(drafts.glob("*.json"))) == 1
-    file.open_path(window, str(path))
+    file.open_path(window.context, str(path))
     assert window.editor.source() == "# mine\na = 1\n"
     assert len(list(drafts.glob("*.json"))) == 1
     qtbot.waitUntil(lambda: not list(drafts.glob("*.json")))
@@ -94,14 +94,14 @@ def test_a_draft_goes_once_what_became_of_it_is_on_the_disk(edited, tmp_path, qt
 
 def test_a_draft_that_is_written_anew_before_that_stays(edited, tmp_path, qtbot):
     window, path = edited
-    file.new(window)
-    file.open_path(window, str(path))
+    file.new(window.context)
+    file.open_path(window.context, str(path))
     type_in(window, "# more\n")
-    file.new(window)
+    file.new(window.context)
     window.recovery._saver.flush()
     (draft,) = (tmp_path / "home" / "drafts").glob("*.json")
     assert b"# more" in draft.read_bytes()
-    file.open_path(window, str(path))
+    file.open_path(window.context, str(path))
     assert window.editor.source() == "# more\n# mine\na = 1\n"
 
 
@@ -127,7 +127,7 @@ def test_a_disk_that_fails_later_is_told(edited, monkeypatch, qtbot):
 
     with monkeypatch.context() as patch:
         patch.setattr("gradscribe.app.files.atomic.os.fsync", fail)
-        file.new(window)
+        file.new(window.context)
         qtbot.waitUntil(lambda: told == ["the disk has failed"])
     qtbot.waitUntil(lambda: window.recovery._saver.trouble == "")
 
@@ -160,7 +160,7 @@ def test_a_save_is_written_beside(edited, syncs, qtbot):
     window, path = edited
     window.recovery._saver.flush()
     syncs.clear()
-    file.save(window)
+    file.save(window.context)
     qtbot.waitUntil(lambda: not window.session.doc.modified)
     assert path.read_text() == "# mine\na = 1\n"
     assert here(syncs) == []
@@ -182,7 +182,7 @@ def held(monkeypatch):
 
 def test_what_is_typed_while_a_save_is_under_way_is_not_saved_with_it(edited, held, qtbot):
     window, path = edited
-    file.save(window)
+    file.save(window.context)
     type_in(window, "# more\n")
     QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
     held.set()
@@ -198,13 +198,13 @@ def test_what_is_typed_while_a_save_is_under_way_is_not_saved_with_it(edited, he
 @pytest.mark.parametrize("then", ["open it", "new", "close", "save"])
 def test_a_save_under_way_is_waited_for_by_what_needs_it(edited, held, tmp_path, then):
     window, path = edited
-    file.save(window)
+    file.save(window.context)
     threading.Timer(0.2, held.set).start()
     if then == "open it":
-        file.open_path(window, str(path))
+        file.open_path(window.context, str(path))
         assert window.editor.source() == "# mine\na = 1\n"
     elif then == "new":
-        file.new(window)
+        file.new(window.context)
         assert window.session.doc.path == ""
     elif then == "close":
         assert window.close()
@@ -220,9 +220,9 @@ def test_a_text_without_a_file_that_is_set_by_does_not_cost_another_its_draft(
 ):
     """A lesson opened over the second of two programs that were never saved."""
     window = open_window()
-    file.new(window)
+    file.new(window.context)
     type_in(window, "# first\n")
-    file.new(window)
+    file.new(window.context)
     type_in(window, "# second\n")
     kept = window.recovery.snapshot()
     window.session.load(Doc(source="x = 1", saved="x = 1", lesson="a"))
@@ -240,6 +240,6 @@ def test_a_lock_under_way_keeps_no_other_program_waiting(edited, tmp_path, monke
     go_on = threading.Event()
     monkeypatch.setattr("gradscribe.app.files.file_watch.try_lock", lambda _: go_on.wait(60))
     for again in (other, path, other):
-        file.open_path(window, str(again))
+        file.open_path(window.context, str(again))
     assert window.session.doc.path == str(other)
     go_on.set()

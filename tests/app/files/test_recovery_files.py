@@ -52,12 +52,12 @@ def test_a_window_with_text_that_cannot_be_kept_stays_once(edited, tmp_path, mon
     assert not window.close()
     assert "close again" in said(window)
     with pytest.raises(Refused, match="cannot be stored"):
-        file.new(window)
+        file.new(window.context)
     assert window.editor.source().startswith("# mine\n# more\n")
     monkeypatch.undo()
-    window.elsewhere = tmp_path / "b.py"
+    elsewhere = window.context.dialogs.answers["save"] = tmp_path / "b.py"
     press(window, "Save as…")
-    assert window.elsewhere.read_text().startswith("# mine\n# more\n")
+    assert elsewhere.read_text().startswith("# mine\n# more\n")
     assert window.close()
 
 
@@ -72,4 +72,4 @@ def test_a_draft_that_cannot_be_kept_stays_in_the_session_file(
 
 
 def refuse_draft(_):
-    raise Refused("The text cannot be kept: the disk is full")
+    raise Refused("The text cannot be stored: the disk is full")

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gradscribe.app.commands import learn
+from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
 from gradscribe.app.lessons import catalogue
 from gradscribe.app.lessons.lesson_list import LessonList
@@ -86,7 +87,7 @@ class Room:
 
     def __init__(self, window, link, record):
         self.window, self.link, self.record = window, link, record
-        self.learning, self.pane = window.learning, window.lesson_dock.pane
+        self.learning, self.pane = window.context.lessons, window.lesson_dock.pane
 
     def run(self):
         while self.window.session.result.run_id:
@@ -302,21 +303,18 @@ def test_progress_is_kept(room, tmp_path):
 
 
 def test_another_program_closes_the_lesson(room):
-    room.window._start_from(__import__("gradscribe.app.document.examples").examples.load()[2])
+    room.window.context._start_from(examples.load()[2])
     room.run()
     assert room.learning.lesson is None
     assert not room.pane.isVisible()
     room.learning.leave()
-    assert (
-        room.window.session.doc.title
-        == __import__("gradscribe.app.document.examples").examples.load()[2].title
-    )
+    assert room.window.session.doc.title == examples.load()[2].title
 
 
 def test_what_was_typed_before_a_lesson_outlives_a_closed_window(window, link, record):
     link.greet()
     window.session.load(Doc(source="a = 1\n", saved="", title="Untitled"))
-    window.learning.open(LESSON)
+    window.context.lessons.open(LESSON)
     window.session.edit("typed in the lesson")
     window.close()
     assert window.drafts.find("").source == "a = 1\n"
@@ -338,14 +336,14 @@ def test_the_lessons_button_and_the_commands_lead_in(room, qtbot):
     room.window.top.lessons.click()
     (shown,) = room.window.findChildren(LessonList)
     shown.leave()
-    learn.leave(room.window)
+    learn.leave(room.window.context)
     assert room.learning.lesson is None
-    choices = learn.list_lessons(room.window)
-    choices[0].run(room.window)
+    choices = learn.list_lessons(room.window.context)
+    choices[0].run(room.window.context)
     assert room.learning.lesson == catalogue.load()[0]
-    learn.go_on(room.window)
+    learn.go_on(room.window.context)
     assert room.learning.number == 1
-    learn.go_back(room.window)
+    learn.go_back(room.window.context)
     assert room.learning.number == 0
 
 
@@ -353,7 +351,7 @@ def test_a_lesson_of_ones_own_is_opened_from_its_file(room, tmp_path):
     path = tmp_path / "mine.md"
     path.write_text(TEXT.replace("Two uses", "Mine"), encoding="utf-8")
     room.window.answers["open"] = path
-    learn.open_file(room.window)
+    learn.open_file(room.window.context)
     assert room.learning.lesson.title == "Mine"
     assert room.page.place == "Autograd"
 
@@ -366,7 +364,7 @@ def test_back_and_next_stay_in_place_whatever_the_program(room):
         "    opt.zero_grad()\n    ((w - 3) ** 2).backward()\n    opt.step()\n"
     )
     room.run()
-    assert transport.scrubber.zoomed()
+    assert transport.scrubber.is_zoomed()
     assert transport.sizeHint().height() == before
     room.learning.leave()
     room.run()
@@ -374,14 +372,14 @@ def test_back_and_next_stay_in_place_whatever_the_program(room):
 
 
 def test_next_and_check_do_nothing_without_a_lesson(window):
-    window.learning.next()
-    window.learning.back()
-    window.learning.answer("1")
-    window.learning.hint()
-    window.learning.reveal()
-    window.learning.restore()
-    window.learning.leave()
-    assert window.learning.page() is None
+    window.context.lessons.next()
+    window.context.lessons.back()
+    window.context.lessons.answer("1")
+    window.context.lessons.hint()
+    window.context.lessons.reveal()
+    window.context.lessons.restore()
+    window.context.lessons.leave()
+    assert window.context.lessons.page() is None
 
 
 def test_in_a_small_window_the_inspector_takes_turns_with_the_graph(room):

@@ -9,16 +9,16 @@ def test_the_window_has_a_classroom_whose_pane_shows_only_in_a_lesson(settled):
     assert isinstance(room, LessonDock)
     settled.show()
     assert not room.panel.isVisible()
-    settled.learning.open(catalogue.load()[0])
+    settled.context.lessons.open(catalogue.load()[0])
     assert room.panel.isVisible()
-    settled.learning.leave()
+    settled.context.lessons.leave()
     assert not room.panel.isVisible()
 
 
 def test_a_step_brings_its_table_to_the_front(settled):
-    settled.learning.table_wanted.emit("output")
+    settled.context.lessons.table_wanted.emit("output")
     assert settled.below.currentWidget() is settled.console
-    settled.learning.table_wanted.emit("ledger")
+    settled.context.lessons.table_wanted.emit("ledger")
     assert settled.tables.currentWidget() is settled.ledger
-    settled.learning.table_wanted.emit("values")
+    settled.context.lessons.table_wanted.emit("values")
     assert settled.tables.currentWidget() is settled.values

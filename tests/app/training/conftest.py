@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
+from tests.app.fakes import FakeDialogs
 from tests.app.training.fakes import FakeTrainLink
 
 
@@ -61,19 +62,15 @@ def window(qtbot, link, tmp_path):
     from gradscribe.app.window.window import Window
 
     class Quiet(Window):
-        """Asks nobody and trains nothing."""
-
-        answers = {}
+        """Trains nothing."""
 
         def make_train_link(self):
             self.train_link = FakeTrainLink()
             return self.train_link
 
-        def ask_save(self, title, name, pattern):
-            return self.answers.get("save")
-
     made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
-    made.answers = {}
+    made.context.dialogs = FakeDialogs()
+    made.answers = made.context.dialogs.answers
     qtbot.addWidget(made)
     link.greet()
     made.open_first()

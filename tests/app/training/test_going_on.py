@@ -50,18 +50,18 @@ def walk(window, link, tape, qtbot):
         window.clock.to_end,
         lambda: window.clock.seek(2),
         lambda: window.session.select(window.presenter.picture.cards[0].key),
-        lambda: window.show_lab(""),
+        lambda: window.context.show_lab(""),
         lambda: window.ground.findChildren(LabCard)[-1].making.finish(),
-        window.show_palette,
-        window.show_lessons,
+        window.context.show_palette,
+        window.context.show_lessons,
         lambda: [one.leave() for one in window.findChildren(PopupCard)],
-        lambda: learn.open_lesson(window, lesson),
-        window.learning.next,
-        window.learning.leave,
-        lambda: window.show_workspace("training"),
+        lambda: learn.open_lesson(window.context, lesson),
+        window.context.lessons.next,
+        window.context.lessons.leave,
+        lambda: window.workspaces.show_workspace("training"),
         lambda: window.train_link.greet(),
-        lambda: window.train_link.begin(1, window.training.setup),
-        lambda: window.show_workspace("program"),
+        lambda: window.train_link.begin(1, window.workspaces.session.setup),
+        lambda: window.workspaces.show_workspace("program"),
         window.session.run_now,
         lambda: link.answer(tape),
         window.clock.to_end,
@@ -101,4 +101,4 @@ def test_a_failure_is_told_and_the_rooms_go_on(
     assert window.session.result.tape == sum_times
     assert window.presenter.picture.cards
     assert window.transport.position() == window.clock.length
-    assert window.training.run is not None
+    assert window.workspaces.session.run is not None

@@ -41,14 +41,14 @@ def answer(link, number=-1):
 
 
 def test_the_lab_asks_the_engine_and_shows_its_answer(settled, link):
-    settled.show_lab("")
+    settled.context.show_lab("")
     card = opened(settled)
     answer(link)
     assert [one.key for one in card.lab.canvas.cards] == ["a", "b", "result"]
 
 
 def test_an_answer_to_older_lines_is_not_shown(settled, link):
-    settled.show_lab("x = torch.zeros(2)\nx")
+    settled.context.show_lab("x = torch.zeros(2)\nx")
     opened(settled)
     settled.session.probe("y = torch.zeros(3)\ny")
     answer(link, -2)
@@ -59,18 +59,18 @@ def test_an_answer_to_older_lines_is_not_shown(settled, link):
 
 def test_lines_made_from_a_program_from_elsewhere_are_guarded(settled, link):
     settled.session.doc = replace(settled.session.doc, foreign=True, seen=True)
-    settled.show_lab("x = torch.zeros(2)\nx")
+    settled.context.show_lab("x = torch.zeros(2)\nx")
     card = opened(settled)
     assert link.guarded
     card.leave()
-    settled.show_lab("")
+    settled.context.show_lab("")
     opened(settled)
     assert not link.guarded
 
 
 def test_lines_wait_while_a_program_runs(settled, link, sum_times):
     settled.session.run_now()
-    settled.show_lab("x = torch.zeros(2)\nx")
+    settled.context.show_lab("x = torch.zeros(2)\nx")
     opened(settled)
     assert not any(asked[0] == "probe" for asked in link.asked)
     link.answer(sum_times)
@@ -80,11 +80,11 @@ def test_lines_wait_while_a_program_runs(settled, link, sum_times):
 
 def test_the_selected_op_is_shown_with_its_own_tensors(settled, link):
     command = next(one for one in load() if one.id == "lab.selected")
-    assert not command.when(settled)
+    assert not command.when(settled.context)
     op = next(card for card in settled.presenter._picture.cards if card.op is not None)
     settled.session.select(op.key)
-    assert command.when(settled)
-    command.run(settled)
+    assert command.when(settled.context)
+    command.run(settled.context)
     opened(settled)
     assert "torch.tensor" in link.asked[-1][2]
     answer(link)
@@ -106,7 +106,7 @@ def test_the_inspector_leads_to_the_lab(settled, link):
 
 def test_the_starting_points_stand_as_their_style_wants_it(settled):
     settled.look.apply()
-    settled.show_lab("")
+    settled.context.show_lab("")
     shown = opened(settled).lab.list
     tops = [shown.visualItemRect(shown.item(row)).top() for row in range(5)]
     assert tops == [row * shown.sizeHintForRow(0) for row in range(5)]
@@ -115,7 +115,7 @@ def test_the_starting_points_stand_as_their_style_wants_it(settled):
 def test_the_lab_comes_in_turns_of_its_own_and_takes_the_keyboard(settled, link, qtbot):
     with qtbot.waitExposed(settled):
         settled.show()
-    settled.show_lab("")
+    settled.context.show_lab("")
     card = settled.ground.findChildren(LabCard)[-1]
     assert card.isVisible()
     assert not card.findChildren(ShapeLab), "the turn that opens the card makes nothing on it"
@@ -134,10 +134,10 @@ def test_the_lab_comes_in_turns_of_its_own_and_takes_the_keyboard(settled, link,
 
 def test_a_lab_that_is_left_before_it_is_there_asks_nothing(settled, link, qtbot):
     before = [one for one in link.asked if one[0] == "probe"]
-    settled.show_lab("")
+    settled.context.show_lab("")
     card = settled.ground.findChildren(LabCard)[-1]
     QTest.keyClick(card, Qt.Key.Key_Escape)
-    settled.show_lab("x = torch.zeros(2)\nx")
+    settled.context.show_lab("x = torch.zeros(2)\nx")
     opened(settled)
     asked = [one for one in link.asked if one[0] == "probe"]
     assert [one[2] for one in asked[len(before) :]] == ["x = torch.zeros(2)\nx"]

@@ -53,7 +53,7 @@ def test_threads_that_compute_leave_the_interface_its_turn(
     frozen = gc.get_freeze_count()
     assert frozen > 0
     assert gc.get_threshold()[0] == 0
-    assert seen[0].rooms.widgets
+    assert seen[0].workspaces.widgets
     smallest, screen = seen[0].minimumHeight(), seen[0].screen().availableSize().height()
     assert seen[0].height() <= max(smallest, screen)
     assert gc.get_freeze_count() > frozen + 100

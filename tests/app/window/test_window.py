@@ -6,6 +6,7 @@ from PySide6.QtGui import QDropEvent
 
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.ui.gallery import Gallery
 from gradscribe.engine.protocol.tape import Tape
 from tests.app.fakes import broken
 
@@ -156,7 +157,7 @@ def test_the_status_line_says_how_the_engine_is(window, link, sum_times):
 def test_an_example_can_be_chosen_from_the_gallery(settled, link, qtbot):
     settled.show()
     settled.top.examples.click()
-    gallery = settled.findChild(__import__("gradscribe.app.ui.gallery").gallery.Gallery)
+    gallery = settled.findChild(Gallery)
     qtbot.waitUntil(lambda: not gallery.filling.busy)
     gallery.tiles[3].click()
     assert settled.session.doc.title == gallery.tiles[3].accessibleName()

@@ -23,21 +23,21 @@ from gradscribe.widgets.graph.snapshot import png_bytes
 
 @pytest.fixture
 def training(window):
-    window.show_workspace("training")
-    assert window.rooms.widgets
+    window.workspaces.show_workspace("training")
+    assert window.workspaces.widgets
     window.train_link.greet()
-    window.train_link.begin(1, window.training.setup)
+    window.train_link.begin(1, window.workspaces.session.setup)
     return window
 
 
 def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
-    room = training.rooms.widgets
-    training.rooms.draw()  # All of it has its place then.
-    views = training.rooms.views()
+    room = training.workspaces.widgets
+    training.workspaces.draw()  # All of it has its place then.
+    views = training.workspaces.views()
     assert views == ("Model output", "Loss", "Gradient sizes", "One step")
-    for place, choice in enumerate(train.export_view(training)):
+    for place, choice in enumerate(train.export_view(training.context)):
         training.answers["save"] = tmp_path / f"{place}"
-        choice.run(training)
+        choice.run(training.context)
         path = tmp_path / f"{place}.png"
         qtbot.waitUntil(lambda path=path: path.exists() and not training.export_queue.busy)
         picture = QImage(str(path))
@@ -50,37 +50,37 @@ def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
     for tabs in (room.says, room.below, room.numbers):
         for place in range(tabs.count()):
             tabs.setCurrentIndex(place)
-            titles |= set(training.rooms.views())
+            titles |= set(training.workspaces.views())
     wanted = (
         "Network,Loss surface,Graph,Runs,Weights,Gradients over time,Histograms,Optimizer state"
     )
     assert titles == {*views, *wanted.split(",")}
-    training.rooms.widgets.numbers.setCurrentIndex(0)
+    training.workspaces.widgets.numbers.setCurrentIndex(0)
     with pytest.raises(Refused, match="is not open"):
-        training.rooms.draw("Histograms")
-    training.show_workspace("program")
-    assert not train.export_view(training)
+        training.workspaces.draw("Histograms")
+    training.workspaces.show_workspace("program")
+    assert not train.export_view(training.context)
 
 
 def test_nothing_trains_before_the_room_is_entered(window):
     assert window.train_link.sent == []
-    assert window.workspace == "program"
+    assert window.workspaces.current == "program"
 
 
 def test_entering_the_room_trains(training):
     assert training.train_link.last(messages.Play) is not None
-    assert training.rooms.stack.currentIndex() == 1
+    assert training.workspaces.stack.currentIndex() == 1
 
 
 def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch):
-    rooms = window.rooms
+    rooms = window.workspaces
     monkeypatch.setattr(rooms._making, "_turn_ms", 0)
     turns = []
     ticks = QTimer()
     ticks.timeout.connect(lambda: turns.append(rooms.stack.count()))
     ticks.start(0)
-    window.show_workspace("training")
-    assert window.workspace == "training"
+    window.workspaces.show_workspace("training")
+    assert window.workspaces.current == "training"
     assert rooms.stack.currentIndex() == 0, "nobody waits before there is something to see"
     assert not rooms.is_whole
     qtbot.waitUntil(lambda: rooms.stack.currentIndex() == 1)
@@ -92,7 +92,7 @@ def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch)
 
 def test_a_room_that_is_never_finished_leaves_no_widget_alone(window):
     alone, steps = set(QApplication.topLevelWidgets()), 0
-    for _ in window.rooms._make():
+    for _ in window.workspaces._make():
         steps += 1
         more = [one for one in QApplication.topLevelWidgets() if one not in alone]
         assert [one for one in more if one.parent() is None] == []
@@ -100,36 +100,36 @@ def test_a_room_that_is_never_finished_leaves_no_widget_alone(window):
 
 
 def test_who_goes_back_meanwhile_stays_there(window, qtbot):
-    rooms = window.rooms
-    window.show_workspace("training")
-    window.show_workspace("program")
+    rooms = window.workspaces
+    window.workspaces.show_workspace("training")
+    window.workspaces.show_workspace("program")
     qtbot.waitUntil(lambda: not rooms._making.busy)
-    assert (window.workspace, rooms.stack.currentIndex()) == ("program", 0)
-    window.show_workspace("training")
+    assert (window.workspaces.current, rooms.stack.currentIndex()) == ("program", 0)
+    window.workspaces.show_workspace("training")
     assert rooms.stack.currentIndex() == 1
 
 
 def test_a_room_that_was_prepared_is_there_at_once_and_trains_only_then(window, qtbot):
-    rooms = window.rooms
+    rooms = window.workspaces
     rooms.prepare()
     qtbot.waitUntil(lambda: not rooms._making.busy)
     assert window.train_link.sent == []
     assert rooms.stack.currentIndex() == 0
-    window.show_workspace("training")
+    window.workspaces.show_workspace("training")
     assert rooms.stack.currentIndex() == 1
     assert window.train_link.last(messages.Train) is not None
 
 
 def test_a_room_made_late_shows_what_was_told_before(window):
-    window.show_workspace("training")
+    window.workspaces.show_workspace("training")
     window.train_link.greet()
-    window.train_link.begin(1, window.training.setup)
+    window.train_link.begin(1, window.workspaces.session.setup)
     window.train_link.grow(1, 0, 40)
     window.train_link.state(1, 40)
     window.train_link.received.emit(
         messages.TrainProblem(1, Problem("error", "it is too big"), "batch")
     )
-    widgets = window.rooms.widgets
+    widgets = window.workspaces.widgets
     assert "step 40" in widgets.bar.accessibleDescription()
     assert len(widgets.loss.curves()[0].series) == 39
     assert widgets.form.parts["optimizer"].choice.count() > 1
@@ -139,9 +139,9 @@ def test_a_room_made_late_shows_what_was_told_before(window):
 
 def test_the_switch_leads_there_and_back(window, qtbot):
     window.top.switch.buttons["training"].click()
-    assert window.workspace == "training"
-    window.rooms.widgets.bar.switch.buttons["program"].click()
-    assert window.room == "program"
+    assert window.workspaces.current == "training"
+    window.workspaces.widgets.bar.switch.buttons["program"].click()
+    assert window.workspaces.current == "program"
     assert (
         window.train_link.last(messages.WatchViews) is None
         or not window.train_link.last(messages.WatchViews).wishes
@@ -150,7 +150,7 @@ def test_the_switch_leads_there_and_back(window, qtbot):
 
 def test_space_and_arrows_drive_the_run(training, qtbot):
     training.show()
-    bar = training.rooms.widgets.bar
+    bar = training.workspaces.widgets.bar
     sent = training.train_link.sent
     sent.clear()
     for key in (Qt.Key.Key_Space, Qt.Key.Key_Right, Qt.Key.Key_N):
@@ -160,7 +160,7 @@ def test_space_and_arrows_drive_the_run(training, qtbot):
 
 
 def test_keys_in_the_program_s_room_leave_the_run_alone(training):
-    training.show_workspace("program")
+    training.workspaces.show_workspace("program")
     sent = len(training.train_link.sent)
     training.menus.perform_by("play.step")
     training.menus.perform_by("train.fork")
@@ -168,12 +168,12 @@ def test_keys_in_the_program_s_room_leave_the_run_alone(training):
 
 
 def test_undo_takes_back_the_setup_in_the_room(training):
-    before = training.training.setup
-    training.training.controller.change(Setup())
+    before = training.workspaces.session.setup
+    training.workspaces.session.controller.change(Setup())
     training.menus.perform_by("edit.undo")
-    assert training.training.setup == before
+    assert training.workspaces.session.setup == before
     training.menus.perform_by("edit.redo")
-    assert training.training.setup == Setup()
+    assert training.workspaces.session.setup == Setup()
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_is_exported_is_written_where_one_says(training, tmp_path):
     training.answers["save"] = tmp_path / "run"
     training.menus.perform_by("train.export_script")
     training.train_link.received.emit(messages.Exported(1, "script", b"import torch\n"))
-    training.writing.finish()
+    training.workspaces.writing.finish()
     assert (tmp_path / "run.py").read_bytes() == b"import torch\n"
 
 
@@ -205,7 +205,7 @@ def test_what_is_exported_is_written_where_one_says(training, tmp_path):
 def test_nobody_is_asked_where_to_write_what_nobody_wanted(training, tmp_path, kind):
     training.answers["save"] = tmp_path / "run"
     training.train_link.received.emit(messages.Exported(1, kind, b"x"))
-    training.writing.finish()
+    training.workspaces.writing.finish()
     assert not list(tmp_path.glob("run*"))
 
 
@@ -218,7 +218,7 @@ def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
     training.answers["save"] = tmp_path / "nowhere" / "run.py"
     training.menus.perform_by("train.export_script")
     training.train_link.received.emit(messages.Exported(1, "script", b"x"))
-    training.writing.finish()
+    training.workspaces.writing.finish()
     assert "nowhere" in training.status.message.text()
 
 
@@ -232,17 +232,17 @@ def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monke
     monkeypatch.setattr(window_context, "png_bytes", noted)
     training.answers["save"] = tmp_path / "room"
     training.menus.perform_by("train.export_picture")
-    qtbot.waitUntil(lambda: not training.is_exporting)
+    qtbot.waitUntil(lambda: not training.export_queue.busy)
     assert training.status.message.text() == "Wrote room.png"
     assert threading.main_thread() not in threads
-    written, seen = QImage(str(tmp_path / "room.png")), training.rooms.widgets.grab().toImage()
+    written, seen = QImage(str(tmp_path / "room.png")), training.workspaces.widgets.grab().toImage()
     assert written.size() == seen.size()
     assert written.pixelColor(300, 300) == seen.pixelColor(300, 300)
 
 
 @pytest.mark.parametrize("is_offered", [True, False])
 def test_a_picture_of_the_room_has_every_row_of_its_setup(training, is_offered):
-    rooms, catalogue = training.rooms, training.rooms.session.store.catalogue
+    rooms, catalogue = training.workspaces, training.workspaces.session.store.catalogue
     setup, offering, following = (
         rooms.session.setup,
         rooms.presenter.offering,
@@ -270,7 +270,7 @@ def test_a_picture_of_the_room_that_cannot_be_written_is_said(training, tmp_path
     (tmp_path / "room.png").mkdir()
     training.answers["save"] = tmp_path / "room.png"
     training.menus.perform_by("train.export_picture")
-    qtbot.waitUntil(lambda: not training.is_exporting)
+    qtbot.waitUntil(lambda: not training.export_queue.busy)
     assert "room.png" in training.status.message.text()
     assert "Wrote" not in training.status.message.text()
 
@@ -287,7 +287,7 @@ def test_closing_waits_for_what_is_on_its_way_to_the_disk(training, tmp_path, mo
     monkeypatch.setattr(atomic, "write", lambda *a, **k: gate.wait(20) and whole(*a, **k))
     path = tmp_path / "a.gradscribe"
     begin_saving(training, path)
-    assert training.writing.is_busy
+    assert training.workspaces.writing.is_busy
     assert not path.exists()
     threading.Timer(0.05, gate.set).start()
     training.close()
@@ -330,7 +330,7 @@ def test_a_window_whose_engine_has_not_told_all_says_so_before_it_closes(trainin
 def test_a_step_is_shown_on_the_tape(training, sum_times, link):
     runs = len(link.runs)
     training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
-    assert training.workspace == "program"
+    assert training.workspaces.current == "program"
     assert training.session.result.tape == sum_times
     assert training.editor.source() == "x = 1\n"
     assert training.session.view.position == 0
@@ -342,7 +342,7 @@ def test_a_step_is_shown_on_the_tape(training, sum_times, link):
 @pytest.mark.parametrize("where", ["of the window", "of the engine, that alone has read it"])
 def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_times, link, where):
     link.answer(sum_times)
-    run = training.training.store.find(1)
+    run = training.workspaces.session.store.find(1)
     options = {"source": "class A(nn.Module): ...", "guarded": True}
     setup = replace(run.setup, model=Part("own", options))
     if where == "of the window":
@@ -357,7 +357,7 @@ def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_tim
 
 
 def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
-    training.rooms.widgets.bar.examples.click()
+    training.workspaces.widgets.bar.examples.click()
     gallery = training.findChild(Gallery)
     qtbot.waitUntil(lambda: not gallery.filling.busy)
     tile = next(one for one in gallery.tiles if one.accessibleName() == "Playground: circle")
@@ -365,39 +365,39 @@ def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
     qtbot.waitUntil(lambda: not training.findChildren(Gallery))
     asked = training.train_link.last(messages.Train)
     assert asked.setup.data.name == "circle"
-    assert training.training.controller.plays
+    assert training.workspaces.session.controller.plays
     training.menus.perform_by("edit.undo")
-    assert training.training.setup.data.name != "circle"
+    assert training.workspaces.session.setup.data.name != "circle"
 
 
 def test_what_the_window_has_to_say_is_seen_in_either_room(training):
     strip = training.notices
     training.notices.post(Notice("x", "The text cannot be kept"))
     assert strip.isVisibleTo(training)
-    assert strip.parent() is training.rooms.widgets
-    training.show_workspace("program")
+    assert strip.parent() is training.workspaces.widgets
+    training.workspaces.show_workspace("program")
     assert strip.isVisibleTo(training)
     training.notices.drop("x")
-    training.show_workspace("training")
+    training.workspaces.show_workspace("training")
     assert not strip.isVisibleTo(training)
 
 
 def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qtbot):
-    stack = training.rooms.stack
+    stack = training.workspaces.stack
     for room in ("program", "training"):
         qtbot.waitUntil(stack.updatesEnabled)
-        training.show_workspace(room)
+        training.workspaces.show_workspace(room)
         assert not stack.updatesEnabled()
-    entered = training.rooms.draw()
+    entered = training.workspaces.draw()
     assert stack.updatesEnabled(), "a picture of the room has all that is in it"
-    assert entered == training.rooms.draw()
+    assert entered == training.workspaces.draw()
 
 
 def test_a_room_that_is_seen_already_stays_in_sight(training, qtbot):
     """Where an example is chosen on a card, the card closes in the same turn: no blank room."""
     for name in ("training", "program"):
-        training.show_workspace(name)
-        stack = training.rooms.stack
+        training.workspaces.show_workspace(name)
+        stack = training.workspaces.stack
         qtbot.waitUntil(stack.updatesEnabled)
-        training.show_workspace(name)
+        training.workspaces.show_workspace(name)
         assert stack.updatesEnabled()

@@ -96,10 +96,10 @@ def test_nothing_is_waited_for_of_an_engine_that_is_gone(waiting, begun, train_l
 
 
 def test_the_room_says_it_in_its_bar(qtbot, window):
-    window.rooms.show_workspace("training")
-    qtbot.waitUntil(lambda: window.rooms.is_whole)
-    window.rooms.waiting.told.emit("moons", "building the model…")
-    assert window.rooms.widgets.bar._words == ("moons", "building the model…")
+    window.workspaces.show_workspace("training")
+    qtbot.waitUntil(lambda: window.workspaces.is_whole)
+    window.workspaces.waiting.told.emit("moons", "building the model…")
+    assert window.workspaces.widgets.bar._words == ("moons", "building the model…")
 
 
 def test_steps_slower_than_one_a_second_are_told_in_seconds(begun, train_link):

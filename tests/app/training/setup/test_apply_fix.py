@@ -94,13 +94,13 @@ def test_what_the_setup_does_not_cause_it_cannot_fix(finding, given):
 @pytest.fixture
 def step(window, record):
     """A window with a step on the tape of a run that never clears its gradients."""
-    window.show_workspace("training")
+    window.workspaces.show_workspace("training")
     link = window.train_link
     link.greet()
     sick = setup.parse(SICK["missing-zero-grad"])
-    window.training.controller.take_over(sick, (), 0, frozenset())
-    window.training.controller.begin()
-    run = window.training.store.look.run_id
+    window.workspaces.session.controller.take_over(sick, (), 0, frozenset())
+    window.workspaces.session.controller.begin()
+    run = window.workspaces.session.store.look.run_id
     link.begin(run, sick)
     link.grow(run, 0, 4)
     live = TrainingRun(sick)
@@ -115,13 +115,13 @@ def test_show_me_trains_the_fixed_run_beside_the_one_that_is_sick(step, qtbot):
     (card,) = (c for c in window.findings.cards() if c.finding.id == "missing-zero-grad")
     assert card.apply is None
     window.train_link.sent.clear()
-    window.show_findings()
+    window.context.show_findings()
     window.show()
     qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
-    assert window.workspace == "training"
+    assert window.workspaces.current == "training"
     (begun,) = (m for m in window.train_link.sent if isinstance(m, messages.Train))
     assert begun.setup.mistakes == ()
-    session = window.training
+    session = window.workspaces.session
     seen = {one.run_id for one in session.runs} - session.store.look.hidden
     assert seen == {sick, begun.run_id}
     assert len(session.store.find(sick).curve("loss")) > 0
@@ -130,7 +130,7 @@ def test_show_me_trains_the_fixed_run_beside_the_one_that_is_sick(step, qtbot):
 
 def test_a_run_that_is_gone_is_said(step):
     window, sick = step
-    session = window.training
+    session = window.workspaces.session
     session.controller.begin()
     session.controller.drop(sick)
     assert (

@@ -117,20 +117,20 @@ def test_the_form_takes_it_too(room, begun):
 
 def test_a_program_that_became_one_s_own_in_the_room_gives_its_module(window):
     window.session.load(Doc(source=NET, foreign=True))
-    window.rooms.show_workspace("training")
-    assert not window.rooms.session.controller.source
+    window.workspaces.show_workspace("training")
+    assert not window.workspaces.session.controller.source
     window.session.trust()
-    assert window.rooms.session.controller.source == NET
+    assert window.workspaces.session.controller.source == NET
 
 
 def test_who_comes_back_with_another_module_is_told(window):
     said = []
-    window.rooms.said.connect(said.append)
+    window.workspaces.said.connect(said.append)
     window.session.edit(NET)
-    window.rooms.session.store.setup = user_module.with_program_module(DEFAULT_SETUP, NET)
-    window.rooms.show_workspace("training")
+    window.workspaces.session.store.setup = user_module.with_program_module(DEFAULT_SETUP, NET)
+    window.workspaces.show_workspace("training")
     assert not any("module" in one for one in said)
-    window.rooms.show_workspace("program")
+    window.workspaces.show_workspace("program")
     window.session.edit(NET + "    x = 1\n")
-    window.rooms.show_workspace("training")
+    window.workspaces.show_workspace("training")
     assert "Ctrl+Alt+M" in said[-1]

@@ -1,0 +1,132 @@
+"""``gradscribe record SCRIPT.py``: write what a script does as text, JSON, pictures and films."""
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+from gradscribe.app.cli import record, report
+from gradscribe.app.cli.exit_codes import BY_STATUS
+from gradscribe.app.cli.options import add_recording, add_trust
+from gradscribe.app.cli.terminal import say
+from gradscribe.app.files import documents
+from gradscribe.app.files.documents import Refused
+from gradscribe.engine.protocol.tape import Tape
+
+DRAWN = ("svg", "png", "dot", "gif", "mp4")
+"""Output formats: option names, which are also the file suffixes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "Run a script and record everything it does."
+    add_recording(parser)
+    parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
+    parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
+    parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
+    parser.add_argument("--dot", metavar="OUT", help="write the graph for Graphviz")
+    parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
+    parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
+    parser.add_argument(
+        "--theme",
+        choices=("light", "dark"),
+        default="light",
+        help="theme of pictures and films (light)",
+    )
+    parser.add_argument(
+        "--direction",
+        choices=("down", "right"),
+        default="down",
+        help="direction of the data flow in pictures and films (down)",
+    )
+    parser.add_argument(
+        "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
+    )
+    add_trust(parser)
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise argparse.ArgumentTypeError(f"{word} is not a number of seconds above 0")
+    return seconds
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a script, write what was asked for, and return the exit code."""
+    for ending in DRAWN:
+        name = getattr(options, ending)
+        if name is not None and Path(name).suffix.lower() != f".{ending}":
+            raise Refused(f"{name}: --{ending} takes a name that ends in .{ending}")
+    for name in (options.json, *(getattr(options, ending) for ending in DRAWN)):
+        if name not in (None, "-"):
+            documents.check_writable(Path(name))
+    if options.mp4 is not None:
+        from gradscribe.app.export.encoders import check_available
+
+        check_available("mp4")
+    talks = options.json != "-"
+    streamed: list[int] = []
+    on_terminal = sys.stdout.isatty() and not options.trust
+    # Untrusted output must not send control sequences to the terminal.
+    shown = report.strip_controls if on_terminal else str
+
+    def printed(text: str) -> None:
+        streamed.append(len(text))
+        say(shown(text))
+
+    tape = record.record_file(
+        Path(options.script),
+        device=options.device,
+        timeout=options.timeout,
+        printed=printed if talks else None,
+        policy=not options.trust,
+        is_open=options.trust,
+    )
+    if talks and tape.status != "refused":
+        say(shown(tape.stdout[sum(streamed) :]))
+        _tell(tape)
+    report.write_problem(tape, options.script)
+    if tape.truncated:
+        sys.stderr.write(f"gradscribe: {tape.truncated}\n")
+    _write(tape, options)
+    return BY_STATUS[tape.status]
+
+
+def _tell(tape: Tape) -> None:
+    if tape.stdout:
+        say("\n" if tape.stdout.endswith("\n") else "\n\n")
+    leaves = report.leaf_table(tape)
+    say(f"{leaves}\n{report.counts_line(tape)}\n" if leaves else f"{report.counts_line(tape)}\n")
+
+
+def _write(tape: Tape, options: argparse.Namespace) -> None:
+    if options.json is not None:
+        from gradscribe.engine.inspect.export import encode
+
+        text = encode(tape) + b"\n"
+        if options.json == "-":
+            say(text)
+        else:
+            documents.write_bytes(Path(options.json), text)
+    for name in (options.svg, options.png, options.dot):
+        if name is not None:
+            from gradscribe.app.cli.screenshot import export_graph
+
+            export_graph(tape, name, options.theme, options.direction)
+    for name in (options.gif, options.mp4):
+        if name is not None:
+            from gradscribe.app.cli.screenshot import export_film
+
+            progress = _progress if sys.stderr.isatty() else None
+            export_film(tape, name, options.theme, options.direction, progress)
+
+
+def _progress(name: str, done: int, count: int) -> None:
+    """Show the progress of a film on one terminal line that is overwritten."""
+    end = "\n" if done == count else ""
+    sys.stderr.write(f"\r{name}: frame {done} of {count}{end}")
+    sys.stderr.flush()

@@ -1,0 +1,133 @@
+"""``gradscribe [FILE]``: open the window, draw it to a file, or do without it.
+
+Qt is imported only where something is drawn.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from gradscribe.app.cli.exit_codes import BY_STATUS, DIED
+from gradscribe.app.cli.options import add_trust
+from gradscribe.app.cli.terminal import say
+from gradscribe.app.files import atomic, documents
+from gradscribe.app.files.documents import Refused, exists
+from gradscribe.app.runtime.version import version
+
+PICTURE = "gradscribe-window.png"
+"""File that ``--headless`` draws the window to, in the current folder."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the program without a command."""
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="a script, a training session or a set-up to open"
+    )
+    parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
+    parser.add_argument(
+        "--at", type=int, metavar="EVENT", help="position of the screenshot, in events"
+    )
+    parser.add_argument(
+        "--theme", choices=("light", "dark"), help="theme of the screenshot (default: your setting)"
+    )
+    parser.add_argument(
+        "--headless",
+        action="store_true",
+        help="record FILE or the first example, print its values, draw the window to a file",
+    )
+    add_trust(parser)
+    parser.add_argument("--version", action="version", version=f"gradscribe {version()}")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open or draw the window, and return the exit code."""
+    if options.screenshot is not None:
+        return _screenshot(options)
+    for name in ("at", "theme"):
+        if getattr(options, name) is not None:
+            raise Refused(f"--{name} goes with --screenshot")
+    return _headless(options) if options.headless else _window(options)
+
+
+def _screenshot(options: argparse.Namespace) -> int:
+    """Draw the window on a script into a file."""
+    _try_reading(options.file)
+    documents.check_writable(Path(options.screenshot))
+    from gradscribe.app.cli.screenshot import screenshot as draw
+
+    theme, file = options.theme or "", options.file or ""
+    return draw(options.screenshot, file, options.at, theme=theme, trusted=options.trust)
+
+
+def _headless(options: argparse.Namespace) -> int:
+    """Record a script, print its values and draw the window to a file, without a screen."""
+    from gradscribe.app.cli import report
+    from gradscribe.app.cli.record import record_source
+    from gradscribe.app.document import examples
+
+    if options.file is not None:
+        title, filename = options.file, options.file
+        source = documents.read(Path(options.file))
+    else:
+        example = examples.load()[0]
+        title, filename, source = example.title, example.name, example.source
+    say(f"{title}: forward and backward\n\n")
+    from_outside = options.file is not None and not options.trust
+    tape = record_source(source, filename=filename, policy=from_outside, is_open=options.trust)
+    if tape.stdout:
+        say(tape.stdout.rstrip("\n") + "\n\n")
+    say(f"{report.value_table(tape)}\n{report.counts_line(tape)}\n")
+    report.write_problem(tape, filename)
+    return max(BY_STATUS[tape.status], _draw_window(options.file or ""))
+
+
+def _draw_window(file: str) -> int:
+    """Draw the window to the current folder, or to a temporary one if that is read-only."""
+    out = Path(PICTURE).absolute()
+    if not os.access(out.parent, os.W_OK):
+        try:
+            out = Path(tempfile.mkdtemp(prefix="gradscribe-")) / PICTURE
+        except OSError as error:
+            raise Refused(f"{PICTURE} cannot be written: {atomic.reason(error)}") from error
+    try:
+        from gradscribe.app.cli.screenshot import screenshot as draw
+
+        code = draw(str(out), file, None)
+    except ImportError as error:
+        sys.stderr.write(f"gradscribe: the window cannot be drawn: {error}\n")
+        return DIED
+    if exists(out):
+        say(f"\nThe window is drawn in {out}\n")
+    say("For a real window run this where there is a display; over ssh, connect with ssh -X.\n")
+    return code
+
+
+def _window(options: argparse.Namespace) -> int:
+    """Open the window and stay until it is closed."""
+    _try_reading(options.file)
+    if not has_screen():
+        raise Refused("no display here; gradscribe --headless does without one")
+    from gradscribe.app.window.startup import open_window
+
+    return open_window(options.file or "", [sys.argv[0]])
+
+
+def _try_reading(name: str | None) -> None:
+    """Refuse a file that the window could not open. Raises `Refused`."""
+    if name is None:
+        return
+    if Path(name).suffix == documents.SESSION_SUFFIX:
+        from gradscribe.app.training.saving import session_file
+
+        session_file.read(Path(name))
+    else:
+        documents.read(Path(name))
+
+
+def has_screen() -> bool:
+    """Return whether Qt has a display; only Linux can lack one."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))

@@ -1,0 +1,45 @@
+"""Modal dialogs that ask for a file or a number."""
+
+import os
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+
+from gradscribe.app.document.session import Session
+
+
+class Dialogs:
+    """The dialogs over one window; file dialogs begin in the folder of the previous one."""
+
+    def __init__(self, window: QWidget, session: Session) -> None:
+        self._window, self._session = window, session
+        self._chosen_folder: Path | None = None
+
+    def ask_open(self, title: str, pattern: str) -> Path | None:
+        """Let the user choose a file to open."""
+        chosen, _ = QFileDialog.getOpenFileName(self._window, title, str(self._folder()), pattern)
+        return self._keep_folder(chosen)
+
+    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
+        """Let the user choose where to write a file."""
+        start = str(self._folder() / name)
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, start, pattern)
+        return self._keep_folder(chosen)
+
+    def ask_number(self, title: str, value: int) -> int | None:
+        """Let the user change a whole number."""
+        limits = 0, 2**31 - 1
+        number, agreed = QInputDialog.getInt(self._window, "Gradscribe", title, value, *limits)
+        return number if agreed else None
+
+    def _folder(self) -> Path:
+        """Return a file dialog's folder: that of the last one, else the program's."""
+        path = self._session.doc.path
+        known = self._chosen_folder or (Path(path).parent if path else Path.home())
+        return known if os.path.isdir(known) else Path.home()
+
+    def _keep_folder(self, chosen: str) -> Path | None:
+        if not chosen:
+            return None
+        self._chosen_folder = Path(chosen).parent
+        return Path(chosen)
