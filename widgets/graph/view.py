@@ -307,7 +307,7 @@ class GraphView(QWidget):
 
     def is_moving(self) -> bool:
         """Return whether anything is still in motion."""
-        return self._animation.running
+        return self._animation.ticks.isActive()
 
     def finish_motion(self) -> None:
         """End all motion at once."""
@@ -319,7 +319,7 @@ class GraphView(QWidget):
         if moving.motion is not None:
             moving.motion.duration_ms = 0
             self._end_motion()
-        moving.stop()
+        moving.ticks.stop()
         self.update()
 
     def _tick(self) -> None:
@@ -333,7 +333,7 @@ class GraphView(QWidget):
         if share >= 1:
             self._end_motion()
         if share >= 2 and not moving.gliding:
-            moving.stop()
+            moving.ticks.stop()
         self.update()
 
     def _end_motion(self) -> None:
