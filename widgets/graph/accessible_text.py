@@ -11,17 +11,18 @@ def describe(drawing: GraphDrawing, key: str) -> str:
     """Return a description of a card or wire; for any other key, of the graph and its state."""
     stage = drawing.stage
     if key in stage.cards:
-        inputs = [_name(stage.cards[stage.wires[wire].source]) for wire in stage.into[key]]
+        inputs = [card_name(stage.cards[stage.wires[wire].source]) for wire in stage.into[key]]
         return describe_card(stage.cards[key], drawing.reading(key), inputs)
     if key in stage.wires:
         wire = stage.wires[key]
         source, target = stage.cards[wire.source], stage.cards[wire.target]
-        return describe_wire(wire, _name(source), _name(target), drawing.label_text(key))
+        return describe_wire(wire, card_name(source), card_name(target), drawing.label_text(key))
     size = f"{count(len(stage.cards), 'card')}, {count(len(stage.wires), 'wire')}"
     return ". ".join(part for part in (size, drawing.look.caption) if part)
 
 
-def _name(card: Card) -> str:
+def card_name(card: Card) -> str:
+    """Return a card's name, else its title or number."""
     return card.name or card.title or card.literal
 
 

@@ -23,15 +23,10 @@ class GraphAnimation:
         self.flight: tuple[Camera, Camera] | None = None
         """Start and end of a flight of the camera."""
         self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
-        self._ticks = QTimer(owner)
-        self._ticks.setTimerType(Qt.TimerType.PreciseTimer)
-        self._ticks.setInterval(FRAME_MS)
-        self._ticks.timeout.connect(tick)
-
-    @property
-    def running(self) -> bool:
-        """True while anything is in motion."""
-        return self._ticks.isActive()
+        self.ticks = QTimer(owner)
+        self.ticks.setTimerType(Qt.TimerType.PreciseTimer)
+        self.ticks.setInterval(FRAME_MS)
+        self.ticks.timeout.connect(tick)
 
     @property
     def gliding(self) -> bool:
@@ -41,11 +36,7 @@ class GraphAnimation:
     def start(self, clock: Literal["motion", "morph", "flight"]) -> None:
         """Restart the clock of what was just set."""
         self._clocks[clock].start()
-        self._ticks.start()
-
-    def stop(self) -> None:
-        """Stop the ticks."""
-        self._ticks.stop()
+        self.ticks.start()
 
     def motion_share(self) -> float:
         """Return how far the motion is, from 0 to 2; see `Motion`."""

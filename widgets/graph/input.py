@@ -1,6 +1,6 @@
 """Mouse, wheel, gesture and key input of the graph."""
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.graph import keyboard_navigation
-from gradscribe.widgets.graph.camera import Camera
+from gradscribe.widgets.graph.camera import Camera, centered
 from gradscribe.widgets.graph.canvas import GraphCanvas
 
 CLICK_TOLERANCE = 4.0
@@ -35,25 +35,6 @@ _BY_KEYS = (
 )
 
 
-INPUT_TYPES = frozenset(
-    {
-        QEvent.Type.MouseButtonPress,
-        QEvent.Type.MouseButtonRelease,
-        QEvent.Type.MouseButtonDblClick,
-        QEvent.Type.MouseMove,
-        QEvent.Type.Wheel,
-        QEvent.Type.NativeGesture,
-        QEvent.Type.KeyPress,
-        QEvent.Type.ShortcutOverride,
-        QEvent.Type.ToolTip,
-        QEvent.Type.Leave,
-        QEvent.Type.FocusIn,
-        QEvent.Type.FocusOut,
-    }
-)
-"""Types of the events that `GraphInput` handles."""
-
-
 class GraphInput(QObject):
     """Translator of a widget's input into requests; it only marks what is under the cursor."""
 
@@ -64,8 +45,6 @@ class GraphInput(QObject):
     toggled = Signal(str)
     """Open or close the module with this key."""
     camera_requested = Signal(Camera)
-    zoom_requested = Signal(float, QPointF)
-    """Zoom by a factor about a point of the widget."""
     close_up_requested = Signal(str, float)
     """Center a card at a zoom."""
     fit_requested = Signal()
@@ -79,7 +58,8 @@ class GraphInput(QObject):
         self._cursor = QPointF()
 
     def handle(self, event: QEvent) -> bool:
-        """Handle an event of one of the `INPUT_TYPES`; return whether it was consumed."""
+        """Handle an event of the widget; return whether it was consumed."""
+        kind = event.type()
         if isinstance(event, QMouseEvent):
             return self._widget.isEnabled() and self._handle_mouse(event)
         if isinstance(event, QWheelEvent):
@@ -87,14 +67,15 @@ class GraphInput(QObject):
         if isinstance(event, QNativeGestureEvent):
             return self._pinch(event)
         if isinstance(event, QKeyEvent):
-            if event.type() == QEvent.Type.ShortcutOverride:
+            if kind == QEvent.Type.ShortcutOverride:
                 return self._override_shortcut(event)
-            return self._widget.isEnabled() and self._press_key(event.key())
+            is_press = kind == QEvent.Type.KeyPress and self._widget.isEnabled()
+            return is_press and self._press_key(event.key())
         if isinstance(event, QHelpEvent):
-            return self._show_tip(event)
-        if isinstance(event, QFocusEvent):
+            return kind == QEvent.Type.ToolTip and self._show_tip(event)
+        if isinstance(event, QFocusEvent) and kind != QEvent.Type.FocusAboutToChange:
             self._set_focus(event)
-        else:
+        elif kind == QEvent.Type.Leave:
             self._hover("")
         return False
 
@@ -174,9 +155,8 @@ class GraphInput(QObject):
             self.close_up_requested.emit(card, 1.0 if near else CLOSE_UP_ZOOM)
 
     def _center_at(self, point: QPointF) -> None:
-        zoom, size = self._canvas.camera.zoom, self._canvas.size
-        x, y = size.width() / 2 - point.x() * zoom, size.height() / 2 - point.y() * zoom
-        self.camera_requested.emit(Camera(zoom, x, y))
+        box, canvas = QRectF(point, QSizeF()), self._canvas
+        self.camera_requested.emit(centered(box, canvas.size, canvas.camera.zoom))
 
     def _hover(self, key: str) -> None:
         if key != self._canvas.hovered:
@@ -189,7 +169,7 @@ class GraphInput(QObject):
         """Zoom with Ctrl, else scroll; touchpads scroll in both directions."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             steps = event.angleDelta().y() or event.pixelDelta().y()
-            self.zoom_requested.emit(WHEEL_STEP**steps, event.position())
+            self._zoom(WHEEL_STEP**steps, event.position())
         else:
             away = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta() / 2
             dx, dy = away.x(), away.y()
@@ -199,10 +179,13 @@ class GraphInput(QObject):
         event.accept()
         return True
 
+    def _zoom(self, factor: float, about: QPointF) -> None:
+        self.camera_requested.emit(self._canvas.camera.zoomed(factor, about))
+
     def _pinch(self, event: QNativeGestureEvent) -> bool:
         if event.gestureType() != Qt.NativeGestureType.ZoomNativeGesture:
             return False
-        self.zoom_requested.emit(1.0 + event.value(), event.position())
+        self._zoom(1.0 + event.value(), event.position())
         return True
 
     def _show_tip(self, event: QHelpEvent) -> bool:
@@ -232,9 +215,9 @@ class GraphInput(QObject):
         if key in _WAYS:
             self._walk(_WAYS[key])
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.zoom_requested.emit(1.2, about)
+            self._zoom(1.2, about)
         elif key in (Qt.Key.Key_Minus, Qt.Key.Key_Underscore):
-            self.zoom_requested.emit(1 / 1.2, about)
+            self._zoom(1 / 1.2, about)
         elif key == Qt.Key.Key_0:
             self.fit_requested.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and canvas.selected in canvas.stage.cards:

@@ -16,11 +16,6 @@ _SIDE: dict[Direction, tuple[float, float]] = {
 }
 
 
-def flows_down(stage: Stage) -> bool:
-    """Return whether values flow from top to bottom, rather than from left to right."""
-    return stage.flows_down
-
-
 def start_card(stage: Stage) -> str:
     """Return the card to start from: what failed, the loss, else the last; empty for none."""
     ends = [key for key, card in stage.cards.items() if card.failed]
@@ -32,7 +27,7 @@ def next_card(stage: Stage, key: str, way: Direction) -> str:
     """Return the next card from ``key`` in a direction; ``key`` itself where there is none."""
     if key not in stage.cards:
         return start_card(stage)
-    forward, back = ("down", "up") if flows_down(stage) else ("right", "left")
+    forward, back = ("down", "up") if stage.flows_down else ("right", "left")
     if way == forward:
         keys = [stage.wires[wire].target for wire in stage.out_of[key]]
     elif way == back:

@@ -5,6 +5,7 @@ from gradscribe.playback.graph.marks import SHARED
 from gradscribe.playback.graph.picture import Card, CardLook, Wire
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.graph.accessible_text import card_name
 from gradscribe.widgets.graph.paint import failed_card, frames
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
@@ -96,7 +97,7 @@ def _marks(card: Card, look: CardLook | None) -> list[str]:
 def _wire(drawing: GraphDrawing, wire: Wire) -> list[str]:
     stage, look = drawing.stage, drawing.look.wires.get(wire.key)
     source, target = stage.cards[wire.source], stage.cards[wire.target]
-    lines = [f"{_name(source)} → {_name(target)}"]
+    lines = [f"{card_name(source)} → {card_name(target)}"]
     if wire.part:
         lines.append(f"output {wire.part} of {source.title}")
     tape = stage.reader.tape
@@ -118,7 +119,3 @@ def _wire(drawing: GraphDrawing, wire: Wire) -> list[str]:
         if any(share.startswith("∇") for share in shares):
             lines.append(_NORM)
     return lines
-
-
-def _name(card: Card) -> str:
-    return card.name or card.title or card.literal

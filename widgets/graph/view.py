@@ -16,7 +16,7 @@ from gradscribe.widgets.graph import accessible_text, viewport
 from gradscribe.widgets.graph.animation import GraphAnimation
 from gradscribe.widgets.graph.camera import Camera, centered, fitting
 from gradscribe.widgets.graph.canvas import GraphCanvas
-from gradscribe.widgets.graph.input import INPUT_TYPES, GraphInput
+from gradscribe.widgets.graph.input import GraphInput
 from gradscribe.widgets.graph.paint.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, detail_at
 from gradscribe.widgets.graph.paint.morph import Morph
@@ -43,11 +43,19 @@ class GraphView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # Qt sends events while the parts are made.
+        self._input: GraphInput | None = None
         stage = Stage(Tape(), _EMPTY, _NOWHERE)
         drawing = GraphDrawing(stage, Theme.load("light"), Layers())
         self._animation = GraphAnimation(self, self._tick)
         self.canvas = GraphCanvas(self, drawing, self._animation)
-        self._input = self._make_input()
+        self._input = GraphInput(self, self.canvas)
+        self._input.picked.connect(self._pick)
+        self._input.reached.connect(self._reach)
+        self._input.toggled.connect(self.toggled)
+        self._input.camera_requested.connect(self.set_camera)
+        self._input.close_up_requested.connect(self.center_on)
+        self._input.fit_requested.connect(self.fit)
         self._mode: Mode = ""
         self._fitted, self._following = True, False
         self._key_corner = viewport.NO_KEY
@@ -57,17 +65,6 @@ class GraphView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Computation graph")
         self._describe()
-
-    def _make_input(self) -> GraphInput:
-        made = GraphInput(self, self.canvas)
-        made.picked.connect(self._pick)
-        made.reached.connect(self._reach)
-        made.toggled.connect(self.toggled)
-        made.camera_requested.connect(self.set_camera)
-        made.zoom_requested.connect(self.zoom_by)
-        made.close_up_requested.connect(self.center_on)
-        made.fit_requested.connect(self.fit)
-        return made
 
     def _pick(self, key: str) -> None:
         self.select(key)
@@ -107,10 +104,6 @@ class GraphView(QWidget):
             self._animation.motion = Motion(drawing, drawing.look, 0)
         self.canvas.repaint_all()
 
-    def layers(self) -> Layers:
-        """Return the layers that are shown."""
-        return self.canvas.drawing.layers
-
     def set_coloring(self, mode: Mode) -> None:
         """Colour the cards by a mode; the empty mode colours them by kind."""
         if mode != self._mode:
@@ -139,10 +132,6 @@ class GraphView(QWidget):
         if stale != self.canvas.stale:
             self.canvas.stale = stale
             self.canvas.repaint_all()
-
-    def is_stale(self) -> bool:
-        """Return whether the graph is marked as out of date."""
-        return self.canvas.stale
 
     def set_scene(
         self, tape: Tape, picture: Picture, placement: Placement, animate: bool = True
@@ -318,7 +307,7 @@ class GraphView(QWidget):
 
     def is_moving(self) -> bool:
         """Return whether anything is still in motion."""
-        return self._animation.running
+        return self._animation.ticks.isActive()
 
     def finish_motion(self) -> None:
         """End all motion at once."""
@@ -330,7 +319,7 @@ class GraphView(QWidget):
         if moving.motion is not None:
             moving.motion.duration_ms = 0
             self._end_motion()
-        moving.stop()
+        moving.ticks.stop()
         self.update()
 
     def _tick(self) -> None:
@@ -344,7 +333,7 @@ class GraphView(QWidget):
         if share >= 1:
             self._end_motion()
         if share >= 2 and not moving.gliding:
-            moving.stop()
+            moving.ticks.stop()
         self.update()
 
     def _end_motion(self) -> None:
@@ -377,12 +366,10 @@ class GraphView(QWidget):
 
     def event(self, happened: QEvent) -> bool:
         """Offer input to `GraphInput` first; called by Qt."""
-        kind = happened.type()
-        if kind in INPUT_TYPES and self._input.handle(happened):
-            return True
-        if kind in _ELSEWHERE:
+        if happened.type() in _ELSEWHERE:
             self.canvas.leave_screen()
-        return super().event(happened)
+        is_consumed = self._input is not None and self._input.handle(happened)
+        return is_consumed or super().event(happened)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the graph."""
@@ -395,7 +382,3 @@ class GraphView(QWidget):
     def words(self, key: str) -> str:
         """Return a text description of a card or wire; for an empty key, of the whole graph."""
         return accessible_text.describe(self.canvas.drawing, key)
-
-    def tip_at(self, point: QPointF) -> str:
-        """Return the tool tip for a point of the widget."""
-        return self.canvas.tip_at(point)

@@ -84,7 +84,7 @@ def first_view(
         return camera, False
     target = stage.boxes[keyboard_navigation.start_card(stage)]
     middle = centered(target, view, near)
-    if keyboard_navigation.flows_down(stage):
+    if stage.flows_down:
         camera = Camera(near, middle.x, view.height() * 0.85 - target.bottom() * near)
     else:
         camera = Camera(near, view.width() * 0.85 - target.right() * near, middle.y)

@@ -1,5 +1,6 @@
 """Base of all plots: heading, caption, theme, canvas, and axes along its edges."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -138,9 +139,9 @@ class Plot(QWidget):
         """Repaint the canvas."""
         self.canvas.refresh()
 
+    @abstractmethod
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw into ``area``."""
-        raise NotImplementedError
 
     def handle(self, happened: QEvent) -> bool:  # noqa: ARG002
         """Handle an event of the canvas; return whether it was consumed."""

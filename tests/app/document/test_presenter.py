@@ -5,7 +5,6 @@ from gradscribe.app.document.presenter import counts_text, module_keys
 from gradscribe.app.document.state import Doc
 from gradscribe.playback.graph import build
 from gradscribe.playback.tape import scenes
-from gradscribe.widgets.graph import keyboard_navigation
 from gradscribe.widgets.inspector.panes.numbers import NumbersPane
 
 NET = """
@@ -159,30 +158,30 @@ def test_stale_views_are_marked(settled, link):
     from tests.app.fakes import broken
 
     show(settled, link, broken())
-    assert settled.graph.is_stale()
+    assert settled.graph.canvas.stale
     assert settled.editor.problem() is not None
 
 
 def test_the_graph_flows_down_or_to_the_right_as_one_says(settled, link, record):
     show(settled, link, record(NET))
     stage = settled.graph.stage
-    assert keyboard_navigation.flows_down(stage())
+    assert stage().flows_down
     settled.menus.perform_by("view.sideways")
     assert settled.session.view.flow == "right"
-    assert not keyboard_navigation.flows_down(stage())
+    assert not stage().flows_down
     for key in stage().wires:
         start, end = (stage().placement.routes[key][at] for at in (0, -1))
         assert start[0] < end[0]
     show(settled, link, record(NET.replace("2.0", "3.0")))
-    assert not keyboard_navigation.flows_down(stage())
+    assert not stage().flows_down
     assert settled.settings.flag("sideways")
     settled.menus.perform_by("view.sideways")
-    assert keyboard_navigation.flows_down(stage())
+    assert stage().flows_down
 
 
 def test_the_graph_shows_from_the_start_what_the_buttons_say(window):
     view = window.session.view
-    shown = window.graph.layers()
+    shown = window.graph.canvas.drawing.layers
     assert (shown.values, shown.gradients, shown.shapes) == (
         view.values,
         view.gradients,

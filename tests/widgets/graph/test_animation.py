@@ -12,7 +12,7 @@ START, END = Camera(1.0, 0.0, 0.0), Camera(2.0, 100.0, -50.0)
 def test_nothing_moves_at_rest(qapp):
     owner = QObject()
     still = GraphAnimation(owner, lambda: None)
-    assert not still.running
+    assert not still.ticks.isActive()
     assert not still.gliding
     assert still.fly() is None
     assert still.motion_share() == 2.0
@@ -25,14 +25,14 @@ def test_a_flight_passes_between_its_ends_and_arrives(qtbot, monkeypatch):
     def tick():
         seen.append(moving.fly())
         if not moving.gliding:
-            moving.stop()
+            moving.ticks.stop()
 
     moving = GraphAnimation(owner, tick)
     moving.flight = (START, END)
     moving.start("flight")
-    assert moving.running
+    assert moving.ticks.isActive()
     assert moving.gliding
-    qtbot.waitUntil(lambda: not moving.running)
+    qtbot.waitUntil(lambda: not moving.ticks.isActive())
     assert seen[-1] == END
     assert all(START.zoom <= camera.zoom <= END.zoom for camera in seen)
     assert moving.fly() is None

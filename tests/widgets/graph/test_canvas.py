@@ -123,6 +123,7 @@ def halfway(view, qtbot):
         maker, look = network()
         view.set_scene(maker.tape, maker.picture, maker.placement)
         view.set_look(look)
+        view.canvas._sharpen.stop()
         for _ in range(4):
             view.canvas._ahead.go_on()
         assert view.canvas.layer.begun

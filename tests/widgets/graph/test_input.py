@@ -147,7 +147,7 @@ def test_a_walk_begins_at_the_loss_and_ends_where_the_wires_do(view):
     assert keyboard_navigation.next_card(stage, "", "up") == "L"
     assert keyboard_navigation.next_card(stage, "L", "down") == "L"
     assert keyboard_navigation.next_card(stage, "L", "up") == "d"
-    assert keyboard_navigation.flows_down(stage)
+    assert stage.flows_down
 
 
 def test_walking_brings_the_card_into_sight(view):

@@ -107,6 +107,6 @@ def test_bubbles_and_labels_belong_to_their_card_and_wire(qtbot):
     view.grab()
     camera, stage = view.camera(), view.stage()
     corner = stage.boxes["n"].bottomRight() + QPointF(4, 4)
-    assert view.tip_at(camera.to_view(corner)).startswith("n · add")
-    assert view.tip_at(camera.to_view(stage.boxes["u"].center())).startswith("u · mul")
-    assert view.tip_at(QPointF(2, 2)) == ""
+    assert view.canvas.tip_at(camera.to_view(corner)).startswith("n · add")
+    assert view.canvas.tip_at(camera.to_view(stage.boxes["u"].center())).startswith("u · mul")
+    assert view.canvas.tip_at(QPointF(2, 2)) == ""

@@ -183,7 +183,7 @@ def test_a_stale_picture_is_grey_and_says_so(view):
     fresh = view.grab().toImage()
     view.set_stale(True)
     stale = view.grab().toImage()
-    assert view.is_stale()
+    assert view.canvas.stale
     where = at(view, "w1", dx=-40)
     assert fresh.pixelColor(where).saturation() > 10
     assert stale.pixelColor(where).saturation() == 0

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, QSizeF
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import CardLook, Look
 from gradscribe.playback.layout import place
-from gradscribe.widgets.graph import keyboard_navigation, viewport
+from gradscribe.widgets.graph import viewport
 from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint.minimap import Minimap
 from gradscribe.widgets.graph.paint.stage import Stage
@@ -45,7 +45,7 @@ def test_a_long_picture_that_flows_to_the_right_is_first_seen_at_its_right_end()
     for k in range(30):
         d.op(f"c{k}", *([f"c{k - 1}"] if k else []))
     stage = Stage(Tape(), d.picture(), place.place(d.picture(), "right"))
-    assert not keyboard_navigation.flows_down(stage)
+    assert not stage.flows_down
     camera, part = viewport.first_view(stage, VIEW)
     assert part
     seen = camera.box_to_view(stage.boxes["c29"])

@@ -12,10 +12,10 @@ def test_switches_set_the_layers_of_the_graph(qtbot):
     made = StepGraph()
     qtbot.addWidget(made)
     assert [made.layers[name].isChecked() for name in LAYERS] == [True, True, False]
-    layers = made.graph.layers()
+    layers = made.graph.canvas.drawing.layers
     assert (layers.values, layers.gradients, layers.shapes) == (True, True, False)
     made.layers["Shapes"].click()
-    assert made.graph.layers().shapes
+    assert made.graph.canvas.drawing.layers.shapes
 
 
 def test_the_caption_stands_below_the_title(qtbot):

@@ -1,5 +1,7 @@
 """Base class of the inspector's panes: widgets that show a page, or are hidden."""
 
+from abc import abstractmethod
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -57,6 +59,6 @@ class Pane(QWidget):
             self._seen, self._shown = seen, self.show_page(page)
         return self._shown
 
+    @abstractmethod
     def show_page(self, page: InspectorPage) -> bool:
         """Show ``page``; return False to be hidden, if there is nothing to show."""
-        raise NotImplementedError

@@ -115,9 +115,9 @@ def test_a_tape_of_another_run_is_dropped_and_modules_fold(looked, train_link, t
 def test_layers_are_switched(looked, train_link, tape):
     train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
     looked.graph.layers["Shapes"].click()
-    assert looked.graph.graph.layers().shapes
+    assert looked.graph.graph.canvas.drawing.layers.shapes
     looked.graph.layers["Values"].click()
-    assert not looked.graph.graph.layers().values
+    assert not looked.graph.graph.canvas.drawing.layers.values
 
 
 def test_a_live_tape_leaves_a_step_that_is_open_alone():

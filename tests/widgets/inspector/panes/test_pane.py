@@ -97,8 +97,3 @@ def test_a_pane_of_numbers_is_left_alone_until_they_change(shown):
     pane.set_theme(Theme.load("dark"))
     pane.refresh(page(FAN, "x", side="gradient"))
     assert len(seen) == 3
-
-
-def test_a_pane_must_show_something():
-    with pytest.raises(NotImplementedError):
-        Pane.show_page(None, InspectorPage())
