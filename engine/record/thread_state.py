@@ -1,4 +1,4 @@
-"""What is running in each recorded thread: module calls, backward passes, optimizer steps."""
+"""State of a recorded thread: the module calls, backward passes and optimizer steps that run."""
 
 import weakref
 from types import FrameType

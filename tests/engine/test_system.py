@@ -168,10 +168,10 @@ print(os.read(results, 9), os.waitpid(-1, 0)[1])
 def test_a_session_of_its_own_takes_a_smaller_share_and_then_a_larger_one():
     source = """
 from pathlib import Path
-from gradscribe.engine.system import yield_to_window as give_way, start_session as
-stand_apart stand_apart()
+from gradscribe.engine.system import start_session, yield_to_window
+start_session()
 for niceness in (15, 5):
-    give_way(niceness)
+    yield_to_window(niceness)
     print(Path("/proc/self/autogroup").read_text().split()[-1])
 """
     assert python(source).stdout.split() == [b"15", b"5"]

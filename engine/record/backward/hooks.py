@@ -21,7 +21,7 @@ from gradscribe.engine.record.log import NO_GRADIENT, EventRow, Log, NodeRanNote
 from gradscribe.engine.record.thread_state import NotedGradient, RunningPass
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.values.copies import SHARED_ELEMENTS, SnapshotStore
-from gradscribe.engine.record.values.raw_reads import is_plain_strided
+from gradscribe.engine.record.values.raw_reads import WithoutFunctionModes, is_plain_strided
 from gradscribe.engine.record.values.tensors import Tensors, same_elements, version
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -29,8 +29,6 @@ use_original_builtins(globals())
 
 Grads = Sequence[torch.Tensor | None]
 _ref = weakref.ref
-_WithoutModes = torch._C.DisableTorchFunction
-"""A context in which the program's function modes do not see the recorder's own reads."""
 
 
 class NodeHooks:
@@ -232,7 +230,7 @@ class AfterNode(Struct, gc=False, eq=False):
         """Note what the node received and what it sent."""
         hooks = self.hooks
         if hooks.running and hooks.log.is_recording:
-            with _WithoutModes(), hooks.lock:
+            with WithoutFunctionModes(), hooks.lock:
                 try:
                     hooks.on_node_ran(self.row, sent, received)
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass
@@ -256,7 +254,7 @@ class BeforeLeaf(Struct, gc=False, eq=False):
         """Note the leaf's ``.grad`` before the accumulation."""
         hooks, t = self.hooks, self.leaf()
         if hooks.running and hooks.log.is_recording and t is not None:
-            with _WithoutModes(), hooks.lock:
+            with WithoutFunctionModes(), hooks.lock:
                 try:
                     hooks.before_accumulation(t, self.number)
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass
@@ -273,7 +271,7 @@ class AfterLeaf(Struct, gc=False, eq=False):
         """Record the accumulation."""
         hooks, t = self.hooks, self.leaf()
         if hooks.running and hooks.log.is_recording and t is not None:
-            with _WithoutModes(), hooks.lock:
+            with WithoutFunctionModes(), hooks.lock:
                 try:
                     hooks.after_accumulation(t, received[0])
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass

@@ -5,7 +5,7 @@ for it. Edges, and whether what a node received is the sum of what was sent to i
 the notes in their order, once the run is over.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import torch
 
@@ -23,9 +23,6 @@ from gradscribe.engine.record.log import (
 from gradscribe.engine.record.values.raw_reads import dispatch_mode_count, without_dispatch_modes
 from gradscribe.engine.record.values.tensors import same_elements
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 use_original_builtins(globals())
 
@@ -99,7 +96,7 @@ class PassReader:
             return self.log.ops[node.op].where
         return self.log.passes[run].where
 
-    def _adds_up(self, arrived: int | None, sent: "Iterable[int]") -> bool:
+    def _adds_up(self, arrived: int | None, sent: Iterable[int]) -> bool:
         """Return whether the gradients sent, added in order, equal the gradient that arrived.
 
         If not, a hook changed it. Only copies can be compared; summaries count as equal.

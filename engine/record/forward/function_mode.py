@@ -24,14 +24,15 @@ from gradscribe.engine.record.forward.tensor_likes import (
     dispatch_to_tensor_like,
 )
 from gradscribe.engine.record.thread_state import ThreadState
-from gradscribe.engine.record.values.raw_reads import PLAIN_TENSOR_TYPES, is_jit_tracing
+from gradscribe.engine.record.values.raw_reads import (
+    PLAIN_TENSOR_TYPES,
+    WithoutFunctionModes,
+    is_jit_tracing,
+)
 from gradscribe.engine.record.values.tensors import is_leaf
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
-
-_WithoutModes = torch._C.DisableTorchFunction
-"""A context in which the program's function modes do not see the recorder's own reads."""
 
 
 class ForwardMode(TorchFunctionMode):
@@ -65,7 +66,7 @@ class ForwardMode(TorchFunctionMode):
         kind, name = kind_and_name
         if kind == "reader":
             if self.tensors.exposed and self.log.is_recording:
-                with _WithoutModes(), self.lock:
+                with WithoutFunctionModes(), self.lock:
                     self.writes.read(args)
             return func(*args, **kwargs)
         if self.thread.quiet or not self.log.is_recording or is_jit_tracing():
@@ -82,7 +83,7 @@ class ForwardMode(TorchFunctionMode):
         tensors, tensor = self.tensors, args[0]
         out = func(*args, **kwargs)
         assert isinstance(tensor, torch.Tensor)
-        with _WithoutModes(), self.lock:
+        with WithoutFunctionModes(), self.lock:
             known = tensors.known(tensor)
             if known is None:
                 return out
@@ -140,7 +141,7 @@ class ForwardMode(TorchFunctionMode):
         took = perf_counter_ns() - begun
         given.since, given.took = since, took
         # A tensor subclass of the user's must not see the recorder's own look-ups.
-        with _WithoutModes(), self.lock:
+        with WithoutFunctionModes(), self.lock:
             try:
                 if kind == "factory" or not given.tensors:
                     ops.record_factory(name, out, where, given.tensors)

@@ -27,6 +27,7 @@ from gradscribe.engine.record.log import CodeLocation, EventRow, Log, OpRow, Val
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.thread_state import ThreadState
 from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.raw_reads import WithoutFunctionModes
 from gradscribe.engine.record.values.tensors import Tensors, version
 from gradscribe.engine.record.writes import Writes
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -38,8 +39,6 @@ Function = Callable[..., object]
 next_number = torch._C._autograd._get_sequence_nr
 """The sequence number that this thread's next backward node will get."""
 _is_grad_enabled = torch._C.is_grad_enabled
-_WithoutModes = torch._C.DisableTorchFunction
-"""A context in which the program's function modes do not see the recorder's own reads."""
 
 _SHARING = frozenset(("as_tensor", "asarray"))
 """Factories whose results may share the memory of a NumPy array."""
@@ -76,7 +75,7 @@ class OpRecorder:
         None if they cannot be read. ``fresh``: the result does not depend on their data.
         """
         tensors = self.tensors
-        with _WithoutModes(), self.lock:
+        with WithoutFunctionModes(), self.lock:
             try:
                 meet = functools.partial(tensors.value, where=where)
                 plain = (
@@ -180,7 +179,7 @@ class OpRecorder:
         finally:
             took = perf_counter_ns() - begun
             thread.quiet -= 1
-        with _WithoutModes(), self.lock:
+        with WithoutFunctionModes(), self.lock:
             try:
                 given.since, given.took = since, took
                 self.record_result(thread, name, where, given, out, False)

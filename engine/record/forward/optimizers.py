@@ -1,8 +1,8 @@
 """Optimizer steps and gradient resets, recorded as single events instead of many small ops."""
 
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
@@ -19,9 +19,6 @@ from gradscribe.engine.record.values.copies import SnapshotStore
 from gradscribe.engine.record.values.tensors import Tensors
 from gradscribe.engine.record.writes import Writes
 from gradscribe.engine.sandbox.builtins import use_original_builtins
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 use_original_builtins(globals())
 
@@ -42,7 +39,7 @@ class Optimizers:
     copies: SnapshotStore
     tensors: Tensors
     writes: Writes
-    _restore: "list[tuple[type, Callable[..., None]]]" = field(default_factory=list)
+    _restore: list[tuple[type, Callable[..., None]]] = field(default_factory=list)
 
     def start(self) -> None:
         """Begin to watch every optimizer of the process.
@@ -88,7 +85,7 @@ class Optimizers:
     def _stepped(
         self,
         optimizer: Optimizer,
-        owned: "list[tuple[torch.Tensor, ValueRow]]",
+        owned: list[tuple[torch.Tensor, ValueRow]],
         where: CodeLocation,
     ) -> None:
         """Record a step; ``owned`` has the parameters and their values before it."""
@@ -109,7 +106,7 @@ class Optimizers:
         self.log.steps.append(step)
         self.log.add_event("step", len(self.log.steps) - 1, where)
 
-    def _memory(self, optimizer: Optimizer, owned: "list[torch.Tensor]") -> list[Memory]:
+    def _memory(self, optimizer: Optimizer, owned: list[torch.Tensor]) -> list[Memory]:
         """Copy the optimizer's state of its parameters, up to `MOST_STATE_ELEMENTS` elements."""
         found: list[Memory] = []
         left = MOST_STATE_ELEMENTS
@@ -124,7 +121,7 @@ class Optimizers:
                     found.append((row.id, name, self.copies.keep(t)))
         return found
 
-    def _wrapped(self, original: "Callable[..., None]") -> "Callable[..., None]":
+    def _wrapped(self, original: Callable[..., None]) -> Callable[..., None]:
         def zero_grad(owner: Optimizer | nn.Module, set_to_none: bool = True) -> None:
             thread = self.threads.current()
             if thread is None:
@@ -150,7 +147,7 @@ class Optimizers:
         return zero_grad
 
 
-def _parameters(owner: Optimizer | nn.Module) -> "list[torch.Tensor]":
+def _parameters(owner: Optimizer | nn.Module) -> list[torch.Tensor]:
     if isinstance(owner, nn.Module):
         return [p for p in owner.parameters() if not is_lazy(p)]
     groups: Iterable[dict[str, list[torch.Tensor]]] = owner.param_groups

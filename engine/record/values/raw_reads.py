@@ -19,6 +19,9 @@ dispatch_mode_count = torch._C._len_torch_dispatch_stack
 without_dispatch_modes = _disable_current_modes
 """A context without any dispatch mode."""
 
+WithoutFunctionModes = torch._C.DisableTorchFunction
+"""A context in which the program's function modes do not see the recorder's own reads."""
+
 is_jit_tracing = torch._C._is_tracing
 """Returns whether `torch.jit.trace` records every op and size read, the recorder's as well."""
 
