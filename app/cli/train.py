@@ -122,7 +122,7 @@ def run(
         train = requests.Train(RUN_ID, msgspec.structs.replace(setup, device=device), policy=policy)
         need = file_needed(train)
         if need is not None:
-            engine.send(csv_sample.read_file_now(need.path, need.rows))
+            engine.send(csv_sample.read_file(need.path, need.rows))
         engine.send(train)
         outcome = _begin(engine)
         interrupts.pause(engine, outcome)

@@ -29,10 +29,6 @@ Report = Callable[[float], None]
 """Callback that takes the share of the file that has been read."""
 
 
-class ReadingStopped(Exception):
-    """The file is not wanted any more."""
-
-
 def file_size(path: str) -> int:
     """Return the size of a file in bytes.
 
@@ -47,37 +43,23 @@ def file_size(path: str) -> int:
     return found.st_size
 
 
-def read_file(path: str, limit: int, report: Report, is_over: Callable[[], bool]) -> ProvideFile:
+def read_file(path: str, limit: int, report: Report = lambda _share: None) -> ProvideFile:
     """Return the contents of a file, or why it cannot be read.
 
     Of a long file every k-th line below the header is taken, so that ``limit`` are left: the same
-    lines as `engine.zoo.data.csv.read_rows` takes.
-
-    Raises:
-        Stopped: ``is_over`` returned True.
+    lines as `engine.zoo.data.csv.read_rows` takes. An exception that ``report`` raises ends it.
     """
     try:
         size = file_size(path)
         if size <= MOST_UNSAMPLED:
             return ProvideFile(0, path, Path(path).read_bytes())
         with Path(path).open("rb") as file:
-            return _long(path, file, size, limit, lambda done: _report(done, report, is_over))
+            return _long(path, file, size, limit, report)
     except FileNotFoundError:
         return ProvideFile(0, path, problem="there is no such file")
     except (OSError, ValueError) as error:
         known = getattr(error, "strerror", None)
         return ProvideFile(0, path, problem=known.lower() if known else str(error))
-
-
-def read_file_now(path: str, rows: int) -> ProvideFile:
-    """Return the contents of a file as `read_file` does, however long that takes."""
-    return read_file(path, rows, lambda _share: None, lambda: False)
-
-
-def _report(done: float, report: Report, is_over: Callable[[], bool]) -> None:
-    if is_over():
-        raise ReadingStopped
-    report(done)
 
 
 def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> ProvideFile:

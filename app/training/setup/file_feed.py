@@ -22,6 +22,10 @@ MOST_IN_GUI_THREAD = 1 << 20
 STOPPED = "reading it was stopped"
 
 
+class ReadingStopped(Exception):
+    """The file is not wanted any more."""
+
+
 class FileFeed(QObject):
     """Sends the file that a request needs ahead of it. Requests that need none are not delayed."""
 
@@ -92,7 +96,7 @@ class FileFeed(QObject):
         except (OSError, ValueError):
             pass
         self._given.note(need.path, now, 0)
-        self.passed.emit(csv_sample.read_file_now(need.path, need.rows or DEFAULT_ROWS))
+        self.passed.emit(csv_sample.read_file(need.path, need.rows or DEFAULT_ROWS))
         return True
 
     def _start(self, need: FileNeed) -> None:
@@ -106,11 +110,12 @@ class FileFeed(QObject):
         )
 
     def _read(self, need: FileNeed, task: BackgroundTask) -> messages.ProvideFile:
-        def is_over() -> bool:
-            return task.is_cancelled() or self.stopping
+        def report(share: float) -> None:
+            if self.stopping:
+                raise ReadingStopped
+            task.report(share)
 
-        rows = need.rows or DEFAULT_ROWS
-        return csv_sample.read_file(need.path, rows, task.report, is_over)
+        return csv_sample.read_file(need.path, need.rows or DEFAULT_ROWS, report)
 
     def stop(self) -> None:
         """Stop reading; requests that wait for the file get an error."""
@@ -134,7 +139,7 @@ class FileFeed(QObject):
         file = messages.ProvideFile(0, need.path, problem="it could not be read")
         try:
             file = result()
-        except csv_sample.ReadingStopped:
+        except ReadingStopped:
             file = messages.ProvideFile(0, need.path, problem=STOPPED)
         finally:
             self._deliver(need, file)

@@ -38,7 +38,7 @@ def test_the_rows_of_a_part_are_those_of_the_file(tmp_path, small_limits, monkey
     path = tmp_path / "t.csv"
     path.write_bytes(TEXTS[kind].encode())
     of_file = rows_by(path, limit, open, monkeypatch)
-    found = csv_sample.read_file_now(str(path), limit)
+    found = csv_sample.read_file(str(path), limit)
     assert found.problem == ""
     monkeypatch.setattr(provided_files, "_files", {})
     provided_files.provide(str(path), found.data, "", found.sample)
@@ -62,7 +62,7 @@ def test_a_quotation_that_is_not_closed_is_told_of_wherever_it_is(
     words = f"row {place + 2} opens a quotation and does not close it"
     with pytest.raises(ValueError, match=words):
         tables.read_rows(str(path), limit)
-    assert words in csv_sample.read_file_now(str(path), limit).problem
+    assert words in csv_sample.read_file(str(path), limit).problem
 
 
 def test_marks_that_open_no_quotation_are_taken_as_they_are(tmp_path, small_limits, monkeypatch):
@@ -70,7 +70,7 @@ def test_marks_that_open_no_quotation_are_taken_as_they_are(tmp_path, small_limi
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n" + "".join(lines))
     of_file = tables.read_rows(str(path), 100)
-    found = csv_sample.read_file_now(str(path), 100)
+    found = csv_sample.read_file(str(path), 100)
     assert found.problem == ""
     monkeypatch.setattr(provided_files, "_files", {})
     provided_files.provide(str(path), found.data, "", found.sample)
@@ -81,14 +81,12 @@ def test_marks_that_open_no_quotation_are_taken_as_they_are(tmp_path, small_limi
 def test_a_short_file_is_given_as_it_is(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
-    assert csv_sample.read_file_now(str(path), 1) == csv_sample.ProvideFile(
-        0, str(path), b"a,b\n1,2\n"
-    )
+    assert csv_sample.read_file(str(path), 1) == csv_sample.ProvideFile(0, str(path), b"a,b\n1,2\n")
 
 
 def test_why_a_file_cannot_be_read_is_told(tmp_path, small_limits, monkeypatch):
     def why(path, rows=100):
-        return csv_sample.read_file_now(str(path), rows).problem
+        return csv_sample.read_file(str(path), rows).problem
 
     assert why(tmp_path / "no.csv") == "there is no such file"
     assert why(tmp_path) == "it is a folder"
@@ -108,16 +106,27 @@ def test_why_a_file_cannot_be_read_is_told(tmp_path, small_limits, monkeypatch):
     assert why(wide) == "it has more than 0 MB in one row"
 
 
+class InterruptedByTest(Exception):
+    """Raised to stop the reading of a file."""
+
+
 def test_how_far_it_is_is_told_and_it_can_be_stopped(tmp_path, small_limits):
     path = tmp_path / "t.csv"
     path.write_text(TEXTS["plain"])
     shares = []
-    csv_sample.read_file(str(path), 10, shares.append, lambda: False)
+    csv_sample.read_file(str(path), 10, shares.append)
     assert shares == sorted(shares)
     assert len(shares) > 20
     assert shares[-1] == pytest.approx(1, abs=0.02)
-    with pytest.raises(csv_sample.ReadingStopped):
-        csv_sample.read_file(str(path), 10, shares.append, lambda: True)
+
+    def stop(share):
+        shares.append(share)
+        raise InterruptedByTest
+
+    shares.clear()
+    with pytest.raises(InterruptedByTest):
+        csv_sample.read_file(str(path), 10, stop)
+    assert len(shares) == 1
 
 
 def test_a_file_of_gigabytes_without_a_line_is_refused_at_once(tmp_path):
@@ -125,5 +134,5 @@ def test_a_file_of_gigabytes_without_a_line_is_refused_at_once(tmp_path):
     with path.open("wb") as file:
         file.truncate(2 << 30)
     told = []
-    problem = csv_sample.read_file(str(path), 10, told.append, lambda: False).problem
+    problem = csv_sample.read_file(str(path), 10, told.append).problem
     assert (problem, told) == ("it is not text", [])
