@@ -90,7 +90,7 @@ class Bench:
         for name, deed in chain(self._program(), self._training()):
             self._time(name, deed)
             self._leave_cards()
-            if words := self.window.rooms.session.complaint[1]:
+            if words := self.window.rooms.session.store.error[1]:
                 raise RuntimeError(f"{name}: {words}")
 
     def _leave_cards(self) -> None:

@@ -64,7 +64,7 @@ def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
 
 def test_nothing_trains_before_the_room_is_entered(window):
     assert window.train_link.sent == []
-    assert window.room == "program"
+    assert window.workspace == "program"
 
 
 def test_entering_the_room_trains(training):
@@ -80,7 +80,7 @@ def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch)
     ticks.timeout.connect(lambda: turns.append(rooms.stack.count()))
     ticks.start(0)
     window.show_workspace("training")
-    assert window.room == "training"
+    assert window.workspace == "training"
     assert rooms.stack.currentIndex() == 0, "nobody waits before there is something to see"
     assert not rooms.is_whole
     qtbot.waitUntil(lambda: rooms.stack.currentIndex() == 1)
@@ -104,7 +104,7 @@ def test_who_goes_back_meanwhile_stays_there(window, qtbot):
     window.show_workspace("training")
     window.show_workspace("program")
     qtbot.waitUntil(lambda: not rooms._making.busy)
-    assert (window.room, rooms.stack.currentIndex()) == ("program", 0)
+    assert (window.workspace, rooms.stack.currentIndex()) == ("program", 0)
     window.show_workspace("training")
     assert rooms.stack.currentIndex() == 1
 
@@ -139,9 +139,9 @@ def test_a_room_made_late_shows_what_was_told_before(window):
 
 def test_the_switch_leads_there_and_back(window, qtbot):
     window.top.switch.buttons["training"].click()
-    assert window.room == "training"
+    assert window.workspace == "training"
     window.rooms.widgets.bar.switch.buttons["program"].click()
-    assert window.room == "program"
+    assert window.workspace == "program"
     assert (
         window.train_link.last(messages.WatchViews) is None
         or not window.train_link.last(messages.WatchViews).wishes
@@ -330,7 +330,7 @@ def test_a_window_whose_engine_has_not_told_all_says_so_before_it_closes(trainin
 def test_a_step_is_shown_on_the_tape(training, sum_times, link):
     runs = len(link.runs)
     training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
-    assert training.room == "program"
+    assert training.workspace == "program"
     assert training.session.result.tape == sum_times
     assert training.editor.source() == "x = 1\n"
     assert training.session.view.position == 0
@@ -352,7 +352,7 @@ def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_tim
     training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
     assert training.session.result.tape == sum_times
     assert training.notices.notice is None
-    training.session.nudge("x = 2\n")
+    training.session.edit_live("x = 2\n")
     assert (link.sources[-1], link.limits[-1]["policy"]) == ("x = 2\n", True)
 
 
@@ -372,7 +372,7 @@ def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
 
 def test_what_the_window_has_to_say_is_seen_in_either_room(training):
     strip = training.notices
-    training.notices.tell(Notice("x", "The text cannot be kept"))
+    training.notices.post(Notice("x", "The text cannot be kept"))
     assert strip.isVisibleTo(training)
     assert strip.parent() is training.rooms.widgets
     training.show_workspace("program")

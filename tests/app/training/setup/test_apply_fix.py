@@ -118,7 +118,7 @@ def test_show_me_trains_the_mended_run_beside_the_one_that_is_sick(step, qtbot):
     window.show_findings()
     window.show()
     qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
-    assert window.room == "training"
+    assert window.workspace == "training"
     (begun,) = (m for m in window.train_link.sent if isinstance(m, messages.Train))
     assert begun.setup.mistakes == ()
     session = window.training
