@@ -90,7 +90,7 @@ class Bench:
         for name, deed in chain(self._program(), self._training()):
             self._time(name, deed)
             self._leave_cards()
-            if words := self.window.workspaces.session.complaint[1]:
+            if words := self.window.workspaces.session.store.error[1]:
                 raise RuntimeError(f"{name}: {words}")
 
     def _leave_cards(self) -> None:
@@ -149,19 +149,19 @@ class Bench:
         while not window.workspaces.is_whole:
             self.rest(5)
         session, widgets = window.workspaces.session, window.workspaces.widgets
-        yield "training begins", session.play
+        yield "training begins", session.controller.play
         yield from self._pages((widgets.says, widgets.below, widgets.numbers))
         yield from self._anew(", training")
-        yield "training is paused", session.pause
-        yield "one event of a step", session.next_event
-        yield "the run goes back", lambda: session.rewind(session.run.step // 2)
-        yield "a fork", session.fork
-        yield "it trains", session.play
+        yield "training is paused", session.controller.pause
+        yield "one event of a step", session.controller.next_event
+        yield "the run goes back", lambda: session.controller.rewind(session.run.step // 2)
+        yield "a fork", session.controller.fork
+        yield "it trains", session.controller.play
         yield "another learning rate", self._another_rate
         yield "another batch size", lambda: self._edit(batch=next(self._batches))
         yield "another model", lambda: self._edit(model=Part(next(self._models)))
         yield "other data", lambda: self._edit(data=Part(next(self._data)))
-        yield "reset", session.reset
+        yield "reset", session.controller.reset
 
     def _another_rate(self) -> None:
         self._edit(optimizer=Part("sgd", {"lr": 0.01 + 0.01 * float(np.random.rand())}))

@@ -80,41 +80,32 @@ class TrainController(QObject):
 
     def change(self, setup: Setup) -> None:
         """Continue with another setup; undoable."""
-        history, before = self._store.history, self._store.setup
-        if setup == before:
-            return
-        # A drag is a single change: undo restores the setup before it.
-        if self._is_dragging:
-            history.clear_redo()
-        else:
-            history.push(before)
-        self._is_dragging = True
-        self._set_setup(setup)
+        if setup != self._store.setup:
+            # A drag is a single change: undo restores the setup before it.
+            self._store.history.push(self._store.setup, merge=self._is_dragging)
+            self._is_dragging = True
+            self._set_setup(setup)
 
     def undo(self) -> None:
         """Undo the last change of the setup or of a weight."""
-        change = self._store.history.undo(self._store.setup)
-        if isinstance(change, WeightChange):
-            self._restore_weight(change, change.before)
-        elif change is not None:
-            self._restore_setup(change)
+        self._restore(self._store.history.undo(self._store.setup))
 
     def redo(self) -> None:
         """Redo the last change that was undone."""
-        change = self._store.history.redo(self._store.setup)
+        self._restore(self._store.history.redo(self._store.setup))
+
+    def _restore(self, change: Setup | WeightChange | None) -> None:
+        if change is None:
+            return
+        self._is_dragging = False
         if isinstance(change, WeightChange):
-            self._restore_weight(change, change.after)
-        elif change is not None:
-            self._restore_setup(change)
+            self._send_weight(change.run_id, change.name, change.index, change.after)
+        else:
+            self._set_setup(change)
 
-    def _restore_weight(self, edit: WeightChange, value: float) -> None:
-        self._is_dragging = False
-        self._link.send(messages.EditWeight(edit.run_id, edit.name, edit.index, value))
+    def _send_weight(self, run_id: int, name: str, index: int, value: float) -> None:
+        self._link.send(messages.EditWeight(run_id, name, index, value))
         self.weight_edited.emit()
-
-    def _restore_setup(self, setup: Setup) -> None:
-        self._is_dragging = False
-        self._set_setup(setup)
 
     def _set_setup(self, setup: Setup) -> None:
         self._store.set_setup(setup)
@@ -150,8 +141,7 @@ class TrainController(QObject):
                 change = WeightChange(run.run_id, name, index, before, value)
                 self._store.history.push(change)
                 self._is_dragging = False
-            self._link.send(messages.EditWeight(run.run_id, name, index, value))
-            self.weight_edited.emit()
+            self._send_weight(run.run_id, name, index, value)
 
     # Begin, continue, pause
 

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.structs import replace
 
 MOST_UNDO = 200
 
@@ -34,21 +35,18 @@ class SetupHistory:
         """True if there is a change to redo."""
         return bool(self._redo)
 
-    def push(self, change: Setup | WeightChange) -> None:
-        """Add a change of a weight, or the setup before a change of it."""
-        self._undo = [*self._undo[1 - MOST_UNDO :], change]
-        self._redo.clear()
-
-    def clear_redo(self) -> None:
-        """Forget the undone changes, after another change that is not pushed."""
+    def push(self, change: Setup | WeightChange, merge: bool = False) -> None:
+        """Add a change of a weight, or the setup before a change; ``merge`` it into the last."""
+        if not merge:
+            self._undo = [*self._undo[1 - MOST_UNDO :], change]
         self._redo.clear()
 
     def undo(self, setup: Setup) -> Setup | WeightChange | None:
-        """Pop the last change; ``setup``, the current one, can be restored by `redo`."""
+        """Return the setup or the edit that undoes the last change; `redo` restores ``setup``."""
         return _move(self._undo, self._redo, setup)
 
     def redo(self, setup: Setup) -> Setup | WeightChange | None:
-        """Pop the last change that was undone."""
+        """Return the setup or the edit that repeats the change that was undone last."""
         return _move(self._redo, self._undo, setup)
 
     def forget_weights(self) -> None:
@@ -63,5 +61,9 @@ def _move(
     if not source:
         return None
     change = source.pop()
-    target.append(change if isinstance(change, WeightChange) else setup)
+    if isinstance(change, WeightChange):
+        change = replace(change, before=change.after, after=change.before)
+        target.append(change)
+    else:
+        target.append(setup)
     return change

@@ -28,7 +28,7 @@ BROKEN = (
         (ShapeLab, "ask"),
         (CommandPalette, "open"),
     ),
-    *((LessonPane, "show_page"), (TrainSession, "fold")),
+    *((LessonPane, "show_page"), (TrainSession, "on_message")),
 )
 """Methods from every room and card."""
 

@@ -25,7 +25,7 @@ def test_an_edited_weight_leaves_the_setup_alone():
     history = SetupHistory()
     history.push(Setup(batch=1))
     history.push(EDIT)
-    assert history.undo(Setup(batch=2)) == EDIT
+    assert history.undo(Setup(batch=2)) == WeightChange(1, "0.weight", 0, before=1.0, after=0.5)
     assert history.undo(Setup(batch=2)) == Setup(batch=1)
     assert history.redo(Setup(batch=1)) == Setup(batch=2)
     assert history.redo(Setup(batch=2)) == EDIT
@@ -48,4 +48,12 @@ def test_weights_that_a_rewind_has_reverted_are_forgotten():
     history.forget_weights()
     assert not history.can_redo
     assert history.undo(Setup(batch=2)) == Setup(batch=1)
+    assert not history.can_undo
+
+
+def test_a_drag_is_one_change():
+    history = SetupHistory()
+    history.push(Setup(batch=1))
+    history.push(Setup(batch=2), merge=True)
+    assert history.undo(Setup(batch=3)) == Setup(batch=1)
     assert not history.can_undo
