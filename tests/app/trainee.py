@@ -30,7 +30,7 @@ class Trainee:
 
     def __init__(self, window):
         self.session, self.forked = window.rooms.session, time.monotonic()
-        window.rooms.show_room("training")
+        window.rooms.show_workspace("training")
         self.session.setup = SETUP
         self.session.state_changed.connect(self.tell)
         self.session.begin(play=True)

@@ -115,7 +115,7 @@ class Bench:
     def _program(self) -> Iterator[tuple[str, Deed]]:
         window = self.window
         clock = window.clock
-        yield "the program room", lambda: window.show_room("program")
+        yield "the program room", lambda: window.show_workspace("program")
         yield "an example opens", lambda: window._start_from(next(self._examples))
         yield "a card is selected", self._select
         yield "scrubbed to the middle", lambda: clock.seek(clock.length // 2)
@@ -145,7 +145,7 @@ class Bench:
 
     def _training(self) -> Iterator[tuple[str, Deed]]:
         window = self.window
-        yield "the training room", lambda: window.show_room("training")
+        yield "the training room", lambda: window.show_workspace("training")
         while not window.rooms.is_whole:
             self.rest(5)
         session, widgets = window.rooms.session, window.rooms.widgets

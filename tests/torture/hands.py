@@ -242,12 +242,12 @@ class Hands:
     # The other rooms
 
     def _enter(self, room):
-        self.window.show_room(room)
+        self.window.show_workspace(room)
         self.rest(0)
 
     def visit(self):
         """Go to the other room."""
-        self.window.show_room("training" if self.window.room == "program" else "program")
+        self.window.show_workspace("training" if self.window.room == "program" else "program")
 
     def train(self):
         """Train, pause, make a step, rewind, branch off, look at another page."""

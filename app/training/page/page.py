@@ -282,9 +282,12 @@ class TrainingPage(QWidget):
 
     def seen(self) -> dict[str, QWidget]:
         """Return the visible views by title."""
-        named = [*(widget for _, widget in self.views), *self.plots()]
+        named = [w for entry, w in self.views if entry.place in ("output", "model")] + [self.loss]
+        named += [w for entry, w in self.views if entry.place == "numbers"]
+        named += [self.flow, self.ratios, self.rate]
         shown: dict[str, QWidget] = {widget.accessibleName(): widget for widget in named}
         shown |= {"Graph": self.graph, "One step": self.lines, "Runs": self.table}
+        shown |= {w.accessibleName(): w for entry, w in self.views if entry.place == "steps"}
         return {title: widget for title, widget in shown.items() if widget.isVisibleTo(self)}
 
     def set_theme(self, theme: Theme) -> None:

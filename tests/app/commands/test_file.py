@@ -56,7 +56,7 @@ def test_a_program_that_is_opened_in_the_training_room_is_seen(settled, tmp_path
         lambda: file.open_example(settled, "Other", "y = 1"),
         lambda: file.new(settled),
     ):
-        settled.show_room("training")
+        settled.show_workspace("training")
         assert settled.room == "training"
         open_it()
         assert settled.room == "program"

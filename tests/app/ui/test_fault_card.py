@@ -38,14 +38,14 @@ def in_columns(card, settled):
 
 
 def test_a_fault_is_told_in_the_training_room_too(card, faults, settled, qtbot):
-    settled.show_room("training")
+    settled.show_workspace("training")
     qtbot.waitUntil(lambda: not settled.columns.isVisible())
     faults.note(FAULT)
     assert card.isVisible()
     assert settled.ground.rect().contains(card.geometry())
     found = settled.ground.childAt(card.geometry().center())
     assert found is card or card.isAncestorOf(found)
-    settled.show_room("program")
+    settled.show_workspace("program")
     qtbot.waitUntil(settled.columns.isVisible)
     assert card.isVisible()
     assert in_columns(card, settled)

@@ -245,7 +245,7 @@ def test_the_switch_shows_one_room(shown):
     switch, told = shown(WorkspaceSwitch()), []
     switch.picked.connect(told.append)
     switch.buttons["training"].click()
-    switch.show_room("program")
+    switch.show_workspace("program")
     assert told == ["training"]
     assert switch.buttons["program"].isChecked()
     assert not switch.buttons["training"].isChecked()

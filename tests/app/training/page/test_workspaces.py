@@ -23,7 +23,7 @@ from gradscribe.widgets.graph.export import png_bytes
 
 @pytest.fixture
 def training(window):
-    window.show_room("training")
+    window.show_workspace("training")
     assert window.rooms.widgets
     window.train_link.greet()
     window.train_link.begin(1, window.training.setup)
@@ -58,13 +58,13 @@ def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
     training.rooms.widgets.numbers.setCurrentIndex(0)
     with pytest.raises(Refused, match="is not open"):
         training.rooms.draw("Histograms")
-    training.show_room("program")
+    training.show_workspace("program")
     assert not train.export_view(training)
 
 
 def test_nothing_trains_before_the_room_is_entered(window):
     assert window.train_link.sent == []
-    assert window.room == "program"
+    assert window.workspace == "program"
 
 
 def test_entering_the_room_trains(training):
@@ -79,8 +79,8 @@ def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch)
     ticks = QTimer()
     ticks.timeout.connect(lambda: turns.append(rooms.stack.count()))
     ticks.start(0)
-    window.show_room("training")
-    assert window.room == "training"
+    window.show_workspace("training")
+    assert window.workspace == "training"
     assert rooms.stack.currentIndex() == 0, "nobody waits before there is something to see"
     assert not rooms.is_whole
     qtbot.waitUntil(lambda: rooms.stack.currentIndex() == 1)
@@ -101,11 +101,11 @@ def test_a_room_that_is_never_finished_leaves_no_widget_alone(window):
 
 def test_who_goes_back_meanwhile_stays_there(window, qtbot):
     rooms = window.rooms
-    window.show_room("training")
-    window.show_room("program")
+    window.show_workspace("training")
+    window.show_workspace("program")
     qtbot.waitUntil(lambda: not rooms._making.busy)
-    assert (window.room, rooms.stack.currentIndex()) == ("program", 0)
-    window.show_room("training")
+    assert (window.workspace, rooms.stack.currentIndex()) == ("program", 0)
+    window.show_workspace("training")
     assert rooms.stack.currentIndex() == 1
 
 
@@ -115,13 +115,13 @@ def test_a_room_that_was_prepared_is_there_at_once_and_trains_only_then(window, 
     qtbot.waitUntil(lambda: not rooms._making.busy)
     assert window.train_link.sent == []
     assert rooms.stack.currentIndex() == 0
-    window.show_room("training")
+    window.show_workspace("training")
     assert rooms.stack.currentIndex() == 1
     assert window.train_link.last(messages.Train) is not None
 
 
 def test_a_room_made_late_shows_what_was_told_before(window):
-    window.show_room("training")
+    window.show_workspace("training")
     window.train_link.greet()
     window.train_link.begin(1, window.training.setup)
     window.train_link.grow(1, 0, 40)
@@ -139,9 +139,9 @@ def test_a_room_made_late_shows_what_was_told_before(window):
 
 def test_the_switch_leads_there_and_back(window, qtbot):
     window.top.switch.buttons["training"].click()
-    assert window.room == "training"
+    assert window.workspace == "training"
     window.rooms.widgets.bar.switch.buttons["program"].click()
-    assert window.room == "program"
+    assert window.workspace == "program"
     assert (
         window.train_link.last(messages.WatchViews) is None
         or not window.train_link.last(messages.WatchViews).wishes
@@ -160,7 +160,7 @@ def test_space_and_arrows_drive_the_run(training, qtbot):
 
 
 def test_keys_in_the_program_s_room_leave_the_run_alone(training):
-    training.show_room("program")
+    training.show_workspace("program")
     sent = len(training.train_link.sent)
     training.menus.perform_by("play.step")
     training.menus.perform_by("train.fork")
@@ -330,7 +330,7 @@ def test_a_window_whose_engine_has_not_told_all_says_so_before_it_closes(trainin
 def test_a_step_is_shown_on_the_tape(training, sum_times, link):
     runs = len(link.runs)
     training.train_link.received.emit(messages.StepTape(1, 12, sum_times, "x = 1\n"))
-    assert training.room == "program"
+    assert training.workspace == "program"
     assert training.session.result.tape == sum_times
     assert training.editor.source() == "x = 1\n"
     assert training.session.view.position == 0
@@ -375,10 +375,10 @@ def test_what_the_window_has_to_say_is_seen_in_either_room(training):
     training.notices.tell(Notice("x", "The text cannot be kept"))
     assert strip.isVisibleTo(training)
     assert strip.parent() is training.rooms.widgets
-    training.show_room("program")
+    training.show_workspace("program")
     assert strip.isVisibleTo(training)
     training.notices.drop("x")
-    training.show_room("training")
+    training.show_workspace("training")
     assert not strip.isVisibleTo(training)
 
 
@@ -386,7 +386,7 @@ def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qt
     stack = training.rooms.stack
     for room in ("program", "training"):
         qtbot.waitUntil(stack.updatesEnabled)
-        training.show_room(room)
+        training.show_workspace(room)
         assert not stack.updatesEnabled()
     entered = training.rooms.draw()
     assert stack.updatesEnabled(), "a picture of the room has all that is in it"
@@ -396,8 +396,8 @@ def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qt
 def test_a_room_that_is_seen_already_stays_in_sight(training, qtbot):
     """Where an example is chosen on a card, the card closes in the same turn: no blank room."""
     for name in ("training", "program"):
-        training.show_room(name)
+        training.show_workspace(name)
         stack = training.rooms.stack
         qtbot.waitUntil(stack.updatesEnabled)
-        training.show_room(name)
+        training.show_workspace(name)
         assert stack.updatesEnabled()

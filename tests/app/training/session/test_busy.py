@@ -96,7 +96,7 @@ def test_nothing_is_waited_for_of_an_engine_that_is_gone(waiting, begun, train_l
 
 
 def test_the_room_says_it_in_its_bar(qtbot, window):
-    window.rooms.show_room("training")
+    window.rooms.show_workspace("training")
     qtbot.waitUntil(lambda: window.rooms.is_whole)
     window.rooms.waiting.told.emit("moons", "building the model…")
     assert window.rooms.widgets.bar._words == ("moons", "building the model…")

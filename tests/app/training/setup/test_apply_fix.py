@@ -94,7 +94,7 @@ def test_what_the_setup_does_not_cause_it_cannot_mend(finding, given):
 @pytest.fixture
 def step(window, record):
     """A window with a step on the tape of a run that never clears its gradients."""
-    window.show_room("training")
+    window.show_workspace("training")
     link = window.train_link
     link.greet()
     sick = setup.parse(SICK["missing-zero-grad"])

@@ -117,7 +117,7 @@ def test_the_form_takes_it_too(room, begun):
 
 def test_a_program_that_became_one_s_own_in_the_room_gives_its_module(window):
     window.session.load(Doc(source=NET, foreign=True))
-    window.rooms.show_room("training")
+    window.rooms.show_workspace("training")
     assert not window.rooms.session.source
     window.session.trust()
     assert window.rooms.session.source == NET
@@ -128,9 +128,9 @@ def test_who_comes_back_with_another_module_is_told(window):
     window.rooms.said.connect(said.append)
     window.session.edit(NET)
     window.rooms.session.setup = user_module.with_program_module(DEFAULT_SETUP, NET)
-    window.rooms.show_room("training")
+    window.rooms.show_workspace("training")
     assert not any("module" in one for one in said)
-    window.rooms.show_room("program")
+    window.rooms.show_workspace("program")
     window.session.edit(NET + "    x = 1\n")
-    window.rooms.show_room("training")
+    window.rooms.show_workspace("training")
     assert "Ctrl+Alt+M" in said[-1]
