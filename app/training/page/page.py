@@ -25,7 +25,6 @@ from gradscribe.app.ui.layout import GUTTER, Panel, scroll_area, separator, tab_
 from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
@@ -336,8 +335,3 @@ def _quiet_strip(words: Label) -> QFrame:
     row.addWidget(words)
     strip.hide()
     return strip
-
-
-def tab_index(tab: CompactTabs, title: str) -> int:
-    """Return the index of the tab with the full title ``title``."""
-    return next(i for i in range(tab.count()) if tab.full_text(i) == title)
