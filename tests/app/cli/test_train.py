@@ -270,10 +270,10 @@ def test_without_a_window_the_engine_has_its_full_share_of_a_busy_machine():
     assert words.split()[-1] == "0"
 
 
-KINDS = [({"data": "line"}, "Fit"), ({"data": "moons"}, "Boundary"),
-         ({"data": "plane"}, "Boundary"), ({"data": "spirals"}, "Boundary"),
-         ({"data": {"name": "digits", "n": 50}}, "Confusion"),
-         ({"data": "copy_tokens", "model": "recurrent"}, "Confusion")]  # fmt: skip
+KINDS = [({"data": "line"}, "FitPlot"), ({"data": "moons"}, "BoundaryPlot"),
+         ({"data": "plane"}, "BoundaryPlot"), ({"data": "spirals"}, "Boundary"),
+         ({"data": {"name": "digits", "n": 50}}, "ConfusionMatrix"),
+         ({"data": "copy_tokens", "model": "recurrent"}, "ConfusionMatrix")]  # fmt: skip
 
 
 def test_each_kind_of_data_has_its_picture(qtbot, tmp_path):
