@@ -271,7 +271,7 @@ def test_without_a_window_the_engine_has_its_full_share_of_a_busy_machine():
 
 
 KINDS = [({"data": "line"}, "FitPlot"), ({"data": "moons"}, "BoundaryPlot"),
-         ({"data": "plane"}, "BoundaryPlot"), ({"data": "spirals"}, "Boundary"),
+         ({"data": "plane"}, "BoundaryPlot"), ({"data": "spirals"}, "BoundaryPlot"),
          ({"data": {"name": "digits", "n": 50}}, "ConfusionMatrix"),
          ({"data": "copy_tokens", "model": "recurrent"}, "ConfusionMatrix")]  # fmt: skip
 
