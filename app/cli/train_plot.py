@@ -1,6 +1,7 @@
 """Plot of a training run: its curves, and the model's predictions with the data."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -10,14 +11,16 @@ from gradscribe.app.cli.train import TrainOutcome
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.window.startup import make_app
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.drawing.points import PlanePoints
-from gradscribe.widgets.plots.drawing.shading import AROUND_ZERO, shading_legend, shading_of
+from gradscribe.widgets.plots.drawing.points import points_of
+from gradscribe.widgets.plots.drawing.shading import shading_legend, shading_of
 from gradscribe.widgets.plots.plot import Plot
 from gradscribe.widgets.plots.step_series import StepSeries
-from gradscribe.widgets.plots.views.boundary import BoundaryPlot, Ground
+from gradscribe.widgets.plots.training_view import ShownRun
+from gradscribe.widgets.plots.views import confusion, fit_plot
+from gradscribe.widgets.plots.views.boundary import BoundaryPlot, to_ground
 from gradscribe.widgets.plots.views.confusion import ConfusionMatrix
 from gradscribe.widgets.plots.views.curve_plot import CurvePlot, PlotCurve
-from gradscribe.widgets.plots.views.fit_plot import FitPlot
+from gradscribe.widgets.plots.views.fit_plot import FitPlot, show_curve_data
 
 SIZE = (1200, 480)
 MARGIN, GAP = 16, 24
@@ -72,51 +75,32 @@ def loss_plot(outcome: TrainOutcome, look: Theme) -> CurvePlot:
 
 def prediction_plot(outcome: TrainOutcome) -> Plot | None:
     """Return the plot of the predictions with the data; None if they cannot be drawn."""
-    views = outcome.views
+    begun, views = outcome.begun, outcome.views
+    run = ShownRun(begun, outcome.data, views)
+    plot: Plot
     if "fit" in views:
-        return _fit(outcome)
-    if "boundary" in views:
-        return _boundary(outcome)
-    if "confusion" in views:
-        arrays = views["confusion"].arrays
-        counts = arrays["train"].array() + arrays["val"].array()
+        plot = FitPlot()
+        show_curve_data(plot, outcome.data)
+        fit_plot.ENTRY.show(plot, run, views["fit"])
+    elif "boundary" in views:
+        plot = _boundary(outcome)
+    elif "confusion" in views:
         plot = ConfusionMatrix()
-        plot.show_counts(counts.astype(np.intp), outcome.begun.classes)
-        return plot
-    return None
-
-
-def _fit(outcome: TrainOutcome) -> Plot:
-    arrays, data = outcome.views["fit"].arrays, outcome.data
-    x, y = data.x.array()[:, 0], data.y.array().reshape(len(data.x.array()), -1)[:, 0]
-    plot = FitPlot()
-    plot.residuals.hide()
-    names = (data.x_names or ("x",))[0], "y"
-    plot.show_points(x, y, ~data.train.array(), names)
-    plot.show_curve(arrays["x"].array(), arrays["y"].array()[:, 0])
+        confusion.ENTRY.show(plot, run, views["confusion"])
+    else:
+        return None
+    plot.hide_tools()
     return plot
 
 
-def _boundary(outcome: TrainOutcome) -> Plot:
-    arrays, data, begun = outcome.views["boundary"].arrays, outcome.data, outcome.begun
-    left, bottom, right, top = arrays["box"].array().tolist()
-    grid = arrays["grid"].array()[:, ::-1]
-    ground = (grid[0] if len(grid) == 1 else np.moveaxis(grid, 0, -1)).astype(np.float32)
-    logits = None
-    if begun.setup.loss is not None and begun.setup.loss.name == "bce" and len(grid) == 1:
-        logits, ground = ground, np.tanh(ground / 2)
-    x, y, validation = data.x.array(), data.y.array(), ~data.train.array()
-    numbers = x[:, 0].astype(float), x[:, 1].astype(float)
-    shading = AROUND_ZERO
-    if begun.task == "regression":
-        points = PlanePoints(*numbers, targets=y[:, 0].astype(float), validation=validation)
-        shading = shading_of(y[:, 0])
-    else:
-        kinds = y.astype(np.intp)
-        points = PlanePoints(*numbers, kinds=kinds, validation=validation, names=begun.classes)
+def _boundary(outcome: TrainOutcome) -> BoundaryPlot:
+    data, begun = outcome.data, outcome.begun
+    is_regression = begun.task == "regression"
+    points = replace(points_of(data, (), is_regression), names=begun.classes)
     plot = BoundaryPlot()
     if points.targets is not None:
-        plot.set_caption(shading_legend(shading, "".join(data.y_names[:1])))
-    plot.show_ground(Ground((left, bottom, right, top), ground, shading, logits))
+        plot.set_caption(shading_legend(shading_of(points.targets), "".join(data.y_names[:1])))
+    of_logits = begun.setup.loss is not None and begun.setup.loss.name == "bce"
+    plot.show_ground(to_ground(outcome.views["boundary"], is_regression, points, of_logits))
     plot.show_points(points)
     return plot

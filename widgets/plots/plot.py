@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
@@ -69,6 +69,8 @@ class Plot(QWidget):
 
     captioned = Signal(str)
     """Description of what is under the mouse; empty for nothing."""
+    wished = Signal()
+    """Other views of the engine are needed."""
 
     def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,6 +137,14 @@ class Plot(QWidget):
         self.caption.setVisible(is_shown)
         self.heading.setToolTip("" if is_shown else words)
 
+    def hide_tools(self) -> None:
+        """Hide the controls, for an image of the plot alone."""
+        for place in range(self.tools.count()):
+            item = self.tools.itemAt(place)
+            tool = item.widget() if item is not None else None
+            if tool is not None:
+                tool.hide()
+
     def refresh(self) -> None:
         """Repaint the canvas."""
         self.canvas.refresh()
@@ -146,6 +156,16 @@ class Plot(QWidget):
     def handle(self, happened: QEvent) -> bool:  # noqa: ARG002
         """Handle an event of the canvas; return whether it was consumed."""
         return False
+
+
+def switch_button(name: str, tip: str, on: bool) -> QPushButton:
+    """Return a small button that can be on or off."""
+    button = QPushButton(name)
+    button.setProperty("crumb", True)
+    button.setCheckable(True)
+    button.setChecked(on)
+    button.setToolTip(tip)
+    return button
 
 
 def draw_dot(

@@ -1,13 +1,8 @@
 """Stacked pages below a row of small buttons."""
 
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from gradscribe.widgets.plots.plot import switch_button
 
 
 class ButtonPages(QWidget):
@@ -20,10 +15,7 @@ class ButtonPages(QWidget):
         row.setContentsMargins(16, 10, 12, 0)
         row.setSpacing(6)
         for number, (title, page) in enumerate(pages):
-            button = QPushButton(title)
-            button.setProperty("crumb", True)
-            button.setCheckable(True)
-            button.setChecked(number == 0)
+            button = switch_button(title, "", number == 0)
             self.buttons.addButton(button, number)
             self.stack.addWidget(page)
             row.addWidget(button)

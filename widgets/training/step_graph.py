@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout,
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.view import GraphView
+from gradscribe.widgets.plots.plot import switch_button
 
 LAYERS = ("Values", "Gradients", "Shapes")
 
@@ -26,10 +27,7 @@ class StepGraph(QWidget):
         switches.setContentsMargins(0, 0, 0, 0)
         switches.setSpacing(6)
         for name in LAYERS:
-            button = self.layers[name] = QPushButton(name)
-            button.setProperty("crumb", True)
-            button.setCheckable(True)
-            button.setChecked(name != "Shapes")
+            button = self.layers[name] = switch_button(name, "", name != "Shapes")
             button.toggled.connect(self._set_layers)
             switches.addWidget(button)
         fit = QPushButton("Fit")

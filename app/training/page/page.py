@@ -1,9 +1,13 @@
 """The training page: layout of bar, set-up, plots and step axis."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import itemgetter
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -19,44 +23,34 @@ from PySide6.QtWidgets import (
 
 from gradscribe.app.ui.layout import GUTTER, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.theming import Themed
-from gradscribe.engine.protocol.training import Parameter
-from gradscribe.widgets.base.choice import Choice
+from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots import views
+from gradscribe.widgets.plots.plot import switch_button
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.boundary import BoundaryPlot
-from gradscribe.widgets.plots.views.confusion import ConfusionMatrix
 from gradscribe.widgets.plots.views.curve_plot import CurvePlot
 from gradscribe.widgets.plots.views.fit_plot import FitPlot
-from gradscribe.widgets.plots.views.gradient_bars import GradientBars
-from gradscribe.widgets.plots.views.histograms import HistogramGrid
-from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.plots.views.unit_maps import UnitMaps
+from gradscribe.widgets.plots.views.weight_table import WeightTable
 from gradscribe.widgets.training.bar import TrainingBar
 from gradscribe.widgets.training.button_pages import ButtonPages
 from gradscribe.widgets.training.run_table import RunTable
-from gradscribe.widgets.training.setup.element_picker import ElementPicker
 from gradscribe.widgets.training.setup.file_preview import FilePreview
 from gradscribe.widgets.training.setup.setup_form import SetupForm
 from gradscribe.widgets.training.step_graph import StepGraph
 from gradscribe.widgets.training.step_lines import StepLines
 from gradscribe.widgets.training.step_slider import StepSlider
-from gradscribe.widgets.training.weight_table import WeightTable
 
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the default width."""
 LEAST, BORDER = 270, 1
-OPTIMIZER_CAPTION = "optimizer state of each parameter"
-DIRECTIONS = {
-    "random": "random",
-    "pca": "PCA",
-    "parameters": "parameters",
-}
-"""Kinds of directions for the loss surface."""
-CLASS_LABELS = tuple(f"class {number}" for number in range(5))
-"""Classes of points that can be drawn."""
 SHORT_TITLES = {"Loss surface": "Surface", "Over time": "Time"}
 """Short titles of tabs, as four of them share a narrow column."""
+
+
+W = TypeVar("W", bound=QWidget)
 
 
 class TrainingPage(QWidget):
@@ -67,6 +61,8 @@ class TrainingPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None, at_once: bool = True) -> None:
         super().__init__(parent)
+        self.views: list[tuple[TrainingView[Any], Any]] = []
+        """The views with their widgets, in the order of their tabs."""
         self.making = self._make()
         if at_once:
             for _ in self.making:
@@ -82,10 +78,10 @@ class TrainingPage(QWidget):
         yield
         yield from self._make_frame()
         yield from self._make_form()
-        yield from self._make_pictures()
-        yield from self._make_steps()
-        yield from self._make_curves()
-        yield from self._make_numbers()
+        yield from self._make_parts()
+        yield from self._make_tabs()
+        self.boundary, self.fit = self.view(BoundaryPlot), self.view(FitPlot)
+        self.units, self.weights = self.view(UnitMaps), self.view(WeightTable)
 
     def _make_frame(self) -> Iterator[None]:
         """Build the columns and strips that contain everything else."""
@@ -149,38 +145,76 @@ class TrainingPage(QWidget):
             self._setup.setMinimumWidth(max(LEAST, needs))
         return super().eventFilter(watched, happened)
 
-    def _make_pictures(self) -> Iterator[None]:
-        self.picture = QStackedWidget()
-        self.says.addTab(self.picture, "Output")
-        self.boundary = BoundaryPlot()
-        self._make_boundary_tools()
-        self.picture.addWidget(self.boundary)
-        yield
-        self.fit, self.confusion = FitPlot(self), ConfusionMatrix(self)
-        for view in (self.fit, self.confusion):
-            self.picture.addWidget(view)
-            yield
-        self.units = UnitMaps()
-        self.says.addTab(self.units, "Network")
-        yield
-        self.surface = LossSurface()
-        self._make_directions()
-        self.says.addTab(self.surface, "Loss surface")
-        yield
+    def _make_tabs(self) -> Iterator[None]:
+        """Build all tabs: those of the registered views, and those that others fill."""
+        for place, tabs in (("model", self.says), ("steps", self.below), ("numbers", self.numbers)):
+            entries = [entry for entry in views.entries() if entry.place == place]
+            made: list[tuple[int, str, Callable[[], QWidget]]] = [
+                (entry.order, entry.tab, partial(self._make_view, entry)) for entry in entries
+            ]
+            for _, title, make in sorted([*made, *self._own_tabs(place)], key=itemgetter(0)):
+                tabs.addTab(make(), title)
+                yield
+            tabs.shorten(SHORT_TITLES)
+
+    def _own_tabs(self, place: str) -> list[tuple[int, str, Callable[[], QWidget]]]:
+        tabs: dict[str, list[tuple[int, str, Callable[[], QWidget]]]] = {
+            "model": [(10, "Output", self._make_outputs), (40, "Graph", lambda: self.graph)],
+            "steps": [
+                (10, "One step", lambda: scroll_area(self.lines)),
+                (20, "Runs", lambda: self.table),
+            ],
+            "numbers": [(20, "Over time", lambda: self.over_time)],
+        }
+        return tabs[place]
+
+    def _make_view(self, entry: TrainingView[Any]) -> QWidget:
+        widget: QWidget = entry.make()
+        self.views.append((entry, widget))
+        return widget
+
+    def _make_outputs(self) -> QWidget:
+        for entry in views.entries():
+            if entry.place == "output":
+                self.picture.addWidget(self._make_view(entry))
+        return self.picture
+
+    def view(self, kind: type[W]) -> W:
+        """Return the view whose widget is a ``kind``."""
+        return next(widget for _, widget in self.views if isinstance(widget, kind))
+
+    def open_views(self) -> list[tuple[TrainingView[Any], QWidget]]:
+        """Return the views whose tabs are open."""
+        current = [tabs.currentWidget() for tabs in (self.says, self.below, self.numbers)]
+        shown = [self.picture.currentWidget() if w is self.picture else w for w in current]
+        return [view for view in self.views if view[1] in shown]
+
+    def show_data(self, run: ShownRun, drawn: NDArray[np.float64] | None) -> None:
+        """Show a run's data, and the output that fits them."""
+        outputs = (view for view in self.views if view[0].place == "output")
+        self.picture.setCurrentWidget(next(w for entry, w in outputs if entry.applies(run)))
+        for entry, widget in self.views:
+            entry.show_data(widget, run, drawn)
+
+    def show_view(self, run: ShownRun, reply: ViewReply) -> None:
+        """Show a view of the engine wherever it belongs."""
+        for entry, widget in self.views:
+            if reply.kind in entry.kinds:
+                entry.show(widget, run, reply)
+
+    def clear_views(self) -> None:
+        """Clear all views: the current run has not begun."""
+        for entry, widget in self.views:
+            entry.clear(widget)
+
+    def _make_parts(self) -> Iterator[None]:
+        """Build the widgets that are no views of the engine."""
+        self.picture = QStackedWidget(self)
         self.graph = StepGraph(self)
         yield
-        self.says.addTab(self.graph, "Graph")
-        self.says.shorten(SHORT_TITLES)
+        self.lines, self.table = StepLines(self), RunTable(self)
         yield
-
-    def _make_steps(self) -> Iterator[None]:
-        self.lines, self.table, self.weights = StepLines(self), RunTable(self), WeightTable(self)
-        yield
-        self.below.addTab(scroll_area(self.lines), "One step")
-        yield
-        for title, page in (("Runs", self.table), ("Weights", self.weights)):
-            self.below.addTab(page, title)
-            yield
+        yield from self._make_curves()
 
     def _make_curves(self) -> Iterator[None]:
         self._make_loss_tools()
@@ -197,46 +231,8 @@ class TrainingPage(QWidget):
         )
         yield
 
-    def _make_numbers(self) -> Iterator[None]:
-        self.gradients, self.histograms = GradientBars(self), HistogramGrid(self)
-        self.spread_of = _choice("Which numbers", ("weight", "gradient", "activation"))
-        self.histograms.tools.addWidget(self.spread_of)
-        yield
-        self.optimizer = HistogramGrid(self)
-        self.optimizer.heading.set_text("Optimizer state")
-        self.optimizer.set_caption(OPTIMIZER_CAPTION)
-        yield
-        pages = {"Now": self.gradients, "Over time": self.over_time}
-        pages |= {"Spread": self.histograms, "State": self.optimizer}
-        for title, page in pages.items():
-            self.numbers.addTab(page, title)
-            yield
-        self.numbers.shorten(SHORT_TITLES)
-
-    def _make_directions(self) -> None:
-        self._has_two = False
-        self.directions = _choice("Directions", ())
-        for kind, title in DIRECTIONS.items():
-            self.directions.addItem(title, kind)
-        self.across, self.up = ElementPicker("Across"), ElementPicker("Up")
-        for pick in (self.across, self.up):
-            pick.hide()
-            self.surface.tools.addWidget(pick)
-        self.surface.tools.addWidget(self.directions)
-
-    def offer_directions(self, parameters: Sequence[Parameter]) -> None:
-        """Offer directions for the loss surface; a model of two numbers has only one plane."""
-        for flat, pick in enumerate((self.across, self.up)):
-            pick.set_parameters(parameters, flat)
-        has_two, had_two = sum(math.prod(p.shape) for p in parameters) == 2, self._has_two
-        self._has_two = has_two
-        if has_two != had_two:
-            with QSignalBlocker(self.directions):
-                kind = "parameters" if has_two else "random"
-                self.directions.setCurrentIndex(self.directions.findData(kind))
-
     def _make_loss_tools(self) -> None:
-        self.log = _switch("Log", "Logarithmic axis", True)
+        self.log = switch_button("Log", "Logarithmic axis", True)
         self.log.toggled.connect(self.loss.set_log)
         self.smooth = QSlider(Qt.Orientation.Horizontal)
         self.smooth.setRange(0, 10)
@@ -249,36 +245,11 @@ class TrainingPage(QWidget):
             self.loss.tools.addWidget(part)
         self._set_smoothing(self.smooth.value())
 
-    def _make_boundary_tools(self) -> None:
-        self.discrete = _switch("Discrete", "Show which side it takes, not how sure it is", False)
-        self.discrete.toggled.connect(self.boundary.set_discrete)
-        self.held_back = _switch("Validation", "Show the points it does not learn from", True)
-        self.held_back.toggled.connect(self.boundary.set_validation)
-        self.brush = _choice("Class that a click draws", CLASS_LABELS)
-        self.brush.setCurrentIndex(self.boundary.brush)
-        self.brush.currentIndexChanged.connect(self._set_brush)
-        self.brush.hide()
-        for part in (self.brush, self.held_back, self.discrete):
-            self.boundary.tools.addWidget(part)
-
-    def _set_brush(self, place: int) -> None:
-        self.boundary.brush = place
-
-    def name_classes(self, names: Sequence[str]) -> None:
-        """Rename the first classes that a click can draw; the rest have their default names."""
-        for kind, name in enumerate((*names, *CLASS_LABELS[len(names) :])[: len(CLASS_LABELS)]):
-            self.brush.setItemText(kind, name)
-
     def set_drawable(self, drawable: bool, validates: bool = True) -> None:
-        """Enable or disable drawing, moving and removing points in the plots.
-
-        ``validates``: some points may be for validation, so that their switch is shown.
-        """
-        for plot in (self.boundary, self.fit):
-            plot.editable = drawable
-            plot.refresh()
-        self.brush.setVisible(drawable)
-        self.held_back.setVisible(validates or not drawable)
+        """Enable or disable drawing, moving and removing points in the plots."""
+        self.boundary.set_drawable(drawable, validates)
+        self.fit.editable = drawable
+        self.fit.refresh()
 
     def _set_smoothing(self, place: int) -> None:
         self.loss.set_smoothing(place * place / 1000)
@@ -310,12 +281,13 @@ class TrainingPage(QWidget):
 
     def seen(self) -> dict[str, QWidget]:
         """Return the visible views by title."""
-        plots = (self.boundary, self.fit, self.confusion, self.units, self.surface, self.loss)
-        more = (self.gradients, self.flow, self.ratios, self.rate, self.histograms)
-        views: dict[str, QWidget] = {view.accessibleName(): view for view in (*plots, *more)}
-        views |= {"Graph": self.graph, "Optimizer state": self.optimizer, "One step": self.lines}
-        views |= {"Runs": self.table, "Weights": self.weights}
-        return {title: view for title, view in views.items() if view.isVisibleTo(self)}
+        named = [w for entry, w in self.views if entry.place in ("output", "model")] + [self.loss]
+        named += [w for entry, w in self.views if entry.place == "numbers"]
+        named += [self.flow, self.ratios, self.rate]
+        shown: dict[str, QWidget] = {widget.accessibleName(): widget for widget in named}
+        shown |= {"Graph": self.graph, "One step": self.lines, "Runs": self.table}
+        shown |= {w.accessibleName(): w for entry, w in self.views if entry.place == "steps"}
+        return {title: widget for title, widget in shown.items() if widget.isVisibleTo(self)}
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme`` everywhere."""
@@ -329,18 +301,10 @@ class TrainingPage(QWidget):
             *self.form.sections(),
             self.form.thumbnails,
             self.file,
-            self.boundary,
-            self.fit,
-            self.confusion,
-            self.units,
-            self.surface,
+            *(widget for _, widget in self.views),
             self.graph,
-            self.gradients,
-            self.histograms,
-            self.optimizer,
             *self.plots(),
             self.lines,
-            self.weights,
             self.table,
             self.axis,
         )
@@ -371,25 +335,3 @@ def _quiet_strip(words: Label) -> QFrame:
     row.addWidget(words)
     strip.hide()
     return strip
-
-
-def _switch(name: str, tip: str, on: bool) -> QPushButton:
-    button = QPushButton(name)
-    button.setProperty("crumb", True)
-    button.setCheckable(True)
-    button.setChecked(on)
-    button.setToolTip(tip)
-    return button
-
-
-def _choice(name: str, choices: tuple[str, ...]) -> Choice:
-    box = Choice()
-    box.setAccessibleName(name)
-    box.setToolTip(name)
-    box.addItems(list(choices))
-    return box
-
-
-def tab_index(tab: CompactTabs, title: str) -> int:
-    """Return the index of the tab with the full title ``title``."""
-    return next(i for i in range(tab.count()) if tab.full_text(i) == title)

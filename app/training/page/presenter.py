@@ -3,11 +3,9 @@
 import math
 from collections.abc import Iterator
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
-from gradscribe.app.training.page import network_adapter, view_adapters
 from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.curves import RunCurves
@@ -17,20 +15,20 @@ from gradscribe.app.training.session.stop_conditions import StopConditionControl
 from gradscribe.app.training.setup import mistakes, model_fit, user_module
 from gradscribe.app.training.setup.errors import SetupErrors
 from gradscribe.app.training.setup.own_data import OwnData
-from gradscribe.engine.protocol.setup import JsonValue, Setup
+from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.plots.drawing.colors import run_color
+from gradscribe.widgets.plots.plot import Plot
+from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun
+from gradscribe.widgets.plots.views import network
 from gradscribe.widgets.training.run_table import RunTableRow
 
 TURN_MS = 12
 """Longest time that the form is filled in one turn of the event loop."""
-SLOW_MS = 200
-SURFACE_MS = 1500
 REWIND_STEPS = 100
-DRAWING_HINT = "click draws, drag moves, right click takes away"
 
 
 class TrainPresenter(QObject):
@@ -46,8 +44,6 @@ class TrainPresenter(QObject):
         self._session, self._page = session, page
         self._theme = Theme.load("light")
         self._visible = False
-        self._data = ""
-        """The name of the data set that is shown."""
         self._blank = False
         self.offering, self.following = TimeSlices(TURN_MS, self), TimeSlices(TURN_MS, self)
         """Pending work on the form: offering the catalogue, and showing another setup."""
@@ -118,10 +114,9 @@ class TrainPresenter(QObject):
             plot.step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
-        page.spread_of.currentIndexChanged.connect(lambda _at: self.want())
-        page.directions.currentIndexChanged.connect(lambda _at: self.want())
-        for chosen in (page.across.chosen, page.up.chosen, page.units.sampled):
-            chosen.connect(self.want)
+        for _, widget in page.views:
+            if isinstance(widget, Plot):
+                widget.wished.connect(self.want)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` everywhere."""
@@ -153,30 +148,9 @@ class TrainPresenter(QObject):
         wishes = [ViewRequest("scores", SLOW_MS)]
         if run.setup.mistakes:
             wishes.append(ViewRequest("beside", SLOW_MS))
-        kind = view_adapters.plot_kind(run)
-        if page.says.currentWidget() is page.picture:
-            options: dict[str, JsonValue] = (
-                {"side": view_adapters.GRID_SIDE} if kind == "boundary" else {}
-            )
-            if kind == "boundary" and (held := page.boundary.held) is not None:
-                options["around"] = [*held]
-            wishes.append(ViewRequest(kind, 33, options))
-        elif page.says.currentWidget() is page.units:
-            wishes += [
-                ViewRequest("units", 50, {"sample": page.units.sample}),
-                ViewRequest("weights", 100),
-            ]
-        elif page.says.currentWidget() is page.surface:
-            wishes.append(ViewRequest("surface", SURFACE_MS, self._directions()))
-        if page.below.currentWidget() is page.weights and ViewRequest("weights", 100) not in wishes:
-            wishes.append(ViewRequest("weights", 100))
-        by_page: dict[object, ViewRequest] = {
-            page.gradients: ViewRequest("gradients", 50),
-            page.histograms: ViewRequest("histograms", 100, {"of": page.spread_of.currentText()}),
-            page.optimizer: ViewRequest("optimizer", SLOW_MS),
-        }
-        wish = by_page.get(page.numbers.currentWidget())
-        self._session.controller.watch([*wishes, wish] if wish is not None else wishes)
+        for entry, widget in page.open_views():
+            wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
+        self._session.controller.watch(wishes)
 
     def _edit(self, setup: Setup) -> None:
         """Apply a changed setup, with the other changes that its mistakes need."""
@@ -205,20 +179,10 @@ class TrainPresenter(QObject):
 
     def _switch(self, name: str) -> None:
         """Toggle a feature of the model."""
-        setup = network_adapter.toggle_feature(self._session.setup, name)
+        setup = network.toggle_feature(self._session.setup, name)
         if setup == self._session.setup:
             self._session.said.emit("A model needs at least one input")
         self._session.controller.change(setup)
-
-    def _directions(self) -> dict[str, JsonValue]:
-        """Return the options of the view ``surface``: the plane in weight space."""
-        page = self._page
-        chosen = page.directions.currentData()
-        for pick in (page.across, page.up):
-            pick.setVisible(chosen == "parameters")
-        if chosen != "parameters":
-            return {"directions": chosen}
-        return {"directions": chosen, "x": page.across.flat(), "y": page.up.flat()}
 
     # From the session to the widgets
 
@@ -231,60 +195,29 @@ class TrainPresenter(QObject):
         self.following.run(self._page.form.follow(self._session.setup))
         run, was_blank, self._blank = self._session.run, self._blank, self.own.has_no_points
         if was_blank and not self._blank and run is not None:
-            self._show_data(run)
-            for view in run.views.values():
-                view_adapters.show_view(self._page, run, view)
+            self._show_all(run)
 
     def _show_begun(self, run: RunState) -> None:
         if run.run_id != self._session.store.look.run_id or run.begun is None:
             return
         page = self._page
-        if self._data != run.begun.setup.data.name:
-            self._data = run.begun.setup.data.name
-            page.boundary.refit()
         self.own.show_note(run.begun.note)
         page.lines.set_lines(run.begun.lines)
-        page.weights.set_parameters(run.begun.parameters)
-        page.offer_directions(run.begun.parameters)
-        page.confusion.show_counts(np.zeros((0, 0), np.intp))
-        page.fit.show_curve(np.empty(0), np.empty(0))
-        if not run.begun.units:
-            # Otherwise the old units stay until new ones arrive, to avoid flicker.
-            page.units.show_layers(())
-        page.histograms.show_histograms(())
-        page.optimizer.show_histograms(())
-        view_adapters.note_size_limits(page, run)
-        self._show_data(run)
-        for view in run.views.values():
-            view_adapters.show_view(page, run, view)
+        for entry, widget in page.views:
+            entry.begin(widget, run.begun)
+        self._show_all(run)
         self.want()
         self._show_state(run)
 
+    def _show_all(self, run: RunState) -> None:
+        self._show_data(run)
+        for view in run.views.values():
+            self._page.show_view(_shown(run), view)
+
     def _show_data(self, run: RunState) -> None:
-        page, begun, data = self._page, run.begun, run.data
-        kind = view_adapters.plot_kind(run)
-        places = {"boundary": page.boundary, "fit": page.fit, "residuals": page.fit}
-        shown = places.get(kind, page.confusion)
-        page.picture.setCurrentWidget(shown)
-        if begun is None or data is None:
-            return
-        page.form.offer_features(data.x_names)
-        is_regression = begun.task in ("regression", "any")
-        if kind == "boundary":
-            points = view_adapters.to_points(data, begun.classes, is_regression)
-            points = view_adapters.with_drawn_points(points, self.own.drawn())
-            page.boundary.show_points(points)
-            page.units.show_points(points)
-            words = [
-                view_adapters.class_legend(begun.task, begun.classes, points.targets, data.y_names)
-            ]
-            words += (
-                [DRAWING_HINT] if page.boundary.editable else view_adapters.axes_note(data.x_names)
-            )
-            page.boundary.set_caption(" · ".join(words))
-            page.boundary.show_note("")
-        elif kind == "fit" and data.x.shape[0]:
-            view_adapters.show_curve_data(page, data, self.own.drawn())
+        self._page.show_data(_shown(run), self.own.drawn())
+        if run.begun is not None and run.data is not None:
+            self._page.form.offer_features(run.data.x_names)
 
     def _show_view(self, kind: str) -> None:
         run = self._session.run
@@ -296,7 +229,7 @@ class TrainPresenter(QObject):
         elif kind == "beside":
             self._show_beside(run)
         elif kind in run.views and not self.own.has_no_points:
-            view_adapters.show_view(self._page, run, run.views[kind])
+            self._page.show_view(_shown(run), run.views[kind])
 
     def _show_state(self, run: RunState) -> None:
         if run.run_id != self._session.store.look.run_id:
@@ -409,3 +342,7 @@ class TrainPresenter(QObject):
         run = self._session.run
         if run is not None:
             self._session.controller.rewind(max(0, run.step - REWIND_STEPS))
+
+
+def _shown(run: RunState) -> ShownRun:
+    return ShownRun(run.begun, run.data, run.views)

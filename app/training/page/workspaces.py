@@ -40,15 +40,6 @@ IMAGE_SCALE = 2
 BELOW_BAR = 2
 """Index in a page's layout below its bar and rule."""
 PAGE_MODULES = (
-    "gradscribe.widgets.plots.plot",
-    "gradscribe.widgets.plots.views.boundary",
-    "gradscribe.widgets.plots.views.gradient_bars",
-    "gradscribe.widgets.plots.views.fit_plot",
-    "gradscribe.widgets.plots.views.histograms",
-    "gradscribe.widgets.plots.views.curve_plot",
-    "gradscribe.widgets.plots.views.confusion",
-    "gradscribe.widgets.plots.views.loss_surface",
-    "gradscribe.widgets.plots.views.unit_maps",
     "gradscribe.widgets.training.bar",
     "gradscribe.widgets.training.setup.sections",
     "gradscribe.widgets.training.setup.setup_form",
@@ -56,13 +47,11 @@ PAGE_MODULES = (
     "gradscribe.widgets.training.setup.file_preview",
     "gradscribe.widgets.training.step_slider",
     "gradscribe.widgets.training.step_graph",
-    "gradscribe.widgets.training.weight_table",
     "gradscribe.app.training.page.page",
     "gradscribe.app.training.page.live_graph",
-    "gradscribe.app.training.page.view_adapters",
     "gradscribe.app.training.page.presenter",
 )
-"""Modules of the training page, imported one at a time."""
+"""Modules of the training page, imported one at a time after those of its views."""
 
 
 class Workspaces(QObject):
@@ -201,7 +190,8 @@ class Workspaces(QObject):
 
     def _make(self) -> Iterator[None]:
         # Not at the top of the file: importing the plots would delay the program's first paint.
-        for name in PAGE_MODULES:
+        views = import_module("gradscribe.widgets.plots.views")
+        for name in (*views.module_names(), *PAGE_MODULES):
             import_module(name)
             yield
         from gradscribe.app.training.page.page import TrainingPage

@@ -1,6 +1,5 @@
 """State of the training page: setup, runs, view."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -143,7 +142,7 @@ Listed = Callable[[Catalogue], None]
 
 def parameter_count(run: RunState) -> int:
     """Return the number of parameters of its model; 0 before it is known."""
-    return sum(math.prod(p.shape) for p in run.begun.parameters) if run.begun else 0
+    return run.begun.parameter_count if run.begun else 0
 
 
 def reply_timeout_ms(run: RunState) -> int:

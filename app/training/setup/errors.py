@@ -4,7 +4,6 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from gradscribe.app.training.page import view_adapters
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.setup.own_data import OwnData
@@ -44,7 +43,7 @@ class SetupErrors(QObject):
         run = self._session.run
         if why and run is not None and run.begun is None:
             # The views still show the run before: this run has nothing to show.
-            view_adapters.clear_plots(page)
+            page.clear_views()
         self._set_above(why if why and not page.form.has_setting(place) else "")
         self._check_timer.start()
 

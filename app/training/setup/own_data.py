@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
-from gradscribe.app.training.page import view_adapters
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
@@ -14,7 +13,7 @@ from gradscribe.app.training.setup.data_watch import DataWatch
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import FileSummary, Option
-from gradscribe.widgets.plots.drawing.points import NO_POINTS
+from gradscribe.widgets.plots.drawing.points import NO_POINTS, class_labels, with_drawn_points
 
 Floats = NDArray[np.float64]
 CURVE_COLUMNS = ("x", "y")
@@ -93,9 +92,9 @@ class OwnData(QObject):
             self._page.fit.show_points(*self._drawn.T)
         else:
             begun = self._session.run.begun if self._session.run is not None else None
-            names = view_adapters.class_labels(begun.classes) if begun is not None else ()
+            names = class_labels(begun.classes) if begun is not None else ()
             blank = dataclasses.replace(NO_POINTS, names=names)
-            self._page.boundary.show_points(view_adapters.with_drawn_points(blank, self._drawn))
+            self._page.boundary.show_points(with_drawn_points(blank, self._drawn))
 
     def drawn(self) -> Floats | None:
         """Return the points drawn by hand, (n, 2) on a curve or (n, 3) with their class.
@@ -240,7 +239,7 @@ class OwnData(QObject):
 
     def _offer_classes(self, run: RunState) -> None:
         if run is self._session.run and run.begun is not None and self.drawn() is not None:
-            self._page.name_classes(view_adapters.class_labels(run.begun.classes))
+            self._page.boundary.name_classes(class_labels(run.begun.classes))
 
     def _name_class(self, kind: int, name: str) -> None:
         """Name a class of points; an empty name restores its number."""

@@ -107,6 +107,11 @@ class RunStarted(Struct, frozen=True, tag=True):
     left: tuple[str, ...] = ()
     """If resumed: module attributes that were not saved and have their initial values again."""
 
+    @property
+    def parameter_count(self) -> int:
+        """The number of elements of all parameters."""
+        return sum(math.prod(parameter.shape) for parameter in self.parameters)
+
 
 class DataSample(Struct, frozen=True, tag=True):
     """The data of a run: inputs before features, targets, and which rows are training data.

@@ -6,6 +6,14 @@ from PySide6.QtWidgets import QWidget
 from tests.app.fakes import FakeDialogs
 from tests.app.training.fakes import FakeTrainLink
 
+ALIASES = {
+    "Confusion matrix": "confusion",
+    "Loss surface": "surface",
+    "Gradient sizes": "gradients",
+    "Histograms": "histograms",
+    "Optimizer state": "optimizer",
+}
+
 
 @pytest.fixture
 def train_link(qapp):
@@ -44,6 +52,8 @@ def room(qtbot, begun):
     made = TrainingPage(host)
     made.setGeometry(0, 0, 1300, 760)
     made.host = host
+    for _, widget in made.views:
+        setattr(made, ALIASES.get(widget.accessibleName(), "_"), widget)
     made.presenter = TrainPresenter(begun, made, made)
     host.show()
     made.presenter.set_visible(True)

@@ -9,7 +9,7 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.unit_layout import GAP, largest_side
 from gradscribe.widgets.plots.plot import EDGE
 from gradscribe.widgets.plots.views.confusion import ConfusionMatrix
-from gradscribe.widgets.plots.views.histograms import LONE, HistogramGrid, TensorHistogram
+from gradscribe.widgets.plots.views.histograms import LONE, TensorHistogram, TensorHistograms
 from gradscribe.widgets.plots.views.loss_surface import LossSurface, contour_image
 from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 from tests.widgets.pixels import near
@@ -36,7 +36,7 @@ def test_many_classes_fit(shown, look, kinds):
 
 
 def test_gradients_are_pink_in_histograms_and_weights_are_not(shown, look):
-    plot = shown(HistogramGrid(), 300, 200)
+    plot = shown(TensorHistograms(), 300, 200)
     counts = np.array([1, 5, 2])
     plot.show_histograms([TensorHistogram("0.weight", "gradient", counts, -1, 1)])
     assert near(look(plot), plot.theme.backward) > 100
@@ -46,7 +46,7 @@ def test_gradients_are_pink_in_histograms_and_weights_are_not(shown, look):
 
 
 def test_a_tensor_without_finite_numbers_has_no_bars(shown, look):
-    plot = shown(HistogramGrid(), 300, 200)
+    plot = shown(TensorHistograms(), 300, 200)
     plot.show_histograms([TensorHistogram("w", "weight", np.zeros(4, np.intp), np.nan, np.nan)])
     look(plot)
 
@@ -122,7 +122,7 @@ def test_low_losses_are_stronger_than_high_ones(qapp):
 
 
 def test_numbers_that_are_all_the_same_are_one_bar_in_the_middle(shown, look):
-    plot = shown(HistogramGrid(), 300, 200)
+    plot = shown(TensorHistograms(), 300, 200)
     counts = np.array([1, 0, 0, 0])
     plot.show_histograms([TensorHistogram("bias", "weight", counts, -2.01, -2.01)])
     found = np.abs(look(plot)[..., :3].astype(int) - plot.theme.parameter.getRgb()[:3]).max(axis=2)

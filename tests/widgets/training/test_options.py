@@ -10,6 +10,7 @@ from gradscribe.engine.protocol.training import CatalogueEntry, Option, replies,
 from gradscribe.engine.train.serve.host import TrainingHost
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.choice_grid import ChoiceGrid
 from gradscribe.widgets.training.setup.layers_editor import MOST_LAYERS, LayersEditor
@@ -346,7 +347,7 @@ def test_a_form_with_all_sections_open_is_no_wider_than_its_panel(shown, scale):
 
 @pytest.mark.parametrize(("width", "columns"), [(400, 4), (60, 1)])
 def test_choices_stand_in_as_many_columns_as_there_is_room_for(shown, width, columns):
-    grid, told = shown(ChoiceGrid(run_options.FEATURES), width, 200), []
+    grid, told = shown(ChoiceGrid(FEATURES), width, 200), []
     grid.edited.connect(told.append)
     grid.layout().activate()
     assert len({button.x() for button in grid.buttons.values()}) == columns

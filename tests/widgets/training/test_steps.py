@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 from gradscribe.engine.protocol.training import FileSummary, Parameter
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.views.weight_table import WeightTable
 from gradscribe.widgets.training.run_table import RunTable, RunTableRow
 from gradscribe.widgets.training.setup.file_preview import FilePreview
 from gradscribe.widgets.training.step_lines import StepLines, shorten_changes
 from gradscribe.widgets.training.step_slider import EDGE, StepSlider
-from gradscribe.widgets.training.weight_table import WeightTable
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Data points on the plane: their looks, and a cached layer with all of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPixmap
 
+from gradscribe.engine.protocol.training import DataSample
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.colors import class_color, class_shape
@@ -42,6 +44,38 @@ class PlanePoints:
 
 
 NO_POINTS = PlanePoints(np.empty(0), np.empty(0))
+
+
+def points_of(data: DataSample, names: Sequence[str], is_regression: bool) -> PlanePoints:
+    """Return two-column data as points on the plane."""
+    if len(data.x.shape) != 2 or data.x.shape[1] != 2 or not data.x.shape[0]:
+        return NO_POINTS
+    x = data.x.array().astype(np.float64)
+    y = data.y.array()
+    y = y.reshape(len(x), -1)[:, 0]
+    held_back = ~data.train.array().astype(np.bool_)
+    if is_regression:
+        return PlanePoints(x[:, 0], x[:, 1], targets=y.astype(np.float64), validation=held_back)
+    kinds = np.where(y < 0, 0, y).astype(np.intp)
+    return PlanePoints(
+        x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=class_labels(names)
+    )
+
+
+def with_drawn_points(points: PlanePoints, drawn: Floats | None) -> PlanePoints:
+    """Return the points, replaced by those ``drawn`` by now: (n, 3) with their class, or None."""
+    if drawn is None or drawn.shape[1] != 3:
+        return points
+    x, y, kinds = drawn.T
+    same = len(x) == len(points) and np.allclose([points.x, points.y], [x, y], atol=1e-5)
+    if same and points.kinds is not None and np.array_equal(points.kinds, kinds):
+        return points
+    return PlanePoints(x, y, kinds=kinds.astype(np.intp), names=points.names)
+
+
+def class_labels(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the display names of classes: a number becomes ``class 0`` and so on."""
+    return tuple(f"class {name}" if name.isdecimal() else name for name in names)
 
 
 def to_pixels(points: PlanePoints, domain: Box, area: QRectF) -> tuple[Floats, Floats]:

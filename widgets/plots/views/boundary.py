@@ -16,7 +16,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.protocol.training import RunStarted, ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.class_legend import (
@@ -34,15 +37,25 @@ from gradscribe.widgets.plots.drawing.points import (
     Floats,
     PlanePoints,
     PointLayer,
+    class_labels,
+    points_of,
     to_pixels,
+    with_drawn_points,
 )
-from gradscribe.widgets.plots.drawing.shading import AROUND_ZERO, Shading, shading_of
+from gradscribe.widgets.plots.drawing.shading import (
+    AROUND_ZERO,
+    LONGEST_NAME,
+    Shading,
+    shading_legend,
+    shading_of,
+)
 from gradscribe.widgets.plots.drawing.upsampling import (
     upsample,
     upsample_logits,
     upsample_probabilities,
 )
-from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder, switch_button
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
 LEGEND = 26.0
@@ -51,6 +64,11 @@ NEAR = 9.0
 FINER = 3
 """Factor by which the grid of outputs is refined for painting."""
 EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
+GRID_SIDE = 100
+"""Grid points along each side of a decision boundary."""
+CLASS_LABELS = tuple(f"class {number}" for number in range(5))
+"""Classes of points that can be drawn."""
+DRAWING_HINT = "click draws, drag moves, right click takes away"
 
 
 @dataclass(frozen=True)
@@ -99,6 +117,50 @@ class BoundaryPlot(Plot):
         self._key.named.connect(self.named)
         self._held: int | None = None
         self._mouse: QPointF | None = None
+        self._data = ""
+        """The name of the data set that is shown."""
+        self._make_tools()
+
+    def _make_tools(self) -> None:
+        self.discrete = switch_button(
+            "Discrete", "Show which side it takes, not how sure it is", False
+        )
+        self.discrete.toggled.connect(self.set_discrete)
+        self.held_back = switch_button("Validation", "Show the points it does not learn from", True)
+        self.held_back.toggled.connect(self.set_validation)
+        self.brushes = Choice()
+        self.brushes.setAccessibleName("Class that a click draws")
+        self.brushes.setToolTip("Class that a click draws")
+        self.brushes.addItems(list(CLASS_LABELS))
+        self.brushes.setCurrentIndex(self.brush)
+        self.brushes.currentIndexChanged.connect(self._set_brush)
+        self.brushes.hide()
+        for tool in (self.brushes, self.held_back, self.discrete):
+            self.tools.addWidget(tool)
+
+    def _set_brush(self, place: int) -> None:
+        self.brush = place
+
+    def name_classes(self, names: Sequence[str]) -> None:
+        """Rename the first classes that a click can draw; the rest have their default names."""
+        for kind, name in enumerate((*names, *CLASS_LABELS[len(names) :])[: len(CLASS_LABELS)]):
+            self.brushes.setItemText(kind, name)
+
+    def set_drawable(self, drawable: bool, validates: bool) -> None:
+        """Enable or disable drawing, moving and removing points.
+
+        ``validates``: some points may be for validation, so that their switch is shown.
+        """
+        self.editable = drawable
+        self.refresh()
+        self.brushes.setVisible(drawable)
+        self.held_back.setVisible(validates or not drawable)
+
+    def set_data(self, name: str) -> None:
+        """Fit the plane to the next ground if the data have another ``name``."""
+        if name != self._data:
+            self._data = name
+            self.refit()
 
     def show_ground(self, ground: Ground | None) -> None:
         """Show the model's output; None if there is none yet."""
@@ -355,3 +417,126 @@ def _said(
 
 def _called(kind: int, names: Sequence[str]) -> str:
     return names[kind] if kind < len(names) else f"{CLASS_PREFIX}{kind}"
+
+
+def class_legend(
+    task: str,
+    names: Sequence[str],
+    targets: Floats | None = None,
+    target: Sequence[str] = (),
+) -> str:
+    """Return the legend of the plane's colours; ``target``: the name of the ``targets``."""
+    if targets is not None:
+        return shading_legend(shading_of(targets), "".join(target[:1]))
+    if task != "binary" or len(names) < 2:
+        return "pale: unsure"
+    first, second = class_labels(names[:2])
+    return f"blue: {second}, orange: {first}, pale: unsure"
+
+
+def axes_note(names: Sequence[str]) -> list[str]:
+    """Return a remark on the axes, if they are columns of a file."""
+    if len(names) != 2 or tuple(names) == ("x1", "x2"):
+        return []
+    across, up = (formatting.elide_middle(name, LONGEST_NAME) for name in names)
+    return [f"across: {across}, up: {up}"]
+
+
+def to_ground(
+    view: ViewReply, is_regression: bool, points: PlanePoints, of_logits: bool = True
+) -> Ground | None:
+    """Return the ground of a ``boundary`` view; a single output is mapped to -1 to 1.
+
+    Outputs that are not logits are compared with targets of -1 and 1, and stay as they are.
+    """
+    grid = view.arrays["grid"].array()
+    x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
+    upward = grid[:, ::-1]
+    if len(grid) > 1:
+        return Ground((x0, y0, x1, y1), np.moveaxis(upward, 0, -1))
+    output = upward[0].astype(np.float32)
+    if is_regression:
+        known = points.targets if points.targets is not None else np.empty(0)
+        return Ground((x0, y0, x1, y1), output, shading_of(known))
+    if not of_logits:
+        return Ground((x0, y0, x1, y1), output)
+    return Ground((x0, y0, x1, y1), np.tanh(output / 2), logits=output)
+
+
+def accuracy_text(view: ViewReply) -> str:
+    """Return ``197 of 200 right`` of a ``scores`` view, or its validation loss."""
+    facts = view.facts
+    right, count = facts.get("train_right"), facts.get("train_count")
+    if right is None or count is None:
+        return ""
+    words = f"{right:.0f} of {count:.0f} right"
+    held, of = facts.get("val_right"), facts.get("val_count")
+    return f"{words} · validation {held:.0f} of {of:.0f}" if held is not None and of else words
+
+
+def applies(run: ShownRun) -> bool:
+    """Return whether a run's data are on a plane, or not known yet."""
+    if run.begun is None or run.data is None:
+        return True
+    return run.columns == 2 and len(run.data.y.shape) <= 2
+
+
+def _wishes(plot: BoundaryPlot, _run: ShownRun) -> tuple[ViewRequest]:
+    options: dict[str, JsonValue] = {"side": GRID_SIDE}
+    if plot.held is not None:
+        options["around"] = [*plot.held]
+    return (ViewRequest("boundary", 33, options),)
+
+
+def _show(plot: BoundaryPlot, run: ShownRun, view: ViewReply) -> None:
+    if view.kind == "scores":
+        plot.show_note(accuracy_text(view))
+        return
+    points = points_of(run.data, (), run.is_regression) if run.data is not None else NO_POINTS
+    loss = run.begun.setup.loss if run.begun is not None else None
+    plot.show_ground(to_ground(view, run.is_regression, points, loss is None or loss.name == "bce"))
+
+
+def plane_points(run: ShownRun, drawn: Floats | None) -> PlanePoints:
+    """Return the points of a run on the plane, or those ``drawn`` by now."""
+    if run.begun is None or run.data is None or not applies(run):
+        return NO_POINTS
+    points = points_of(run.data, run.begun.classes, run.is_regression)
+    return with_drawn_points(points, drawn)
+
+
+def _show_data(plot: BoundaryPlot, run: ShownRun, drawn: Floats | None) -> None:
+    begun, data = run.begun, run.data
+    if begun is None or data is None or not applies(run):
+        return
+    points = plane_points(run, drawn)
+    plot.show_points(points)
+    legend = class_legend(begun.task, begun.classes, points.targets, data.y_names)
+    notes = [DRAWING_HINT] if plot.editable else axes_note(data.x_names)
+    plot.set_caption(" · ".join([legend, *notes]))
+    plot.show_note("")
+
+
+def _begin(plot: BoundaryPlot, begun: RunStarted) -> None:
+    plot.set_data(begun.setup.data.name)
+
+
+def _clear(plot: BoundaryPlot) -> None:
+    plot.show_points(NO_POINTS)
+    plot.show_ground(None)
+    plot.show_note("")
+
+
+ENTRY = TrainingView(
+    "Output",
+    "output",
+    10,
+    BoundaryPlot,
+    ("boundary", "scores"),
+    wishes=_wishes,
+    show=_show,
+    clear=_clear,
+    begin=_begin,
+    show_data=_show_data,
+    applies=applies,
+)

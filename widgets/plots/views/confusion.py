@@ -8,8 +8,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
+from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.widgets.base.theme import mix
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 
 
 class ConfusionMatrix(Plot):
@@ -71,3 +73,26 @@ class ConfusionMatrix(Plot):
         painter.setPen(self.theme.ink if count else self.theme.ink3)
         painter.setFont(self.theme.font(12, 600 if right else 500))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(count))
+
+
+def _show(plot: ConfusionMatrix, run: ShownRun, view: ViewReply) -> None:
+    counts = view.arrays["train"].array() + view.arrays["val"].array()
+    plot.show_counts(counts, run.begun.classes if run.begun is not None else ())
+
+
+def _clear(plot: ConfusionMatrix) -> None:
+    plot.show_counts(np.zeros((0, 0), np.intp))
+
+
+ENTRY = TrainingView(
+    "Output",
+    "output",
+    20,
+    ConfusionMatrix,
+    ("confusion",),
+    wishes=lambda _plot, _run: (ViewRequest("confusion"),),
+    show=_show,
+    clear=_clear,
+    begin=lambda plot, _begun: _clear(plot),
+    applies=lambda run: run.begun is not None and run.begun.task in ("binary", "classes", "tokens"),
+)

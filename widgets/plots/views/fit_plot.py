@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
+from gradscribe.engine.protocol.training import DataSample, ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
@@ -23,7 +24,9 @@ from gradscribe.widgets.plots.plot import (
     draw_left_axis,
     draw_placeholder,
     plot_frame,
+    switch_button,
 )
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
 NEAR = 9.0
@@ -53,10 +56,8 @@ class FitPlot(Plot):
         self._stamps = MarkStamps()
         self._held: int | None = None
         self._mouse: QPointF | None = None
-        self.residuals = QPushButton("Residuals")
-        self.residuals.setProperty("crumb", True)
-        self.residuals.setCheckable(True)
-        self.residuals.setToolTip("Show what is left when the fit is taken away from the data")
+        tip = "Show what is left when the fit is taken away from the data"
+        self.residuals = switch_button("Residuals", tip, False)
         self.residuals.toggled.connect(lambda _on: self.refresh())
         self.tools.addWidget(self.residuals)
 
@@ -215,3 +216,69 @@ class FitPlot(Plot):
             self.moved.emit(self._held, x, y)
         elif kind == QEvent.Type.MouseButtonRelease:
             self._held = None
+
+
+def _kind(run: ShownRun) -> str:
+    """Return ``fit`` for a regression on one input, else ``residuals``."""
+    return "fit" if run.columns == 1 and run.is_regression else "residuals"
+
+
+def _show(plot: FitPlot, run: ShownRun, view: ViewReply) -> None:
+    if run.data is None or view.kind != _kind(run):
+        return  # Requested before the data were known.
+    if view.kind == "residuals":
+        _show_residuals(plot, view)
+        return
+    x, y = view.arrays["x"].array(), view.arrays["y"].array()
+    plot.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])
+
+
+def _show_data(plot: FitPlot, run: ShownRun, drawn: NDArray[np.float64] | None) -> None:
+    if run.data is not None and run.data.x.shape[0] and _kind(run) == "fit":
+        show_curve_data(plot, run.data, drawn)
+
+
+def show_curve_data(plot: FitPlot, data: DataSample, drawn: Floats | None = None) -> None:
+    """Show data of one input, or (n, 2) points ``drawn`` by now."""
+    x = data.x.array().reshape(-1).astype(np.float64)
+    y = data.y.array().reshape(len(x), -1)[:, 0].astype(np.float64)
+    names = (*data.x_names[:1], *data.y_names[:1])
+    pair = (names[0], names[1]) if len(names) == 2 else ("x", "y")
+    held_back = ~data.train.array().astype(np.bool_)
+    is_other = drawn is not None and drawn.shape[1] == 2
+    if drawn is not None and is_other and drawn.shape[0] == len(x):
+        is_other = not np.allclose([x, y], drawn.T, atol=1e-5)
+    if drawn is not None and is_other:
+        (x, y), held_back = drawn.T, np.zeros(len(drawn), np.bool_)
+    plot.show_points(x, y, held_back, pair)
+    plot.set_caption("")
+
+
+def _show_residuals(plot: FitPlot, view: ViewReply) -> None:
+    """Show outputs over targets, with the line on which both agree."""
+    target = view.arrays["target"].array().reshape(-1).astype(np.float64)
+    output = view.arrays["output"].array().reshape(-1).astype(np.float64)
+    held_back = ~view.arrays["train"].array().reshape(-1).astype(np.bool_)
+    plot.show_points(target, output, held_back, ("target", "output"))
+    ends = np.array([target.min(), target.max()]) if target.size else np.zeros(2)
+    plot.show_curve(ends, ends)
+    plot.set_caption("across the target, up the output; on the line they agree")
+
+
+def _clear(plot: FitPlot) -> None:
+    plot.show_points(_NOTHING, _NOTHING)
+    plot.show_curve(_NOTHING, _NOTHING)
+
+
+ENTRY = TrainingView(
+    "Output",
+    "output",
+    30,
+    FitPlot,
+    ("fit", "residuals"),
+    wishes=lambda _plot, run: (ViewRequest(_kind(run)),),
+    show=_show,
+    clear=_clear,
+    begin=lambda plot, _begun: plot.show_curve(_NOTHING, _NOTHING),
+    show_data=_show_data,
+)

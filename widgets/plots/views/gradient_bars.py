@@ -7,11 +7,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import mono_font
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 
 DECADES = 5
 """Powers of ten below the largest norm for which a bar is visible."""
@@ -114,3 +116,22 @@ def bar_length(norm: float, most: float) -> float:
     if math.isinf(norm):
         return 1.0
     return max(0.03, 0.85 * (1 + math.log10(norm / most) / DECADES))
+
+
+def _show(plot: GradientBars, run: ShownRun, view: ViewReply) -> None:
+    names = [p.name for p in run.begun.parameters] if run.begun is not None else []
+    norms, held = (view.arrays[name].array().tolist() for name in ("norms", "held"))
+    pairs = zip(norms, held, strict=True)
+    plot.show_norms(names, [norm if has else None for norm, has in pairs])
+
+
+ENTRY = TrainingView(
+    "Now",
+    "numbers",
+    10,
+    GradientBars,
+    ("gradients",),
+    wishes=lambda _plot, _run: (ViewRequest("gradients", 50),),
+    show=_show,
+    clear=lambda plot: plot.show_norms((), ()),
+)

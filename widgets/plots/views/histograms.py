@@ -10,10 +10,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import mono_font
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 
 Kind = Literal["weight", "gradient", "activation"]
 CELL = 76.0
@@ -39,8 +42,8 @@ NOTHING = "Nothing to count yet"
 class HistogramGrid(Plot):
     """A grid of histograms; colour and name show their kind."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
+    def __init__(self, title: str, subtitle: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, subtitle, parent)
         self.nothing = NOTHING
         """The text shown without any histogram."""
         self._spreads: tuple[TensorHistogram, ...] = ()
@@ -119,3 +122,44 @@ class HistogramGrid(Plot):
     def handle(self, happened: QEvent) -> bool:
         """Scroll with the wheel."""
         return isinstance(happened, QWheelEvent) and self.scroller.turn(happened)
+
+
+class TensorHistograms(HistogramGrid):
+    """Histograms of weights, gradients or activations, as chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
+        self.choice = Choice()
+        self.choice.setAccessibleName("Which numbers")
+        self.choice.setToolTip("Which numbers")
+        self.choice.addItems(["weight", "gradient", "activation"])
+        self.choice.currentIndexChanged.connect(lambda _at: self.wished.emit())
+        self.tools.addWidget(self.choice)
+
+
+def to_histograms(run: ShownRun, view: ViewReply, kind: Kind) -> list[TensorHistogram]:
+    """Return the histograms of a view of the engine."""
+    counts, edges = view.arrays["counts"].array(), view.arrays["edges"].array()
+    if run.begun is None:
+        return []
+    if kind == "activation":
+        names = [unit.name for unit in run.begun.units]
+    else:
+        names = [parameter.name for parameter in run.begun.parameters]
+    return [
+        TensorHistogram(name, kind, row.astype(np.intp), float(low), float(high))
+        for name, row, (low, high) in zip(names, counts, edges, strict=False)
+    ]
+
+
+ENTRY = TrainingView(
+    "Spread",
+    "numbers",
+    30,
+    TensorHistograms,
+    ("histograms",),
+    wishes=lambda plot, _run: (ViewRequest("histograms", 100, {"of": plot.choice.currentText()}),),
+    show=lambda plot, run, view: plot.show_histograms(to_histograms(run, view, "weight")),
+    clear=lambda plot: plot.show_histograms(()),
+    begin=lambda plot, _begun: plot.show_histograms(()),
+)

@@ -1,18 +1,24 @@
 """Loss surface: the loss over two directions in weight space, and the path of training on it."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from gradscribe.engine.protocol.setup import JsonValue
+from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
+from gradscribe.engine.protocol.training.replies import MAX_SURFACE_PARAMETERS
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.drawing.colors import rgb_of
+from gradscribe.widgets.plots.drawing.element_picker import ElementPicker
 from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points, to_points
 from gradscribe.widgets.plots.drawing.upsampling import upsample
 from gradscribe.widgets.plots.plot import (
@@ -23,6 +29,7 @@ from gradscribe.widgets.plots.plot import (
     draw_placeholder,
     plot_frame,
 )
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_note
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
 BANDS = 14
@@ -34,6 +41,10 @@ CELL = 1.5
 
 LONGEST_THICK = 4000.0
 """Longest path in pixels that is drawn thick: longer ones cross themselves, which is expensive."""
+
+DIRECTIONS = {"random": "random", "pca": "PCA", "parameters": "parameters"}
+"""Kinds of directions, with their titles."""
+EVERY_MS = 1500
 
 Grid = NDArray[np.float64]
 
@@ -51,6 +62,39 @@ class LossSurface(Plot):
         """Image of the losses, created when painted."""
         self._area = QRectF()
         self._mouse: QPointF | None = None
+        self._has_two = False
+        self.directions = Choice()
+        self.directions.setAccessibleName("Directions")
+        self.directions.setToolTip("Directions")
+        for kind, name in DIRECTIONS.items():
+            self.directions.addItem(name, kind)
+        self.directions.currentIndexChanged.connect(lambda _at: self.wished.emit())
+        self.across, self.up = ElementPicker("Across"), ElementPicker("Up")
+        for pick in (self.across, self.up):
+            pick.hide()
+            pick.chosen.connect(self.wished)
+            self.tools.addWidget(pick)
+        self.tools.addWidget(self.directions)
+
+    def offer_directions(self, parameters: Sequence[Parameter]) -> None:
+        """Offer directions; a model of two numbers has only one plane."""
+        for flat, pick in enumerate((self.across, self.up)):
+            pick.set_parameters(parameters, flat)
+        has_two, had_two = sum(math.prod(p.shape) for p in parameters) == 2, self._has_two
+        self._has_two = has_two
+        if has_two != had_two:
+            with QSignalBlocker(self.directions):
+                kind = "parameters" if has_two else "random"
+                self.directions.setCurrentIndex(self.directions.findData(kind))
+
+    def options(self) -> dict[str, JsonValue]:
+        """Return the options of the engine's view: the plane in weight space."""
+        chosen = self.directions.currentData()
+        for pick in (self.across, self.up):
+            pick.setVisible(chosen == "parameters")
+        if chosen != "parameters":
+            return {"directions": chosen}
+        return {"directions": chosen, "x": self.across.flat(), "y": self.up.flat()}
 
     def show_grid(
         self, domain: tuple[float, float, float, float], grid: Grid, names: tuple[str, str]
@@ -170,3 +214,43 @@ def contour_image(grid: Grid, theme: Theme) -> QImage:
     flipped = np.ascontiguousarray(pixels[::-1])
     held = QImage(flipped.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
     return held.copy()
+
+
+def _show(plot: LossSurface, _run: ShownRun, view: ViewReply) -> None:
+    """Show the loss over two directions, with the path; the axes are in the parameters' units."""
+    a, b = (
+        view.arrays[name].array().astype(np.float64) + view.facts.get(f"center_{name}", 0.0)
+        for name in ("a", "b")
+    )
+    chosen = plot.directions.currentData()
+    names = {
+        "parameters": (plot.across.title(), plot.up.title()),
+        "pca": ("the path's main direction", "its second"),
+    }.get(chosen, ("a random direction", "another"))
+    box = (float(a[0]), float(b[0]), float(a[-1]), float(b[-1]))
+    center = [view.facts.get("center_a", 0.0), view.facts.get("center_b", 0.0)]
+    plot.show_grid(box, view.arrays["grid"].array().astype(np.float64), names)
+    plot.show_path(view.arrays["path"].array().astype(np.float64) + center)
+
+
+def _clear(plot: LossSurface) -> None:
+    plot.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
+    plot.set_caption("")
+
+
+def _begin(plot: LossSurface, begun: RunStarted) -> None:
+    plot.offer_directions(begun.parameters)
+    plot.set_caption(size_note(begun, MAX_SURFACE_PARAMETERS))
+
+
+ENTRY = TrainingView(
+    "Loss surface",
+    "model",
+    30,
+    LossSurface,
+    ("surface",),
+    wishes=lambda plot, _run: (ViewRequest("surface", EVERY_MS, plot.options()),),
+    show=_show,
+    clear=_clear,
+    begin=_begin,
+)

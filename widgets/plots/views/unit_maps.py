@@ -395,6 +395,7 @@ class UnitMaps(Plot):
             if unit < len(self._layers[column].on) and self._layers[column].crisp:
                 self.sample = unit
                 self.sampled.emit(unit)
+                self.wished.emit()
             elif unit < len(self._layers[column].on):
                 self.switched.emit(self._layers[column].names[unit])
             return

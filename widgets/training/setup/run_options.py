@@ -4,9 +4,8 @@ import itertools
 from collections.abc import Sequence
 
 from gradscribe.engine.protocol.training import Option
+from gradscribe.widgets.plots.features import FEATURES
 
-FEATURES = ("x1", "x2", "x1^2", "x2^2", "x1*x2", "sin(x1)", "sin(x2)")
-"""Features that can be made from two inputs."""
 MOST_INPUTS = 32
 """Most inputs for which switches are offered."""
 MOST_MULTIPLIED = 6

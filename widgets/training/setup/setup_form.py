@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, CatalogueEntry
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.check_boxes import CheckBoxSection
 from gradscribe.widgets.training.setup.option_row import OptionRow
@@ -32,7 +33,7 @@ class SetupForm(QWidget):
     def __init__(self, parent: QWidget | None = None, at_once: bool = True) -> None:
         super().__init__(parent)
         self._setup = Setup()
-        self._raw: tuple[str, ...] = run_options.FEATURES[:2]
+        self._raw: tuple[str, ...] = FEATURES[:2]
         """The features that are the plain inputs."""
         self._shares: dict[str, float] = {}
         """The default training share of each data set."""

@@ -6,12 +6,13 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.app.training.page import view_adapters
 from gradscribe.app.training.setup import own_data
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.drawing.points import NO_POINTS
+from gradscribe.widgets.plots.views.boundary import to_ground
 from tests.app.training.fakes import array, boundary, data, problem
 
 
@@ -20,7 +21,7 @@ def test_the_views_of_open_tabs_are_asked_for(room, train_link):
     assert kinds == {"scores", "boundary", "gradients"}
     room.says.setCurrentWidget(room.units)
     room.numbers.setCurrentWidget(room.histograms)
-    room.spread_of.setCurrentText("gradient")
+    room.histograms.choice.setCurrentText("gradient")
     room.below.setCurrentWidget(room.weights)
     wishes = {wish.kind: wish for wish in train_link.last(messages.WatchViews).wishes}
     assert set(wishes) == {"scores", "units", "histograms", "weights"}
@@ -108,7 +109,7 @@ def test_every_view_reaches_its_plot(room, train_link):
 
 
 def test_the_ground_stands_upright():
-    ground = view_adapters.to_ground(boundary(1), False, view_adapters.NO_POINTS)
+    ground = to_ground(boundary(1), False, NO_POINTS)
     assert ground.grid[0].max() < 0 < ground.grid[-1].min()
 
 

@@ -14,15 +14,15 @@ def test_of_two_numbers_the_surface_is_over_both(room):
     def numbers(*shapes):
         return tuple(messages.Parameter(str(i), shape, i) for i, shape in enumerate(shapes))
 
-    room.offer_directions(numbers((3,)))
-    assert room.directions.currentData() == "random"
-    room.offer_directions(numbers((), ()))
-    assert room.directions.currentData() == "parameters"
-    room.directions.setCurrentIndex(room.directions.findData("pca"))
-    room.offer_directions(numbers((), ()))
-    assert room.directions.currentData() == "pca", "what one has chosen stays"
-    room.offer_directions(numbers((3,)))
-    assert room.directions.currentData() == "random"
+    room.surface.offer_directions(numbers((3,)))
+    assert room.surface.directions.currentData() == "random"
+    room.surface.offer_directions(numbers((), ()))
+    assert room.surface.directions.currentData() == "parameters"
+    room.surface.directions.setCurrentIndex(room.surface.directions.findData("pca"))
+    room.surface.offer_directions(numbers((), ()))
+    assert room.surface.directions.currentData() == "pca", "what one has chosen stays"
+    room.surface.offer_directions(numbers((3,)))
+    assert room.surface.directions.currentData() == "random"
 
 
 def test_the_last_line_stays_lit_until_the_run_moves_on(room, begun, train_link):

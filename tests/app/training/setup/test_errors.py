@@ -5,9 +5,9 @@ import pytest
 from msgspec.structs import replace
 from shiboken6 import isValid
 
-from gradscribe.app.training.page import view_adapters
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part
+from gradscribe.widgets.plots.training_view import ShownRun
 from tests.app.training.fakes import array, problem
 
 
@@ -78,13 +78,17 @@ def test_a_place_that_the_form_does_not_know_offers_no_way_to_it(room, train_lin
     assert not room.there.isVisible()
 
 
+def shown(run):
+    return ShownRun(run.begun, run.data, run.views)
+
+
 def gradients(run_id):
     arrays = {"norms": array([1.0, 2.0], "<f4"), "held": array([1, 1], "<i1")}
     return messages.ViewReply(run_id, "gradients", 3, arrays, {})
 
 
 def test_of_a_run_that_cannot_begin_nothing_of_the_one_before_is_seen(room, begun, train_link):
-    view_adapters.show_view(room, begun.run, gradients(1))
+    room.show_view(shown(begun.run), gradients(1))
     assert room.gradients.accessibleDescription() == "0.weight 1.0000, 0.bias 2.0000"
     begun.controller.change(replace(begun.setup, model=Part("linear")))
     begun.controller.begin()
@@ -97,7 +101,7 @@ def test_of_a_run_that_cannot_begin_nothing_of_the_one_before_is_seen(room, begu
 
 
 def test_a_run_that_goes_on_as_it_was_keeps_its_pictures(room, begun, train_link):
-    view_adapters.show_view(room, begun.run, gradients(1))
+    room.show_view(shown(begun.run), gradients(1))
     train_link.received.emit(problem(1, "at most 32 layers", "model.layers"))
     assert room.gradients.accessibleDescription() == "0.weight 1.0000, 0.bias 2.0000"
 

@@ -30,7 +30,7 @@ def test_points_of_a_set_up_that_is_there_before_the_engine_can_be_drawn(room, b
     begun.controller.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
     begun.on_message(known)
     assert room.boundary.editable
-    assert room.brush.isVisible()
+    assert room.boundary.brushes.isVisible()
     room.boundary.drawn.emit(0.25, -0.5, 1)
     assert begun.setup.data.options["points"] == [[0.0, 0.0, 1], [0.25, -0.5, 1]]
 
@@ -56,7 +56,12 @@ def test_a_class_of_points_is_given_a_name(room, begun, train_link):
     train_link.received.emit(told)
     assert begun.run.begun.classes == told.classes
     assert room.boundary._points.names == ("first", "class 1", "a b c")
-    assert [room.brush.itemText(i) for i in range(4)] == ["first", "class 1", "a b c", "class 3"]
+    assert [room.boundary.brushes.itemText(i) for i in range(4)] == [
+        "first",
+        "class 1",
+        "a b c",
+        "class 3",
+    ]
     room.boundary.drawn.emit(0.5, 0.5, 1)
     # Until the engine tells of the point, too.
     assert room.boundary._points.names == ("first", "class 1", "a b c")
@@ -272,16 +277,16 @@ def test_a_file_that_went_bad_leaves_the_run_alone(begun, room, train_link, tmp_
 
 def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
     begun.controller.change(Setup())
-    assert not room.brush.isVisible()
+    assert not room.boundary.brushes.isVisible()
     begun.controller.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
-    assert room.brush.isVisible()
-    assert room.held_back.isVisible()
+    assert room.boundary.brushes.isVisible()
+    assert room.boundary.held_back.isVisible()
     begun.controller.change(replace(begun.setup, train=1.0))
-    assert not room.held_back.isVisible(), "all points are trained on"
+    assert not room.boundary.held_back.isVisible(), "all points are trained on"
     told, area = [], room.boundary._area.toRect()
     room.boundary.drawn.connect(lambda _x, _y, kind: told.append(kind))
     for row, brush in enumerate((1, 3, 0)):
-        room.brush.setCurrentIndex(brush)
+        room.boundary.brushes.setCurrentIndex(brush)
         for way, button in ((-1, Qt.MouseButton.LeftButton), (1, Qt.MouseButton.RightButton)):
             # Not on a point that is there: that would be taken.
             place = area.center() + QPoint(way * 30, 30 * (row + 1))

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.widgets.plots.views.gradient_bars import GradientBars
-from gradscribe.widgets.plots.views.histograms import HistogramGrid, TensorHistogram
+from gradscribe.widgets.plots.views.histograms import TensorHistogram, TensorHistograms
 from tests.widgets.pixels import near
 
 
@@ -76,7 +76,7 @@ def test_fewer_rows_are_seen_from_the_first_on(bars, look, qtbot):
 
 
 def test_histograms_scroll_too(shown, look, qtbot):
-    plot = shown(HistogramGrid(), 300, 260)
+    plot = shown(TensorHistograms(), 300, 260)
     counts = np.array([3, 9, 1])
     plot.show_histograms([TensorHistogram(f"w{i}", "weight", counts, -1.0, 1.0) for i in range(30)])
     before = look(plot)

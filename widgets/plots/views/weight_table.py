@@ -23,12 +23,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gradscribe.engine.protocol.training import Parameter
+from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
+from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_note
 
 MOST = 256
 """Most rows and columns that are shown."""
@@ -149,6 +151,7 @@ class WeightTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAccessibleName("Weights")
         self.heading = Heading("Weights", EDIT_HINT)
         self.choice = Choice()
         self.choice.setAccessibleName("Parameter")
@@ -247,3 +250,26 @@ def _matrix(flat: Floats, parameter: Parameter) -> Floats | None:
         return None
     rows = parameter.shape[0] if len(parameter.shape) > 1 else 1
     return part.reshape(rows, -1)
+
+
+def _begin(table: WeightTable, begun: RunStarted) -> None:
+    table.set_parameters(begun.parameters)
+    table.heading.set_text("Weights", size_note(begun, MAX_VIEW_PARAMETERS) or EDIT_HINT)
+
+
+def _show_reply(table: WeightTable, _run: ShownRun, view: ViewReply) -> None:
+    grads = view.arrays["grads"].array() if "grads" in view.arrays else None
+    table.show_flat(view.arrays["flat"].array(), grads)
+
+
+ENTRY = TrainingView(
+    "Weights",
+    "steps",
+    30,
+    WeightTable,
+    ("weights",),
+    wishes=lambda _table, _run: (ViewRequest("weights", 100),),
+    show=_show_reply,
+    clear=lambda table: table.set_parameters(()),
+    begin=_begin,
+)

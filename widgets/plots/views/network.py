@@ -1,17 +1,19 @@
-"""Adapter from a run's units and weights to the network plot."""
+"""View of a network: each unit's output and the weights between them."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply
+from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
+from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights
-from gradscribe.widgets.plots.views.unit_maps import LayerMaps
-from gradscribe.widgets.training.setup.run_options import FEATURES
+from gradscribe.widgets.plots.features import FEATURES
+from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
+from gradscribe.widgets.plots.views.boundary import applies, plane_points
+from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 
 Floats = NDArray[np.float32]
 
@@ -19,7 +21,7 @@ PLAIN_INPUTS = FEATURES[:2]
 """The features of a model for which none are chosen."""
 
 
-def network_layers(run: RunState) -> list[LayerMaps]:
+def network_layers(run: ShownRun) -> list[LayerMaps]:
     """Return the inputs and layers of a run, from its latest views ``units`` and ``weights``."""
     begun, view = run.begun, run.views.get("units")
     if begun is not None and view is not None and "samples" in view.arrays:
@@ -168,3 +170,43 @@ def toggle_feature(setup: Setup, name: str) -> Setup:
     if not features:
         return setup
     return replace(setup, features=() if features == PLAIN_INPUTS else features)
+
+
+def _wishes(plot: UnitMaps, _run: ShownRun) -> tuple[ViewRequest, ...]:
+    return ViewRequest("units", 50, {"sample": plot.sample}), ViewRequest("weights", 100)
+
+
+def _show(plot: UnitMaps, run: ShownRun, view: ViewReply) -> None:
+    """Show units and weights once both are known, so that the plot is never partial.
+
+    A model that is too big has no weights to show.
+    """
+    too_big = run.begun is not None and run.begun.parameter_count > MAX_VIEW_PARAMETERS
+    is_whole = "units" in run.views and ("weights" in run.views or too_big)
+    if is_whole and (view.kind == "units" or plot.isVisible()):
+        plot.show_layers(network_layers(run))
+
+
+def _show_data(plot: UnitMaps, run: ShownRun, drawn: NDArray[np.float64] | None) -> None:
+    if run.data is not None and applies(run):
+        plot.show_points(plane_points(run, drawn))
+
+
+def _begin(plot: UnitMaps, begun: RunStarted) -> None:
+    if not begun.units:
+        # Otherwise the old units stay until new ones arrive, to avoid flicker.
+        plot.show_layers(())
+
+
+ENTRY = TrainingView(
+    "Network",
+    "model",
+    20,
+    UnitMaps,
+    ("units", "weights"),
+    wishes=_wishes,
+    show=_show,
+    clear=lambda plot: plot.show_layers((), "Nothing yet"),
+    begin=_begin,
+    show_data=_show_data,
+)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradscribe.engine.protocol.training import Parameter
-from gradscribe.widgets.training.setup.element_picker import ElementPicker, is_valid_index, unravel
+from gradscribe.widgets.plots.drawing.element_picker import ElementPicker, is_valid_index, unravel
 
 PARAMETERS = (
     Parameter("0.weight", (3, 2), 0),
