@@ -118,7 +118,7 @@ class Hands:
     def drag(self):
         """Change a number many times, as a slider does."""
         for _ in range(10):
-            self.window.session.nudge(f"x = param({self.dice.random()})\n(x * x).backward()\n")
+            self.window.session.edit_live(f"x = param({self.dice.random()})\n(x * x).backward()\n")
             self.rest(2)
 
     def example(self):

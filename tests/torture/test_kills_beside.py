@@ -77,7 +77,7 @@ class Room:
         self.saving.resumed.connect(self.restorer.expect)
         self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
         self.link.received.connect(self._note)
-        self.session.setup = SETUP
+        self.session.store.setup = SETUP
         self.session.controller.watch(WISHES)
         self.session.controller.begin()
         self.wait(lambda: self.session.run.state is not None)
@@ -189,7 +189,7 @@ def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(
     wait = lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)  # noqa: E731
 
     def run(source):
-        window.session.nudge(source)
+        window.session.edit_live(source)
         wait(lambda: not window.session.result.stale and window.session.result.source == source)
 
     def killed():
