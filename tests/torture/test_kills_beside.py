@@ -77,7 +77,7 @@ class Room:
         self.saving.resumed.connect(self.restorer.expect)
         self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
         self.link.received.connect(self._note)
-        self.session.setup = SETUP
+        self.session.store.setup = SETUP
         self.session.controller.watch(WISHES)
         self.session.controller.begin()
         self.wait(lambda: self.session.run.state is not None)

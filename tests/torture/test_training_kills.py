@@ -49,7 +49,7 @@ class Bench:
         self.restorer = RunRestorer(self.session, self.link, self.session)
         self.begun_at = 0.0
         self.link.received.connect(self._note)
-        self.session.setup = SETUP
+        self.session.store.setup = SETUP
         self.session.controller.begin()
         self.wait(lambda: self.run.state is not None)
 
