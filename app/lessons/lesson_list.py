@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from gradscribe.app.lessons.catalogue import builtin
 from gradscribe.app.lessons.progress import LessonProgress, LessonState

@@ -5,13 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
-from PySide6.QtCore import (
-    QElapsedTimer,
-    QObject,
-    QProcess,
-    QProcessEnvironment,
-    Signal,
-)
+from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, Signal
 
 from gradscribe.app.link import launch
 from gradscribe.engine.protocol import frames as protocol_frames

@@ -44,9 +44,7 @@ def make_app(argv: list[str]) -> QApplication:
 
 
 def open_window(
-    path: str = "",
-    argv: list[str] | None = None,
-    begin: Callable[[Window], None] | None = None,
+    path: str = "", argv: list[str] | None = None, begin: Callable[[Window], None] | None = None
 ) -> int:
     """Open the window on a program (or on the unsaved work) and run the event loop.
 

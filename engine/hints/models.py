@@ -217,10 +217,7 @@ ROWS = (
         "ModuleList.extend should be called with an iterable, but got Linear",
     ),
     HintRow(
-        IndexError,
-        "index out of range in self",
-        embedding_index,
-        "index out of range in self",
+        IndexError, "index out of range in self", embedding_index, "index out of range in self"
     ),
     HintRow(
         RuntimeError,

@@ -166,10 +166,7 @@ def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:
     if end_line is None or column is None or end_column is None or end_line > len(lines):
         return line_place(line, lines)
     return Place(
-        line,
-        _characters(lines, line, column),
-        end_line,
-        _characters(lines, end_line, end_column),
+        line, _characters(lines, line, column), end_line, _characters(lines, end_line, end_column)
     )
 
 

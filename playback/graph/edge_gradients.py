@@ -16,11 +16,7 @@ class GradientSender:
     """Update of a picture's looks in backward; ``targets``: (node or leaf, input) -> card key."""
 
     def __init__(
-        self,
-        index: Index,
-        picture: Picture,
-        targets: Mapping[tuple[int, int], str],
-        labelled: bool,
+        self, index: Index, picture: Picture, targets: Mapping[tuple[int, int], str], labelled: bool
     ) -> None:
         self._index, self._picture = index, picture
         self._targets, self._labelled = targets, labelled

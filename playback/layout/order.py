@@ -339,11 +339,7 @@ class RowOrderer:
 
 
 def _best_slot(
-    ends: Sequence[tuple[int, float]],
-    aim: float,
-    low: int,
-    high: int,
-    late: bool,
+    ends: Sequence[tuple[int, float]], aim: float, low: int, high: int, late: bool
 ) -> int:
     """Return the slot from ``low`` to ``high`` where a link to ``aim`` crosses fewest others.
 

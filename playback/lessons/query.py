@@ -27,14 +27,7 @@ CLOSE = 1e-6
 """Relative tolerance of equality: float32 has about seven digits."""
 
 
-_FAILURES = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+_FAILURES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions that facts and NumPy raise for expressions that make no sense."""
 
 

@@ -176,10 +176,7 @@ def _commas(written: str) -> list[str]:
     return [*parts, written[start:]] if written else []
 
 
-_SHORTER = {
-    "binary_cross_entropy_with_logits": "bce_with_logits",
-    "binary_cross_entropy": "bce",
-}
+_SHORTER = {"binary_cross_entropy_with_logits": "bce_with_logits", "binary_cross_entropy": "bce"}
 
 
 def op_title(op: Op) -> str:

@@ -12,14 +12,7 @@ from enum import IntEnum
 from typing import Literal
 
 from PySide6.QtCore import QElapsedTimer, QObject
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QTextBlock,
-    QTextCharFormat,
-    QTextDocument,
-    QTextLayout,
-)
+from PySide6.QtGui import QColor, QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
 
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme

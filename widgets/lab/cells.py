@@ -142,11 +142,7 @@ class _CellPainter:
         fill_cells(self._painter, fills, boxes, self._side)
 
     def _paint_numbers(
-        self,
-        indices: Iterable[int],
-        fills: Sequence[QColor],
-        boxes: Sequence[QRectF],
-        faint: bool,
+        self, indices: Iterable[int], fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool
     ) -> None:
         """Write numbers into the cells that are wide enough."""
         painter, theme, metrics = self._painter, self._theme, self._painter.fontMetrics()

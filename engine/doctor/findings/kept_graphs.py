@@ -69,10 +69,7 @@ def _returned(evidence: Evidence, node: _Node, stored: ast.expr) -> Iterator[Fou
 
 
 def _case(
-    evidence: Evidence,
-    node: _Node,
-    stored: ast.expr,
-    values: list[Value],
+    evidence: Evidence, node: _Node, stored: ast.expr, values: list[Value]
 ) -> Iterator[FoundCase]:
     program = evidence.program
     if len(values) < 2 or _differentiated(evidence, values, node):

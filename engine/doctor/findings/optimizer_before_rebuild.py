@@ -23,10 +23,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{leaf_names(tuple(leaves))} never change: the steps go to the old parameters"
         )
         yield FoundCase(
-            program.line(replaced),
-            message,
-            (program.line(made),),
-            _fix(evidence, made, replaced),
+            program.line(replaced), message, (program.line(made),), _fix(evidence, made, replaced)
         )
 
 

@@ -83,10 +83,7 @@ class Optimizers:
                 self.log.stop_on_error(error)
 
     def _stepped(
-        self,
-        optimizer: Optimizer,
-        owned: list[tuple[torch.Tensor, ValueRow]],
-        where: CodeLocation,
+        self, optimizer: Optimizer, owned: list[tuple[torch.Tensor, ValueRow]], where: CodeLocation
     ) -> None:
         """Record a step; ``owned`` has the parameters and their values before it."""
         changes: list[Change] = []

@@ -275,9 +275,7 @@ SPARSE: dict[str, object] = {
 change the indices afterwards."""
 
 
-def _own_numbers(
-    make: Callable[..., torch.Tensor],
-) -> Callable[..., torch.Tensor]:
+def _own_numbers(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """Wrap a function to copy read-only arrays: torch would allow writing to their memory."""
 
     @functools.wraps(make)

@@ -124,11 +124,7 @@ def _references(item: Any) -> list[object]:  # noqa: ANN401 - of any kind
 def _of_instance(instance: Any) -> list[object]:  # noqa: ANN401 - of a class of the user's
     slots = [name for kind in type(instance).__mro__ for name in vars(kind).get("__slots__", ())]
     fields = getattr(instance, "__dict__", {})
-    return [
-        type(instance),
-        *fields.values(),
-        *(getattr(instance, name, None) for name in slots),
-    ]
+    return [type(instance), *fields.values(), *(getattr(instance, name, None) for name in slots)]
 
 
 def _of_module(module: nn.Module) -> list[object]:

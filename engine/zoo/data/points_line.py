@@ -7,8 +7,7 @@ from gradscribe.engine.zoo.entry import Data
 
 
 def points_line(
-    points: list[list[float]],
-    rng: torch.Generator,
+    points: list[list[float]], rng: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return rows of [x, y] as (n, 1) inputs and (n, 1) targets."""
     table = torch.tensor(points, dtype=torch.float32)

@@ -89,8 +89,7 @@ def test_qt_s_objects_are_never_freed_by_a_thread_that_works(make, qtbot, monkey
         owner = Loop()
         owner.held = QObject()
         owner.held.destroyed.connect(
-            lambda: freed.append(threading.get_ident() == mine),
-            Qt.ConnectionType.DirectConnection,
+            lambda: freed.append(threading.get_ident() == mine), Qt.ConnectionType.DirectConnection
         )
 
     drop()

@@ -93,10 +93,7 @@ def test_hints_never_raise_whatever_the_exception_does():
     [
         ("nn.Conv2d(3, 8, 3)(torch.zeros(1, 9, 9, 3))", ".permute(0, 3, 1, 2)"),
         ("nn.Linear(8, 1)(nn.LSTM(4, 8)(torch.zeros(5, 2, 4)))", "output, state = rnn(x)"),
-        (
-            "x = torch.zeros(3)\nx[0] = torch.ones(2)",
-            "holds a single number, the value has",
-        ),
+        ("x = torch.zeros(3)\nx[0] = torch.ones(2)", "holds a single number, the value has"),
         ("torch.ones(2, 2) @ torch.ones(2).half()", "same dtype"),
         ("nn.Sequential(nn.Linear(3, 4), nn.ReLU)", "nn.ReLU()"),
         ("optim.SGD([torch.ones(1, requires_grad=True)], lr=1).backward()", "loss.backward()"),

@@ -97,10 +97,7 @@ LIES = {
     "an image without an end": (("figures", 0, "axes", 0, "image"), [[0.0]] * 97),
     "no column": (("figures", 0, "columns"), 0),
     "a figure's title without an end": (("figures", 0, "title"), "x" * 10**6),
-    "a curve's name without an end": (
-        ("figures", 0, "axes", 0, "traces", 0, "label"),
-        "x" * 10**6,
-    ),
+    "a curve's name without an end": (("figures", 0, "axes", 0, "traces", 0, "label"), "x" * 10**6),
     "a snapshot past the last": (("values", 0, 8), 10**6),
     "a value that is nobody's": (("ops", 0, 2), [10**6]),
     "an op that takes its own result": (("ops", 3, 2), "outputs"),

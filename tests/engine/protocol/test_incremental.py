@@ -47,8 +47,7 @@ def test_what_a_newer_program_adds_is_left_out():
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [[1], {"status": "odd"}, {"ops": 3}, {"snapshots": [[1]] * 100_000}, {"stdout": None}],
+    "wrong", [[1], {"status": "odd"}, {"ops": 3}, {"snapshots": [[1]] * 100_000}, {"stdout": None}]
 )
 def test_what_is_no_tape_is_refused(wrong):
     with pytest.raises(msgspec.DecodeError):

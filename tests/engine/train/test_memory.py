@@ -14,12 +14,7 @@ from gradscribe.engine.train.source.program import TrainingProgram
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much there is")
 DEEP = {"name": "mlp", "layers": [4] * 24}
-KEEPS = {
-    "data": {"name": "sine", "n": 20},
-    "model": DEEP,
-    "batch": 10,
-    "mistakes": ["keep_graphs"],
-}
+KEEPS = {"data": {"name": "sine", "n": 20}, "model": DEEP, "batch": 10, "mistakes": ["keep_graphs"]}
 """Backward frees what a graph has saved, its nodes stay: many layers, lest they find room in what
 earlier tests have freed."""
 

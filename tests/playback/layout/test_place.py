@@ -171,10 +171,7 @@ def test_operands_of_a_tree_stand_from_left_to_right():
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [
-        (residual(), residual(extra=True)),
-        (scalar_mlp(2, 3, 3), scalar_mlp(2, 3, 3, extra=True)),
-    ],
+    [(residual(), residual(extra=True)), (scalar_mlp(2, 3, 3), scalar_mlp(2, 3, 3, extra=True))],
     ids=["residual", "scalar mlp"],
 )
 def test_an_inserted_op_swaps_no_neighbours(before, after):

@@ -134,10 +134,7 @@ def test_one_op_more_crosses_little_more_than_a_fresh_layout(recorded):
         assert crossings(lines_of(kept), after) <= most
 
 
-FOLDED = {
-    "GPT": layout_graphs.GPT.format(loop=True, layers=3),
-    "ResNet": layout_graphs.RESNET,
-}
+FOLDED = {"GPT": layout_graphs.GPT.format(loop=True, layers=3), "ResNet": layout_graphs.RESNET}
 
 
 @pytest.mark.parametrize("name", FOLDED)

@@ -336,11 +336,7 @@ def test_odd_texts_can_be_shown_with_everything_on(edit, source):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(
-    st.lists(
-        st.text(alphabet="ab1.5 \n\t()[]'\"#-+😀日", max_size=25),
-        min_size=1,
-        max_size=6,
-    ),
+    st.lists(st.text(alphabet="ab1.5 \n\t()[]'\"#-+😀日", max_size=25), min_size=1, max_size=6),
     st.builds(Place, *[st.integers(-1, 6)] * 4),
 )
 def test_any_texts_in_any_order_come_back_and_undo_in_order(edit, texts, place):

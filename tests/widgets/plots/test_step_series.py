@@ -32,9 +32,7 @@ def test_thinning_keeps_the_extremes_and_the_mean(count):
 
 
 @given(
-    st.lists(st.integers(1, 900), min_size=1, max_size=6),
-    st.integers(0, 2**31),
-    st.floats(0, 1),
+    st.lists(st.integers(1, 900), min_size=1, max_size=6), st.integers(0, 2**31), st.floats(0, 1)
 )
 def test_numbers_that_come_in_pieces_are_as_if_they_came_at_once(pieces, seed, keep):
     rng = np.random.default_rng(seed)

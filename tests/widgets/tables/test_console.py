@@ -174,8 +174,7 @@ def test_output_that_goes_on_keeps_the_warnings_at_the_end(console):
 
 
 @pytest.mark.parametrize(
-    ("text", "count"),
-    [("", 0), ("  \n", 0), (WARNED, 2), ("something odd\non two lines", 1)],
+    ("text", "count"), [("", 0), ("  \n", 0), (WARNED, 2), ("something odd\non two lines", 1)]
 )
 def test_warnings_are_counted(text, count):
     assert count_warnings(text) == count

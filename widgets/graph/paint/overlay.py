@@ -42,10 +42,7 @@ def paint_marks(
         _light(painter, drawing, key, 3.0 * thick)
     painter.restore()
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for key, width, color in (
-        (hovered, 1.6, theme.line_strong),
-        (selected, 2.4, theme.selection),
-    ):
+    for key, width, color in ((hovered, 1.6, theme.line_strong), (selected, 2.4, theme.selection)):
         if key in stage.cards and not (key == hovered and key == selected and width < 2):
             _ring(painter, drawing, key, width * thick, color)
 

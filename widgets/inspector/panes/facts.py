@@ -100,11 +100,7 @@ def _yes(fact: bool) -> str:
 
 def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[str, str]]:
     shape = texts.shape(value.shape) if value.shape else "scalar ()"
-    rows = [
-        ("shape", shape),
-        ("dtype", value.dtype),
-        ("device", value.device),
-    ]
+    rows = [("shape", shape), ("dtype", value.dtype), ("device", value.device)]
     if value.shape:
         rows.append(("strides", f"({', '.join(map(str, value.stride))})"))
         rows.append(("contiguous", _yes(value.contiguous)))

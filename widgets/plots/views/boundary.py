@@ -6,14 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QImage,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPixmap,
-)
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPainterPath, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -420,10 +413,7 @@ def _called(kind: int, names: Sequence[str]) -> str:
 
 
 def class_legend(
-    task: str,
-    names: Sequence[str],
-    targets: Floats | None = None,
-    target: Sequence[str] = (),
+    task: str, names: Sequence[str], targets: Floats | None = None, target: Sequence[str] = ()
 ) -> str:
     """Return the legend of the plane's colours; ``target``: the name of the ``targets``."""
     if targets is not None:

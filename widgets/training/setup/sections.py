@@ -5,12 +5,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.training import CatalogueEntry, Option

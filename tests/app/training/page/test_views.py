@@ -167,10 +167,7 @@ def test_a_regression_s_ground_is_scaled_by_its_targets():
             {"train_right": 9, "train_count": 10, "val_right": 1, "val_count": 2},
             "9 of 10 right · validation 1 of 2",
         ),
-        (
-            {"train_right": 9, "train_count": 10, "val_right": 0, "val_count": 0},
-            "9 of 10 right",
-        ),
+        ({"train_right": 9, "train_count": 10, "val_right": 0, "val_count": 0}, "9 of 10 right"),
     ],
 )
 def test_how_many_are_right_is_said_in_words(facts, words):
@@ -178,10 +175,7 @@ def test_how_many_are_right_is_said_in_words(facts, words):
 
 
 def test_histograms_are_named_by_what_they_count():
-    arrays = {
-        "counts": array([[1, 2], [3, 4]], "<f4"),
-        "edges": array([[0, 1], [-1, 1]], "<f4"),
-    }
+    arrays = {"counts": array([[1, 2], [3, 4]], "<f4"), "edges": array([[0, 1], [-1, 1]], "<f4")}
     view = messages.ViewReply(1, "histograms", 0, arrays)
     weights = to_histograms(run(), view, "weight")
     assert [one.name for one in weights] == ["0.weight", "0.bias"]

@@ -226,9 +226,7 @@ def test_a_session_holds_what_was_there_when_it_was_asked_for(make, tmp_path, mo
 def test_the_disk_is_written_by_another_thread(make, tmp_path, monkeypatch):
     threads, whole = [], atomic.write
     monkeypatch.setattr(
-        atomic,
-        "write",
-        lambda *a, **k: threads.append(threading.get_ident()) or whole(*a, **k),
+        atomic, "write", lambda *a, **k: threads.append(threading.get_ident()) or whole(*a, **k)
     )
     session, link, saving = make()
     trained(session, link)

@@ -22,9 +22,7 @@ def test_every_formula_is_what_torchs_own_reader_finds():
     folder = Path(torchgen.__file__).parent / "packaged"
     native = folder / "ATen" / "native"
     infos, _ = load_derivatives(
-        str(folder.parent / TABLE),
-        str(native / "native_functions.yaml"),
-        str(native / "tags.yaml"),
+        str(folder.parent / TABLE), str(native / "native_functions.yaml"), str(native / "tags.yaml")
     )
     theirs = {
         info.op: {tuple(d.var_names): d.original_formula for d in info.derivatives}
