@@ -92,13 +92,6 @@ for i in range(0, 32, 8):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-n = x.shape[0]
-w = torch.zeros(3, 1, requires_grad=True)
-loss = ((x @ w - y) ** 2).mean() / n  # !
-loss.backward()
-""",
     ),
     healthy=(
         """# accumulated over micro-batches
@@ -116,16 +109,6 @@ torch.manual_seed(0)
 x, y = torch.randn(8, 3), torch.randn(8, 1)
 net = nn.Linear(3, 1)
 (F.mse_loss(net(x), y, reduction="sum") / len(x)).backward()
-""",
-        """# as many batches as rows
-torch.manual_seed(0)
-net = nn.Linear(2, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(16, 2), torch.randn(16, 1)
-parts = list(zip(x.split(4), y.split(4)))
-for xb, yb in parts:
-    (F.mse_loss(net(xb), yb) / len(parts)).backward()
-opt.step()
 """,
     ),
 )

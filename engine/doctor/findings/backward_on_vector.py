@@ -44,18 +44,6 @@ ENTRY = FindingKind(
 y = x**2
 y.backward()  # !
 """,
-        """x = torch.ones(2, 2, requires_grad=True)
-(x * 3 + 1).backward()  # !
-""",
-        """model = nn.Linear(3, 2)
-out = model(torch.randn(4, 3))
-out.backward()  # !
-""",
-        """loss_fn = nn.MSELoss(reduction="none")
-x = torch.randn(4, 3, requires_grad=True)
-loss = loss_fn(x, torch.zeros(4, 3))
-loss.backward()  # !
-""",
     ),
     healthy=(
         """# a gradient is given

@@ -151,68 +151,6 @@ z = y.exp()
 z.backward()
 z.backward()  # !
 """,
-        """w = param(1.0)
-loss = (w * 3 - 2) ** 2
-for step in range(3):
-    loss.backward()  # !
-    w.data -= 0.1 * w.grad
-    w.grad = None
-""",
-        """model = nn.Linear(3, 1)
-x, y = torch.randn(4, 3), torch.randn(4, 1)
-pred = model(x)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-for i in range(3):
-    loss = ((pred - y) ** 2).mean()
-    opt.zero_grad()
-    loss.backward()  # !
-    opt.step()
-""",
-        """rnn = nn.RNNCell(2, 4)
-h = torch.zeros(1, 4)
-for t in range(3):
-    h = rnn(torch.randn(1, 2), h)
-    loss = h.pow(2).sum()
-    loss.backward()  # !
-""",
-        """x = torch.tensor(2.0, requires_grad=True)
-y = x ** 3
-y.backward()
-print(x.grad)
-y.backward()  # !
-""",
-        """torch.manual_seed(0)
-enc = nn.Linear(4, 2)
-a, b = nn.Linear(2, 1), nn.Linear(2, 1)
-z = enc(torch.randn(8, 4))
-la, lb = a(z).pow(2).mean(), b(z).pow(2).mean()
-la.backward()
-lb.backward()  # !
-""",
-        """torch.manual_seed(0)
-net = nn.Linear(3, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-total = 0
-for step in range(4):
-    opt.zero_grad()
-    loss = F.mse_loss(net(x), y)
-    total += loss
-    total.backward()  # !
-    opt.step()
-""",
-        """torch.manual_seed(0)
-rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)
-opt = optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
-h = None
-for step in range(3):
-    x = torch.randn(1, 5, 2); y = torch.randn(1, 5, 1)
-    opt.zero_grad()
-    out, h = rnn(x, h)
-    loss = F.mse_loss(head(out), y)
-    loss.backward()  # !
-    opt.step()
-""",
     ),
     healthy=(
         """# the graph is kept

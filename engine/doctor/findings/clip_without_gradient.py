@@ -80,16 +80,6 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-net = nn.Linear(3, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-for step in range(3):
-    opt.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    opt.step()
-    nn.utils.clip_grad_value_(net.parameters(), 0.5)  # !
-""",
     ),
     healthy=(
         """torch.manual_seed(0)
@@ -115,21 +105,6 @@ for step in range(4):
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         opt.step()
         opt.zero_grad()
-""",
-        """# two optimizers
-torch.manual_seed(0)
-first, second = nn.Linear(2, 2), nn.Linear(2, 1)
-one, two = optim.SGD(first.parameters(), lr=0.1), optim.SGD(second.parameters(), lr=0.1)
-x, y = torch.randn(8, 2), torch.randn(8, 1)
-for step in range(3):
-    loss = F.mse_loss(second(first(x)), y)
-    one.zero_grad()
-    two.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(first.parameters(), 1.0)
-    one.step()
-    nn.utils.clip_grad_norm_(second.parameters(), 1.0)
-    two.step()
 """,
     ),
 )

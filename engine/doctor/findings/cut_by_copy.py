@@ -82,20 +82,6 @@ both = torch.tensor([a, b])  # !
 loss = both.sum()
 loss.backward()
 """,
-        """torch.manual_seed(0)
-net = nn.Linear(3, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-for step in range(3):
-    opt.zero_grad()
-    losses = []
-    for i in range(0, 8, 4):
-        one = F.mse_loss(net(x[i : i + 4]), y[i : i + 4])
-        losses.append(one)
-    loss = torch.tensor(losses, requires_grad=True).mean()  # !
-    loss.backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# what is logged

@@ -32,15 +32,6 @@ y = x.data * w  # !
 y.backward()
 print(x.grad, w.grad)
 """,
-        """torch.manual_seed(0)
-a, b = nn.Linear(3, 4), nn.Linear(4, 1)
-opt = optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
-for i in range(2):
-    h = torch.relu(a(torch.randn(4, 3)))
-    out = b(h.data)  # !
-    loss = out.pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""",
     ),
     healthy=(
         """# weights copied through data

@@ -53,56 +53,6 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
-        """x = param(2.0)
-y = x.detach() ** 2  # !
-z = y * 3
-z.backward()
-""",
-        """torch.manual_seed(0)
-class AE(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.enc = nn.Linear(4, 2)
-        self.dec = nn.Linear(2, 4)
-    def forward(self, x):
-        z = self.enc(x).detach()  # !
-        return self.dec(z)
-m = AE()
-opt = optim.SGD(m.parameters(), lr=.1)
-x = torch.randn(8, 4)
-for _ in range(2):
-    opt.zero_grad()
-    loss = F.mse_loss(m(x), x)
-    loss.backward()
-    opt.step()
-""",
-        """a = torch.tensor(3.0, requires_grad=True)
-b = a * 2
-c = b.detach()  # !
-d = c ** 2
-d.backward()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-loss_fn = nn.MSELoss()
-for i in range(2):
-    loss = loss_fn(m(torch.randn(4, 3)), torch.randn(4, 1)).detach()  # !
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(2):
-    pred = m(torch.randn(4, 3))
-    loss = F.mse_loss(pred.detach(), torch.randn(4, 1))  # !
-    loss.requires_grad = True
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# truncated backpropagation through time
@@ -119,22 +69,6 @@ for t in range(6):
     loss.backward()
     opt.step()
     h = h.detach()
-""",
-        """# actor and critic with a baseline
-torch.manual_seed(0)
-actor, critic = nn.Linear(4, 2), nn.Linear(4, 1)
-opt = optim.Adam([*actor.parameters(), *critic.parameters()], lr=0.01)
-for step in range(3):
-    state = torch.randn(8, 4)
-    logits, value = actor(state), critic(state).squeeze(1)
-    dist = torch.distributions.Categorical(logits=logits)
-    action = dist.sample()
-    reward = (action == 0).float()
-    advantage = reward - value.detach()
-    loss = -(dist.log_prob(action) * advantage).mean() + F.mse_loss(value, reward)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
 """,
         """# straight-through estimator
 w = param([0.3, 0.8])

@@ -40,39 +40,6 @@ z = torch.tensor(y.item() * 3, requires_grad=True)  # !
 z.backward()
 print(x.grad)
 """,
-        """torch.manual_seed(0)
-x = torch.randn(8, 2)
-y = torch.randn(8, 1)
-model = nn.Linear(2, 1)
-opt = optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss = torch.tensor(loss.item(), requires_grad=True)  # !
-    loss.backward()
-    opt.step()
-""",
-        """w = torch.tensor(2.0, requires_grad=True)
-y = w * 3
-loss = y.item() ** 2  # !
-loss.backward()
-""",
-        """import math
-w = torch.tensor(2.0, requires_grad=True)
-y = w * 3
-s = math.sin(y)  # !
-loss = torch.tensor(s, requires_grad=True) * 2
-loss.backward()
-print(w.grad)
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-total = 0
-for i in range(3):
-    total += F.mse_loss(m(torch.randn(4, 3)), torch.randn(4, 1)).item()  # !
-total.backward()
-""",
     ),
     healthy=(
         """# logging

@@ -73,58 +73,6 @@ loss = F.mse_loss(pred, y)
 loss.backward()
 opt.step()
 """,
-        """x = torch.randn(8, 2)
-y = torch.randn(8, 1)
-model = nn.Linear(2, 1)
-
-@torch.no_grad()  # !
-def predict(x):
-    return model(x)
-
-loss = F.mse_loss(predict(x), y)
-loss.backward()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(2, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-x, y = torch.randn(4, 2), torch.randn(4, 1)
-for i in range(2):
-    with torch.no_grad():  # !
-        loss = F.mse_loss(m(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(2, 4)
-        self.b = nn.Linear(4, 1)
-    def forward(self, x):
-        with torch.no_grad():  # !
-            h = torch.relu(self.a(x))
-        return self.b(h)
-m = Net()
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(2):
-    loss = m(torch.randn(4, 2)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.set_grad_enabled(False)  # !
-w = torch.ones(2, requires_grad=True)
-loss = (w * 2).sum()
-loss.backward()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-with torch.inference_mode():  # !
-    out = m(torch.randn(4, 3))
-loss = out.pow(2).mean()
-loss.backward()
-""",
     ),
     healthy=(
         """# deep Q-learning with a target network

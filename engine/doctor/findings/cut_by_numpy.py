@@ -79,25 +79,6 @@ z = torch.from_numpy(np.exp(y.detach().numpy()))  # !
 s = z.sum()
 s.backward()
 """,
-        """x = param([1.0, 2.0])
-y = np.exp((x * 2).numpy())  # !
-""",
-        """w = torch.tensor([2.0], requires_grad=True)
-y = w * 3
-z = torch.tensor(np.sqrt(y.detach().numpy()), requires_grad=True)  # !
-loss = z.sum()
-loss.backward()
-print(w.grad)
-""",
-        """torch.manual_seed(0)
-a, b = nn.Linear(3, 4), nn.Linear(4, 1)
-opt = optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
-for i in range(2):
-    h = a(torch.randn(4, 3)).detach().numpy()  # !
-    h = torch.tensor(np.maximum(h, 0))
-    loss = b(h).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""",
     ),
     healthy=(
         """# a plot's numbers

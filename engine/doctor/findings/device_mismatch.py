@@ -112,24 +112,6 @@ ENTRY = FindingKind(
 x = torch.randn(4, 3)
 pred = model(x)  # !
 """,
-        """a = torch.randn(3)
-b = torch.randn(3, device="meta")
-c = torch.cat([a, b])  # !
-""",
-        """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 2)
-    def forward(self, x):
-        return self.fc(x)
-net = Net().to("meta")
-x = torch.randn(4, 3)
-out = net(x)
-""",
-        """a = torch.ones(3, device="meta")
-b = torch.ones(3)
-c = a + b  # !
-""",
     ),
     healthy=(
         """# everything on the chosen device

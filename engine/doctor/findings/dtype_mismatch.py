@@ -98,20 +98,6 @@ ENTRY = FindingKind(
 model = nn.Linear(3, 1)
 pred = model(x)  # !
 """,
-        """a = torch.ones(2, 3)
-b = torch.ones(3, 2, dtype=torch.float64)
-c = a @ b  # !
-""",
-        """w = torch.tensor([1, 2, 3], requires_grad=True)  # !
-""",
-        """x = torch.tensor([[1, 2, 3]])
-m = nn.Linear(3, 1)
-y = m(x)  # !
-""",
-        """m = nn.Conv2d(1, 2, 3)
-img = torch.randn(1, 1, 8, 8).double()
-m(img)  # !
-""",
     ),
     healthy=(
         """# converted where it comes in

@@ -63,42 +63,6 @@ for epoch in range(2):
     with torch.no_grad():
         print(F.mse_loss(model(x), y).item())
 """,
-        """torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.l1 = nn.Linear(4, 8)
-        self.bn = nn.BatchNorm1d(8)
-        self.l2 = nn.Linear(8, 2)
-    def forward(self, x):
-        return self.l2(F.relu(self.bn(self.l1(x))))
-net = Net()
-net.eval()
-opt = optim.Adam(net.parameters())
-x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
-for i in range(3):
-    opt.zero_grad()
-    loss = F.cross_entropy(net(x), y)  # !
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-m = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
-opt = optim.SGD(m.parameters(), lr=0.01)
-def train_epoch():
-    for i in range(2):
-        opt.zero_grad()
-        loss = m(torch.randn(8, 4)).pow(2).mean()  # !
-        loss.backward()
-        opt.step()
-def validate():
-    m.eval()
-    with torch.no_grad():
-        return m(torch.randn(8, 4)).pow(2).mean().item()
-for e in range(2):
-    train_epoch()
-    validate()
-""",
     ),
     healthy=(
         """# train and eval take turns

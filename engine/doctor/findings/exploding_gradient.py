@@ -53,24 +53,6 @@ model = nn.Sequential(*layers, nn.Linear(32, 1))
 loss = F.mse_loss(model(x), y)  # !
 loss.backward()
 """,
-        """torch.manual_seed(0)
-w = torch.randn(16, 16, requires_grad=True)
-h = torch.randn(4, 16)
-for t in range(12):
-    h = h @ w  # !
-loss = h.pow(2).mean()
-loss.backward()
-""",
-        """torch.manual_seed(0)
-rnn = nn.RNNCell(4, 16, nonlinearity="relu")
-with torch.no_grad():
-    rnn.weight_hh.normal_(0, 1.0)
-h = torch.zeros(2, 16)
-for t in range(15):
-    h = rnn(torch.randn(2, 4), h)
-loss = h.pow(2).mean()
-loss.backward()
-""",
     ),
     healthy=(
         """# a small convolutional network

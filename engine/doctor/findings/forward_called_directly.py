@@ -73,15 +73,6 @@ model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 pred = model.forward(x)  # !
 print(pred.shape)
 """,
-        """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 2)
-    def forward(self, x):
-        return self.fc(x)
-n = Net()
-y = n.forward(torch.randn(2, 3))  # !
-""",
     ),
     healthy=(
         """# a subclass calls its parent's forward

@@ -144,46 +144,8 @@ z = y * 2
 z.backward()
 print(x.grad, y.grad)  # !
 """,
-        """net = nn.Linear(2, 2)
-p = net(torch.ones(3, 2)).softmax(1)
-p.square().sum().backward()
-print([p.grad.norm() for p in net.parameters()])
-print(p.grad)  # !
-""",
-        """x = torch.ones(2, requires_grad=True)
-h = x * 3
-loss = h.sum()
-loss.backward()
-g = h.grad  # !
-""",
-        """w = torch.randn(3, requires_grad=True)
-b = w + 1
-(b**2).sum().backward()
-b = b - 0.1 * b.grad  # !
-""",
-        """x = torch.tensor([1.0, 2.0], requires_grad=True)
-y = x * 2
-out = y.mean()
-out.backward()
-print("grad:", y.grad)  # !
-""",
     ),
     healthy=(
-        """# namesakes in a comprehension, a loop over parameters, and functions
-net = nn.Linear(2, 2)
-def score(h):
-    z = h.tanh()
-    h = z * 2
-    return h.sum()
-x = torch.ones(3, 2, requires_grad=True)
-h = torch.ones(3, 2, requires_grad=True)
-p = net(x).softmax(1)[:, 1]
-(score(p[:, None]) + h.sum()).backward()
-print(sum(p.grad.norm() for p in net.parameters()), h.grad, [z.grad for z in (x, h)])
-def norms():
-    return {name: p.grad for name, p in net.named_parameters()}
-print(norms())
-""",
         """# retain_grad
 x = param(3.0)
 y = x**2

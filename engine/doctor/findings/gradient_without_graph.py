@@ -91,18 +91,6 @@ slope = torch.autograd.grad(cubes, x)[0]
 curvature = torch.autograd.grad(slope.sum(), x)[0]  # !
 print(curvature)
 """,
-        """critic = nn.Sequential(nn.Linear(2, 16), nn.SiLU(), nn.Linear(16, 1))
-optimizer = optim.Adam(critic.parameters(), lr=1e-3)
-for step in range(3):
-    real, fake = torch.randn(8, 2), torch.randn(8, 2)
-    mixed = (0.5 * real + 0.5 * fake).requires_grad_()
-    (slope,) = torch.autograd.grad(critic(mixed).sum(), mixed)
-    penalty = ((slope.norm(dim=1) - 1) ** 2).mean()
-    loss = critic(fake).mean() - critic(real).mean() + 10 * penalty  # !
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
     ),
     healthy=(
         """# first and second derivative

@@ -106,35 +106,6 @@ for epoch in range(3):
     val_loss = F.mse_loss(model(xv), yv)  # !
     print(val_loss.item())
 """,
-        """torch.manual_seed(0)
-net = nn.Linear(4, 2)
-opt = optim.Adam(net.parameters())
-x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
-xt, yt = torch.randn(8, 4), torch.randint(0, 2, (8,))
-for i in range(3):
-    opt.zero_grad()
-    loss = F.cross_entropy(net(x), y)
-    loss.backward()
-    opt.step()
-net.eval()
-correct = 0
-for k in range(2):
-    out = net(xt[4*k:4*k+4])  # !
-    correct += (out.argmax(1) == yt[4*k:4*k+4]).sum().item()
-print(correct)
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(4, 1)
-opt = optim.SGD(m.parameters(), lr=0.01)
-xv, yv = torch.randn(8, 4), torch.randn(8, 1)
-for e in range(3):
-    opt.zero_grad()
-    loss = m(torch.randn(8, 4)).pow(2).mean()
-    loss.backward()
-    opt.step()
-    val = ((m(xv) - yv) ** 2).mean()  # !
-    print(e, val.item())
-""",
     ),
     healthy=(
         """# one look at a new input

@@ -36,9 +36,6 @@ loss = (w**2).sum()
 loss.backward()
 w -= 0.1 * w.grad  # !
 """,
-        """w = torch.zeros(3, requires_grad=True)
-w[0] = 1.0  # !
-""",
     ),
     healthy=(
         """# updates under no_grad, and through data

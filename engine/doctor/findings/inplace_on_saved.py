@@ -150,46 +150,6 @@ y = torch.exp(x)
 y += 1  # !
 y.sum().backward()
 """,
-        """x = param([[1.0, -2.0], [3.0, 4.0]])
-a = torch.sigmoid(x)
-b = a * 2
-a[0, 0] = 5.0  # !
-b.sum().backward()
-""",
-        """x = param([1.0, 2.0])
-y = x.tanh()
-z = (y * y).sum()
-y.mul_(2)  # !
-z.backward()
-""",
-        """x = torch.randn(3, requires_grad=True)
-y = x.sigmoid()
-z = y ** 2
-y += 1  # !
-z.sum().backward()
-""",
-        """w = torch.randn(3, 3, requires_grad=True)
-x = torch.randn(3)
-h = torch.relu(w @ x)
-h[0] = 0  # !
-(h * h).sum().backward()
-""",
-        """x = torch.randn(4, requires_grad=True)
-h = torch.exp(x)
-v = h.view(2, 2)
-v.zero_()  # !
-h.sum().backward()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-x = torch.randn(4, 3, requires_grad=True)
-loss1 = m(x).pow(2).mean()
-loss1.backward(retain_graph=True)
-opt.step()  # !
-loss1.backward()
-print(x.grad)
-""",
     ),
     healthy=(
         """# harmless in-place changes

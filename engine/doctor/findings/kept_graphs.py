@@ -215,65 +215,6 @@ for step in range(4):
     losses.append(loss)  # !
 print(sum(float(l) for l in losses) / 4)
 """,
-        """torch.manual_seed(0)
-x, y = torch.randn(16, 4), torch.randn(16, 1)
-model = nn.Linear(4, 1)
-opt = optim.SGD(model.parameters(), lr=0.01)
-total = 0
-for step in range(4):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    total += loss  # !
-print(total / 4)
-""",
-        """torch.manual_seed(0)
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.01)
-history = []
-running = 0.0
-for i in range(5):
-    out = net(torch.randn(8, 4))
-    loss = (out ** 2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    running = running + loss  # !
-print(running)
-""",
-        """torch.manual_seed(0)
-net = nn.Linear(4, 1)
-outs = []
-for i in range(5):
-    out = net(torch.randn(8, 4))
-    outs.append(out)  # !
-print(len(outs))
-""",
-        """torch.manual_seed(0)
-net = nn.Linear(4, 1)
-opt = optim.SGD(net.parameters(), lr=0.01)
-log = {"loss": []}
-for i in range(5):
-    loss = net(torch.randn(8, 4)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    log["loss"].append(loss)  # !
-""",
-        """torch.manual_seed(0)
-net = nn.Linear(3, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-history = []
-for step in range(3):
-    opt.zero_grad()
-    loss = F.mse_loss(net(x), y)
-    loss.backward()
-    opt.step()
-    history.append(loss)  # !
-print(torch.stack(history).mean())
-""",
     ),
     healthy=(
         """# collected for one backward

@@ -135,48 +135,6 @@ for step in range(10):
     loss.backward()
     opt.step()
 """,
-        """x = torch.linspace(-1, 1, 20)
-y = 3 * x
-w = param(0.0)
-lr = 10  # !
-for step in range(12):
-    loss = ((w * x - y) ** 2).mean()
-    loss.backward()
-    with torch.no_grad():
-        w -= lr * w.grad
-    w.grad = None
-""",
-        """torch.manual_seed(0)
-x = torch.randn(50, 1)
-y = 3 * x + 2
-m = nn.Linear(1, 1)
-opt = optim.SGD(m.parameters(), 10.0)  # !
-for i in range(20):
-    loss = F.mse_loss(m(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-x = torch.randn(50, 2)
-y = x.sum(1, keepdim=True)
-m = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
-opt = optim.SGD(m.parameters(), lr=5)  # !
-for i in range(20):
-    loss = F.mse_loss(m(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-x = torch.linspace(0, 10, 50).unsqueeze(1)
-y = 2 * x + 1
-m = nn.Linear(1, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)  # !
-for i in range(30):
-    loss = F.mse_loss(m(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-""",
     ),
     healthy=(
         """# the loss jumps about and falls

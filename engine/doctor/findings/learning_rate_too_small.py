@@ -62,17 +62,6 @@ for step in range(30):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-x = torch.randn(50, 2)
-y = x.sum(1, keepdim=True)
-m = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
-opt = optim.Adam(m.parameters(), lr=1e-8)  # !
-for i in range(50):
-    loss = F.mse_loss(m(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# trained from the optimum on

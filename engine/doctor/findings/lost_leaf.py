@@ -124,46 +124,6 @@ loss = ((w * x).sum() - 1) ** 2
 loss.backward()
 print(w.grad)
 """,
-        """w = torch.randn(3, 2, requires_grad=True).to(torch.float64)  # !
-opt = optim.SGD([w], lr=0.1)
-""",
-        """w = param([1.0, 2.0])
-w = w * 0.5  # !
-loss = (w**2).sum()
-loss.backward()
-print(w.grad)
-""",
-        """import torch
-device = "cpu"
-w = torch.zeros(3, requires_grad=True).double()  # !
-y = (w * 2).sum()
-y.backward()
-print(w.grad)
-""",
-        """W = torch.randn(3, 2, requires_grad=True) / 10  # !
-x = torch.randn(4, 3)
-loss = (x @ W).pow(2).mean()
-loss.backward()
-with torch.no_grad():
-    W -= 0.1 * W.grad
-""",
-        """w = torch.randn(2, requires_grad=True)
-w = w.to(torch.float64)  # !
-loss = w.sum()
-loss.backward()
-print(w.grad)
-""",
-        """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = torch.randn(3, requires_grad=True) * 0.01  # !
-    def forward(self, x):
-        return x @ self.w
-n = Net()
-loss = n(torch.randn(4, 3)).pow(2).mean()
-loss.backward()
-print(n.w.grad)
-""",
     ),
     healthy=(
         """# the numbers are prepared before the gradient is asked for

@@ -44,16 +44,6 @@ for step in range(5):
     loss = F.mse_loss(model(x), y)
     loss.backward()  # !
 """,
-        """torch.manual_seed(0)
-net = nn.Linear(3, 1)
-opt = optim.Adam(net.parameters())
-schedule = optim.lr_scheduler.LinearLR(opt)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-for step in range(3):
-    opt.zero_grad()
-    loss = F.mse_loss(net(x), y)
-    loss.backward()  # !
-""",
     ),
     healthy=(
         """# gradients looked at, nothing trained

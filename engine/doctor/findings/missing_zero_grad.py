@@ -114,64 +114,6 @@ for step in range(5):
     loss.backward()  # !
     opt.step()
 """,
-        """x = torch.linspace(-1, 1, 20)
-y = 2 * x + 1
-w = param(0.0)
-for step in range(6):
-    loss = ((w * x - y) ** 2).mean()
-    loss.backward()  # !
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-""",
-        """import torch
-import torch.nn as nn
-import torch.optim as optim
-torch.manual_seed(42)
-X = torch.randn(100, 10)
-y = torch.randn(100, 1)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(10, 1)
-    def forward(self, x):
-        return self.fc(x)
-net = Net()
-criterion = nn.MSELoss()
-optimizer = optim.Adam(net.parameters(), lr=1e-2)
-def train():
-    for epoch in range(5):
-        out = net(X)
-        loss = criterion(out, y)
-        loss.backward()  # !
-        optimizer.step()
-train()
-""",
-        """w = torch.tensor([1.0, 2.0], requires_grad=True)
-for i in range(3):
-    loss = (w ** 2).sum()
-    loss.backward()  # !
-    w.data -= 0.1 * w.grad.data
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.01)
-from torch.utils.data import DataLoader, TensorDataset
-dl = DataLoader(TensorDataset(torch.randn(16, 3), torch.randn(16, 1)), batch_size=4)
-for epoch in range(2):
-    for xb, yb in dl:
-        loss = F.mse_loss(m(xb), yb)
-        loss.backward()  # !
-        opt.step()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.01)
-opt.zero_grad()
-for epoch in range(4):
-    loss = F.mse_loss(m(torch.randn(4, 3)), torch.randn(4, 1))
-    loss.backward()  # !
-    opt.step()
-""",
     ),
     healthy=(
         """# gradients accumulated on purpose over four small batches
@@ -187,20 +129,6 @@ for epoch in range(3):
     opt.step()
     opt.zero_grad()
 """,
-        """# two losses, one step, gradients set to None by hand
-torch.manual_seed(0)
-w = param([0.5, -0.5])
-x = torch.randn(10, 2)
-y = x @ torch.tensor([1.0, 2.0])
-for step in range(5):
-    data_loss = ((x @ w - y) ** 2).mean()
-    data_loss.backward()
-    penalty = 0.01 * (w**2).sum()
-    penalty.backward()
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-    w.grad = None
-""",
         """# zeroed in place through data
 w = param(1.0)
 for step in range(5):
@@ -208,26 +136,6 @@ for step in range(5):
     loss.backward()
     w.data -= 0.1 * w.grad
     w.grad.data.zero_()
-""",
-        """# generative adversarial network
-torch.manual_seed(0)
-G = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 2))
-D = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
-opt_G = optim.Adam(G.parameters(), lr=1e-3)
-opt_D = optim.Adam(D.parameters(), lr=1e-3)
-bce = nn.BCEWithLogitsLoss()
-real = torch.randn(16, 2) + 2
-for step in range(4):
-    noise = torch.randn(16, 2)
-    fake = G(noise)
-    opt_D.zero_grad()
-    d_loss = bce(D(real), torch.ones(16, 1)) + bce(D(fake.detach()), torch.zeros(16, 1))
-    d_loss.backward()
-    opt_D.step()
-    opt_G.zero_grad()
-    g_loss = bce(D(fake), torch.ones(16, 1))
-    g_loss.backward()
-    opt_G.step()
 """,
     ),
 )

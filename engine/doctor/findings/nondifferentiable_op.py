@@ -76,46 +76,6 @@ pred = model(x).argmax(dim=1)  # !
 loss = F.mse_loss(pred.float(), y.float())
 loss.backward()
 """,
-        """w = param([0.3, 1.7])
-x = torch.tensor([1.0, 2.0])
-y = torch.round(w * x)  # !
-loss = ((y - 1) ** 2).sum()
-loss.backward()
-print(w.grad)
-""",
-        """m = nn.Linear(4, 1)
-x, y = torch.randn(8, 4), torch.randint(0, 2, (8, 1)).float()
-p = (torch.sigmoid(m(x)) > 0.5).float()  # !
-loss = F.binary_cross_entropy(p, y)
-loss.backward()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(4, 1)
-opt = optim.SGD(m.parameters(), lr=.1)
-x, y = torch.randn(8, 4), torch.randn(8, 1)
-for i in range(3):
-    p = torch.sign(m(x))  # !
-    loss = F.mse_loss(p, y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(4, 3)
-opt = optim.SGD(m.parameters(), lr=0.1)
-y = torch.randint(0, 3, (8,))
-for i in range(2):
-    out = m(torch.randn(8, 4))
-    loss = (out.argmax(1) != y).float().mean()  # !
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """x = torch.tensor([1.5, 2.5], requires_grad=True)
-y = x.int()  # !
-z = (y.float() * 2).sum()
-z.backward()
-""",
     ),
     healthy=(
         """# accuracy beside the loss

@@ -60,35 +60,6 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-x, y = torch.randn(16, 4), torch.randn(16, 1)
-model = nn.Linear(4, 1)
-opt = optim.SGD(model.parameters(), lr=0.1)
-model = nn.Linear(4, 1)  # !
-for step in range(3):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(4, 8)
-        self.fc = nn.Linear(8, 3)
-    def forward(self, x):
-        return self.fc(torch.relu(self.body(x)))
-net = Net()
-optimizer = optim.SGD(net.parameters(), lr=0.1)
-net.fc = nn.Linear(8, 2)  # !
-x, y = torch.randn(8, 4), torch.randint(0, 2, (8,))
-for i in range(3):
-    loss = F.cross_entropy(net(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
     ),
     healthy=(
         """# moved in place, optimizer made last

@@ -118,15 +118,6 @@ for step in range(4):
     opt.step()
     print(step, loss.item())
 """,
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-net = nn.Linear(3, 1)
-for step in range(4):
-    opt = optim.Adam(net.parameters(), lr=0.01)  # !
-    opt.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# one step each of several rates
@@ -144,26 +135,6 @@ for seed in range(3):
     net = nn.Linear(1, 1)
     opt = optim.Adam(net.parameters(), lr=0.1)
     F.mse_loss(net(x), y).backward()
-    opt.step()
-""",
-        """# a model for each fold
-torch.manual_seed(0)
-x, y = torch.randn(9, 2), torch.randn(9, 1)
-for fold in range(3):
-    net = nn.Linear(2, 1)
-    opt = optim.SGD(net.parameters(), lr=0.1)
-    for step in range(2):
-        opt.zero_grad()
-        F.mse_loss(net(x), y).backward()
-        opt.step()
-""",
-        """# one step for each task
-torch.manual_seed(0)
-for task in range(3):
-    w = torch.zeros(2, requires_grad=True)
-    opt = optim.SGD([w], lr=0.1)
-    x = torch.randn(4, 2)
-    (x @ w - x.sum(1)).pow(2).mean().backward()
     opt.step()
 """,
     ),

@@ -85,16 +85,6 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-inputs = torch.randn(8, 3).requires_grad_()  # !
-targets = torch.randn(8, 1)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(2):
-    opt.zero_grad()
-    F.mse_loss(m(inputs), targets).backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# adversarial training

@@ -27,22 +27,6 @@ p = torch.sigmoid(model(x))  # !
 loss = F.binary_cross_entropy_with_logits(p, y)
 loss.backward()
 """,
-        """m = nn.Sequential(nn.Linear(4, 1), nn.Sigmoid())
-crit = nn.BCEWithLogitsLoss()
-out = m(torch.randn(6, 4))
-loss = crit(out, torch.ones(6, 1))
-loss.backward()
-""",
-        """class N(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 1)
-    def forward(self, x):
-        return torch.sigmoid(self.fc(x))  # !
-n = N()
-loss = nn.BCEWithLogitsLoss()(n(torch.randn(4, 3)).squeeze(), torch.ones(4))
-loss.backward()
-""",
     ),
     healthy=(
         """# each with its own loss

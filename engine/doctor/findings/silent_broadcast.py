@@ -148,58 +148,6 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
-
-    def forward(self, x):
-        return self.layers(x)
-
-x = torch.randn(8, 3)
-y = x.sum(dim=1)
-model = Net()
-loss_fn = nn.MSELoss()
-loss = loss_fn(model(x), y)  # !
-loss.backward()
-""",
-        """import torch
-import torch.nn as nn
-torch.manual_seed(0)
-X = torch.linspace(-1, 1, 50).reshape(-1, 1)
-Y = 3 * X.squeeze() + 2
-model = nn.Sequential(nn.Linear(1, 16), nn.ReLU(), nn.Linear(16, 1))
-crit = nn.L1Loss()
-opt = torch.optim.Adam(model.parameters())
-for e in range(3):
-    p = model(X)
-    l = crit(p, Y)  # !
-    opt.zero_grad(); l.backward(); opt.step()
-""",
-        """a = torch.randn(5, 1, requires_grad=True)
-b = torch.randn(5)
-acc = (a.round() == b).float().mean()  # !
-""",
-        """torch.manual_seed(0)
-x = torch.randn(10, 2)
-y = torch.randn(10)
-w = torch.randn(2, 1, requires_grad=True)
-for i in range(3):
-    err = y - x @ w  # !
-    loss = (err * err).mean()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.01 * w.grad
-    w.grad.zero_()
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(10, 2), torch.randint(0, 2, (10,)).float()
-m = nn.Linear(2, 1)
-p = torch.sigmoid(m(x))
-loss = -(y * torch.log(p)).mean()  # !
-loss.backward()
-""",
     ),
     healthy=(
         """# distances of all pairs
@@ -219,18 +167,6 @@ scale = torch.rand(5, 1)
 w = param([1.0, -1.0, 0.5])
 out = (x * scale + bias) * w
 loss = (out - out.mean(dim=1, keepdim=True)).pow(2).mean()
-loss.backward()
-""",
-        """# squeezed prediction, sinusoidal positions
-torch.manual_seed(0)
-position = torch.arange(4.0).unsqueeze(1)
-freq = torch.exp(torch.arange(0, 8, 2) * (-math.log(10000.0) / 8))
-table = torch.zeros(4, 8)
-table[:, 0::2] = torch.sin(position * freq)
-table[:, 1::2] = torch.cos(position * freq)
-y = torch.randn(4)
-model = nn.Linear(8, 1)
-loss = F.mse_loss(model(table).squeeze(1), y)
 loss.backward()
 """,
     ),

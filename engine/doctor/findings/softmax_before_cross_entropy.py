@@ -96,30 +96,6 @@ probs = F.softmax(model(x), dim=1)  # !
 loss = F.cross_entropy(probs, y)
 loss.backward()
 """,
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
-model = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
-loss_fn = nn.CrossEntropyLoss()
-loss = loss_fn(model(x), y)
-loss.backward()
-""",
-        """class C(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 3)
-        self.softmax = nn.Softmax(dim=1)
-    def forward(self, x):
-        return self.softmax(self.fc(x))  # !
-m = C()
-loss = nn.CrossEntropyLoss()(m(torch.randn(4, 4)), torch.tensor([0, 1, 2, 0]))
-loss.backward()
-""",
-        """m = nn.Linear(3, 4)
-out = m(torch.randn(5, 3))
-out = out.softmax(-1)  # !
-loss = F.cross_entropy(out, torch.zeros(5, dtype=torch.long))
-loss.backward()
-""",
     ),
     healthy=(
         """# raw scores, probabilities for people

@@ -111,34 +111,6 @@ for step in range(5):
     opt.step()  # !
     loss.backward()
 """,
-        """torch.manual_seed(0)
-x = torch.randn(32, 3)
-model = nn.Linear(3, 1)
-opt = optim.SGD(model.parameters(), lr=0.1)
-for step in range(5):
-    opt.zero_grad()
-    loss = F.mse_loss(model(x), x.sum(dim=1, keepdim=True))
-    opt.step()  # !
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randn(8, 1)
-m = nn.Linear(4, 1)
-opt = optim.Adam(m.parameters(), lr=0.1)
-for i in range(5):
-    loss = F.mse_loss(m(x), y)
-    opt.zero_grad()
-    opt.step()  # !
-    loss.backward()
-""",
-        """torch.manual_seed(0)
-m = nn.Linear(3, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(3):
-    loss = m(torch.randn(4, 3)).pow(2).mean()
-    opt.step()  # !
-    opt.zero_grad()
-    loss.backward()
-""",
     ),
     healthy=(
         """# LBFGS calls the closure itself

@@ -177,47 +177,6 @@ with torch.no_grad():
     test = model(x[:4])  # !
 print(test.mean())
 """,
-        """torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 8)
-        self.out = nn.Linear(8, 1)
-
-    def forward(self, x):
-        x = torch.relu(self.fc(x))
-        x = F.dropout(x, 0.5)  # !
-        return self.out(x)
-
-x, y = torch.randn(16, 4), torch.randn(16, 1)
-model = Net()
-opt = optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(3):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-model.eval()
-with torch.no_grad():
-    print(model(x).mean())
-""",
-        """torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2))
-opt = optim.Adam(net.parameters())
-x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
-xt, yt = torch.randn(8, 4), torch.randint(0, 2, (8,))
-def evaluate(model):
-    with torch.no_grad():
-        out = model(xt)  # !
-        return (out.argmax(1) == yt).float().mean().item()
-for i in range(3):
-    net.train()
-    opt.zero_grad()
-    loss = F.cross_entropy(net(x), y)
-    loss.backward()
-    opt.step()
-print(evaluate(net))
-""",
     ),
     healthy=(
         """# Monte Carlo dropout, asked for

@@ -58,17 +58,6 @@ for step in range(5):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-area = torch.tensor([[500.0], [1200.0], [2000.0], [3000.0]])  # !
-price = torch.tensor([[100.0], [250.0], [400.0], [620.0]])
-m = nn.Linear(1, 1)
-opt = optim.SGD(m.parameters(), lr=0.01)
-for i in range(10):
-    loss = F.mse_loss(m(area), price)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# house prices, normalised column by column

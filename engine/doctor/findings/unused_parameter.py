@@ -96,39 +96,6 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
-        """torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(4, 8)
-        self.b = nn.Linear(8, 1)
-        self.extra = nn.Parameter(torch.zeros(3))  # !
-    def forward(self, x):
-        return self.b(torch.relu(self.a(x)))
-net = Net()
-opt = optim.SGD(net.parameters(), lr=0.1)
-for i in range(3):
-    loss = net(torch.randn(8, 4)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc1 = nn.Linear(4, 8)
-        self.fc2 = nn.Linear(8, 8)
-        self.fc3 = nn.Linear(8, 1)
-        self.norm = nn.LayerNorm(8)  # !
-    def forward(self, x):
-        return self.fc3(torch.relu(self.fc2(torch.relu(self.fc1(x)))))
-net = Net()
-loss = net(torch.randn(8, 4)).pow(2).mean()
-opt = optim.SGD(net.parameters(), lr=0.1)
-loss.backward()
-opt.step()
-""",
     ),
     healthy=(
         """# two heads trained in turn

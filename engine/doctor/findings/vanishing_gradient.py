@@ -69,33 +69,6 @@ model = nn.Sequential(*layers, nn.Linear(16, 1))
 loss = F.mse_loss(model(x), y)  # !
 loss.backward()
 """,
-        """torch.manual_seed(0)
-x = torch.randn(4, 8)
-w = param(torch.randn(8, 8) * 0.1)
-h = x
-for i in range(20):
-    h = torch.tanh(h @ w)  # !
-loss = (h**2).mean()
-loss.backward()
-""",
-        """torch.manual_seed(0)
-class Deep(nn.Module):
-    def __init__(self, n=8):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(32, 32) for _ in range(n)])
-        self.head = nn.Linear(32, 1)
-    def forward(self, x):
-        for l in self.layers:
-            x = torch.sigmoid(l(x))
-        return self.head(x)
-m = Deep()
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(3):
-    loss = F.mse_loss(m(torch.randn(16, 32)), torch.randn(16, 1))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# ten layers with skip connections

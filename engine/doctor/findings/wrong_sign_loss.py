@@ -215,79 +215,6 @@ for step in range(5):
     loss.backward()
     opt.step()
 """,
-        """x = torch.linspace(-1, 1, 20)
-y = 3 * x
-w = param(0.0)
-for step in range(5):
-    loss = ((w * x - y) ** 2).mean()
-    loss.backward()
-    with torch.no_grad():
-        w += 0.1 * w.grad  # !
-    w.grad = None
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
-m = nn.Linear(4, 3)
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(5):
-    loss = F.cross_entropy(m(x), y)
-    opt.zero_grad()
-    (-loss).backward()  # !
-    opt.step()
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randn(8, 1)
-m = nn.Linear(4, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(5):
-    loss = -1 * torch.mean((m(x) - y) ** 2)  # !
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
-m = nn.Linear(4, 3)
-opt = optim.SGD(m.parameters(), lr=0.1)
-for i in range(5):
-    logp = F.log_softmax(m(x), dim=1)
-    loss = logp[torch.arange(8), y].mean()  # !
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randn(8, 1)
-w = torch.randn(4, 1, requires_grad=True)
-for i in range(5):
-    loss = ((x @ w - y) ** 2).mean()
-    loss.backward()
-    with torch.no_grad():
-        w.add_(0.1 * w.grad)  # !
-        w.grad.zero_()
-""",
-        """torch.manual_seed(0)
-x, y = torch.randn(8, 4), torch.randn(8, 1)
-m = nn.Linear(4, 1)
-opt = optim.SGD(m.parameters(), lr=0.1)
-crit = nn.MSELoss()
-for i in range(5):
-    out = m(x)
-    loss = crit(out, y) * -1  # !
-    opt.zero_grad(); loss.backward(); opt.step()
-""",
-        """torch.manual_seed(0)
-net = nn.Linear(3, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-x = torch.randn(8, 3)
-y = (x[:, :1] > 0).float()
-for step in range(4):
-    opt.zero_grad()
-    p = torch.sigmoid(net(x))
-    loss = (y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()  # !
-    loss.backward()
-    opt.step()
-""",
     ),
     healthy=(
         """# likelihood maximised, a reward maximised
@@ -301,25 +228,6 @@ for step in range(10):
     loss.backward()
     opt.step()
 """,
-        """# gradient ascent on a function, an attack that maximises the loss
-torch.manual_seed(0)
-x = param(0.0)
-for step in range(5):
-    height = -((x - 2) ** 2) + 3
-    height.backward()
-    with torch.no_grad():
-        x += 0.1 * x.grad
-    x.grad = None
-model = nn.Linear(4, 3)
-image, label = torch.randn(1, 4), torch.tensor([1])
-delta = torch.zeros(1, 4, requires_grad=True)
-attack = optim.SGD([delta], lr=0.1)
-for step in range(3):
-    attack.zero_grad()
-    objective = -F.cross_entropy(model(image + delta), label)
-    objective.backward()
-    attack.step()
-""",
         """# a generator that hides
 torch.manual_seed(0)
 maker, judge = nn.Linear(2, 3), nn.Linear(3, 1).requires_grad_(False)
@@ -328,17 +236,6 @@ noise = torch.randn(8, 2)
 for step in range(4):
     opt.zero_grad()
     loss = torch.log(1 - torch.sigmoid(judge(maker(noise)))).mean()
-    loss.backward()
-    opt.step()
-""",
-        """# an attack on a frozen model
-torch.manual_seed(0)
-net = nn.Linear(2, 1).requires_grad_(False)
-x, y = torch.randn(8, 2), torch.randn(8, 1)
-for step in range(3):
-    delta = torch.zeros(2, requires_grad=True)
-    opt = optim.SGD([delta], lr=0.1)
-    loss = -F.mse_loss(net(x[step] + delta), y[step])
     loss.backward()
     opt.step()
 """,

@@ -131,38 +131,6 @@ ENTRY = FindingKind(
 target = torch.tensor([0.0, 1.0, 2.0, 1.0])
 loss = F.cross_entropy(scores, target)  # !
 """,
-        """logits = torch.randn(4, 1, requires_grad=True)
-target = torch.tensor([0.0, 1.0, 1.0, 0.0])
-loss = F.binary_cross_entropy_with_logits(logits, target)  # !
-""",
-        """scores = torch.randn(4, 3, requires_grad=True)
-target = torch.tensor([[0], [1], [2], [1]])
-loss_fn = nn.CrossEntropyLoss()
-loss = loss_fn(scores, target)  # !
-""",
-        """scores = torch.randn(4, 3, requires_grad=True)
-target = torch.tensor([0, 1, 3, 1])
-loss = F.cross_entropy(scores, target)  # !
-""",
-        """m = nn.Linear(4, 3)
-x = torch.randn(5, 4)
-t = torch.randint(0, 3, (5,)).int()
-loss = nn.CrossEntropyLoss()(m(x), t)  # !
-""",
-        """m = nn.Linear(4, 1)
-x = torch.randn(5, 4)
-t = torch.tensor([0, 1, 1, 0, 1])
-loss = nn.BCEWithLogitsLoss()(m(x).squeeze(1), t)  # !
-""",
-        """x = torch.randn(5, requires_grad=True)
-t = torch.tensor([0, 1, 1, 0, 1])
-loss = nn.BCELoss()(torch.sigmoid(x), t)  # !
-""",
-        """m = nn.Linear(4, 3)
-x = torch.randn(5, 4)
-t = torch.randint(0, 3, (4,))
-loss = F.cross_entropy(m(x), t)  # !
-""",
     ),
     healthy=(
         """# classes, probabilities, and real numbers

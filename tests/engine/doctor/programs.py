@@ -1,4 +1,4 @@
-"""Programs with and without mistakes: those of the findings' own files and those of text files.
+"""Programs with and without mistakes: those of the findings' own files, and more in text files.
 
 In a ``.txt`` file here each program is below a heading ``=== id: title``.
 In ``learners.txt`` a line may end with what the healthy twin has in its place:
@@ -76,5 +76,6 @@ def learners() -> list[Program]:
 
 
 SICK = [program for entry in finding_kinds() for program in declared(entry)[0]]
+SICK += load("sick.txt")
 HEALTHY = [program for entry in finding_kinds() for program in declared(entry)[1]]
 HEALTHY += load("healthy.txt")
