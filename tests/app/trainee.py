@@ -31,7 +31,7 @@ class Trainee:
     def __init__(self, window):
         self.session, self.forked = window.workspaces.session, time.monotonic()
         window.workspaces.show_workspace("training")
-        self.session.setup = SETUP
+        self.session.store.setup = SETUP
         self.session.store.state_changed.connect(self.tell)
         self.session.controller.begin(play=True)
 
