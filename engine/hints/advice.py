@@ -28,10 +28,10 @@ class HintRow(NamedTuple):
     message that must match; the tests check that it does, and that no earlier row matches it.
     """
 
-    kind: type[BaseException]
     pattern: str
     answer: Answer
     example: str
+    kind: type[BaseException] = RuntimeError
 
 
 IMPORTS = {
