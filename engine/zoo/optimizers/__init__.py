@@ -1,1 +1,0 @@
-"""Optimizers, one entry per module."""
