@@ -1,1 +1,1 @@
-"""Zoo of data sets, models and losses, discovered by module; tables of optimizers and schedules."""
+"""Zoo of data sets, models, losses, optimizers and schedules, discovered by module."""

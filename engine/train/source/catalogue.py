@@ -29,7 +29,6 @@ PACKAGES: dict[EntryKind, str] = {
     "optimizer": "gradscribe.engine.zoo.optimizers",
     "schedule": "gradscribe.engine.zoo.schedules",
 }
-"""Kind -> package with a module per entry, or module with a table of all entries."""
 _GROUPS = ("Playground", "Points", "Curves", "Tables", "Pictures", "Sequences", "Your own")
 MOST_NUMBERS = 100_000
 
@@ -39,11 +38,11 @@ P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
 @functools.cache
 def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
     """Return the entries of a kind by name, in the order in which to offer them."""
-    home = importlib.import_module(PACKAGES[kind])
-    entries_by_name: dict[str, ZooEntry] = dict(getattr(home, "ENTRIES", {}))
-    for module in pkgutil.iter_modules(getattr(home, "__path__", [])):
-        name = module.name
-        entries_by_name[name] = importlib.import_module(f"{PACKAGES[kind]}.{name}").ENTRY
+    package = importlib.import_module(PACKAGES[kind])
+    entries_by_name: dict[str, ZooEntry] = {
+        module.name: importlib.import_module(f"{PACKAGES[kind]}.{module.name}").ENTRY
+        for module in pkgutil.iter_modules(package.__path__)
+    }
     return dict(sorted(entries_by_name.items(), key=_order))
 
 
