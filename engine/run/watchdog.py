@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Literal, Self
 
 StopReason = Literal["", "timeout", "stop"]
@@ -34,7 +34,7 @@ NO_SIGNAL_S = PATIENCE_S + 0.3
 TICK_S = 0.1
 
 _Handler = Callable[[int, FrameType | None], object] | int
-_ENGINE = str(Path(__file__).resolve().parents[1]) + os.sep
+_ENGINE = str(Path(__file__).absolute().parents[1]) + os.sep
 _STDLIB = str(Path(os.__file__).resolve().parent) + os.sep
 _lock = threading.RLock()
 _active: "InterruptGuard | None" = None
@@ -128,12 +128,7 @@ class InterruptGuard:
             raise Interrupted("stop", self.seconds)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
         if on_end is not None and not self._is_last:
             on_end()
