@@ -1,11 +1,10 @@
 """Stop a running program from outside: at its time limit, or because the window asked.
 
 A signal handler raises `Interrupted` in the main thread, and only while a `InterruptGuard` is
-open. It does
-not interrupt the engine's own code, so that a tape under construction stays consistent: the signal
-is repeated until it hits the program itself; after `PATIENCE_S` it interrupts anything. It never
-interrupts the import of a library, however long that takes: a half-imported library cannot be
-imported again and would be missing for every later program.
+open. It does not interrupt the engine's own code, so that a tape under construction stays
+consistent: the signal is repeated until it hits the program itself; after `PATIENCE_S` it
+interrupts anything. It never interrupts the import of a library, however long that takes: a
+half-imported library cannot be imported again and would be missing for every later program.
 """
 
 import _thread

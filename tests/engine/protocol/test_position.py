@@ -57,8 +57,8 @@ import os, signal, sys, threading
 sys.path.insert(0, {root!r})
 from gradscribe.engine.protocol import position as standing
 os.setpgrp()
-standing.tell_of_ends(lambda frame: os.write(1, b"%d " % frame.f_lineno))
-standing.tell_of_foreign(lambda frame: os.write(1, b"%d " % frame.f_lineno))
+standing.report_process_ends(lambda frame: os.write(1, b"%d " % frame.f_lineno))
+standing.report_foreign_calls(lambda frame: os.write(1, b"%d " % frame.f_lineno))
 me, thread = os.getpid(), threading.get_ident()
 """
 FATAL = [
