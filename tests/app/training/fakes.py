@@ -123,7 +123,7 @@ def begun(run_id, setup, task="binary", parent=None, parent_step=0, note=""):
     )
     units = (messages.UnitLayer("0", "Linear", 3),)
     return messages.RunStarted(
-        run_id, setup, task, parameters, units, COLUMNS, LINES, "Sequential()",
+        run_id, setup, task, parameters, units, COLUMNS, LINES,
         ("x1", "x2"), ("class 0", "class 1"), parent, parent_step,
         note,
     )  # fmt: skip
