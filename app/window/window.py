@@ -7,8 +7,10 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QFrame, QMainWindow, QVBoxLayout, QWidget
 
 from gradscribe.app.commands import file, learn, train
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.findings_controller import FindingsController
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
@@ -22,6 +24,7 @@ from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui.dialogs import Dialogs
 from gradscribe.app.ui.empty_state import EmptyState
 from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
@@ -30,11 +33,8 @@ from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Themed, Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
-from gradscribe.app.window.dialogs import Dialogs
-from gradscribe.app.window.findings_controller import FindingsController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
-from gradscribe.app.window.window_context import WindowContext
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.graph.coloring import MODES
 from gradscribe.widgets.base.labels import Heading, sheet
@@ -140,8 +140,8 @@ class Window(QMainWindow):
         )
         return Recovery(host, self.drafts, self)
 
-    def _make_context(self) -> WindowContext:
-        return WindowContext(
+    def _make_context(self) -> CommandContext:
+        return CommandContext(
             session=self.session,
             clock=self.clock,
             settings=self.settings,
@@ -154,7 +154,7 @@ class Window(QMainWindow):
             editor=self.editor,
             graph=self.graph,
             presenter=self.presenter,
-            status=self.status,
+            say=self.status.say,
             over=self.over,
             find_bar=self.find_bar,
             comparison=self.comparison,
