@@ -14,13 +14,14 @@ from gradscribe.app.document.findings_controller import FindingsController
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import EngineLink, Layer
+from gradscribe.app.document.state import Layer
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
+from gradscribe.app.link.client import Link
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -64,7 +65,7 @@ class Window(QMainWindow):
     painted = Signal()
     """The window was painted for the first time."""
 
-    def __init__(self, link: EngineLink, settings: Settings, drafts: Drafts) -> None:
+    def __init__(self, link: Link, settings: Settings, drafts: Drafts) -> None:
         super().__init__()
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
