@@ -32,7 +32,7 @@ from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.notifications import NotificationBar
-from gradscribe.app.ui.theming import Themed, Theming
+from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
@@ -81,7 +81,8 @@ class Window(QMainWindow):
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.finder = GraphSearch(self.session, self.presenter, self.graph)
         self.lesson_dock = self._make_lesson_dock()
-        self.look.add(*self._themed())
+        panes = (self.legend, self.findings, self.lesson_dock.pane, self.lines)
+        self.look.add(*vars(self.views).values(), *panes)
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
         self.recovery = self._make_recovery()
@@ -171,26 +172,9 @@ class Window(QMainWindow):
             close_window=self.close,
         )
 
-    def _themed(self) -> tuple[Themed, ...]:
-        return (
-            self.editor,
-            self.graph,
-            self.transport,
-            self.inspector,
-            self.values,
-            self.ledger,
-            self.console,
-            self.legend,
-            self.findings,
-            self.lesson_dock.pane,
-            self.lines,
-        )
-
     def _place(self) -> None:
         program = QFrame()
-        column = QVBoxLayout(program)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = _rows(program)
         self.heading = Heading("Program", LIVE)
         frame = QVBoxLayout()
         frame.setContentsMargins(16, 14, 12, 6)
@@ -221,15 +205,11 @@ class Window(QMainWindow):
         rows = _rows(page)
         self.transport.setProperty("bar", True)
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for part in (
-            self.top,
-            separator(),
-            self.notices,
-            self.columns,
-            separator(),
-            self.transport,
-        ):
-            rows.addWidget(part, int(part is self.columns))
+        for part in (self.top, separator(), self.notices):
+            rows.addWidget(part)
+        rows.addWidget(self.columns, 1)
+        rows.addWidget(separator())
+        rows.addWidget(self.transport)
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
