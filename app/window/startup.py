@@ -100,7 +100,7 @@ def _run_window(
         window.close()
         window.deleteLater()
         return 2
-    show_crash(window, faults)
+    show_crash(window.session, window.columns, window.ground, faults)
     if window.settings.trouble:
         window.notices.post(Notice("settings", window.settings.trouble))
     start_services(window, link)

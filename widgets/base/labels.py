@@ -104,7 +104,7 @@ class Heading(QWidget):
         return self._title.said(), self._subtitle.said()
 
 
-def plain_label(text: str = "") -> QLabel:
+def plain_label(text: str = "", role: str = "") -> QLabel:
     """Return a plain-text label, on which markup such as ``<b>`` is shown literally.
 
     Names of programs, files and modules, and error messages, are untrusted text.
@@ -112,6 +112,8 @@ def plain_label(text: str = "") -> QLabel:
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(text)
+    if role:
+        label.setProperty("role", role)
     return label
 
 

@@ -27,7 +27,7 @@ def card(settled, faults):
     settled.resize(1200, 800)
     settled.show()
     settled.editor.setFocus()
-    return show_crash(settled, faults)
+    return show_crash(settled.session, settled.columns, settled.ground, faults)
 
 
 def in_columns(card, settled):

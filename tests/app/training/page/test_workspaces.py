@@ -14,7 +14,6 @@ from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.gallery import Gallery
-from gradscribe.app.window import window_context
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
@@ -229,7 +228,7 @@ def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monke
         threads.append(threading.current_thread())
         return png_bytes(image)
 
-    monkeypatch.setattr(window_context, "png_bytes", noted)
+    monkeypatch.setattr("gradscribe.widgets.graph.snapshot.png_bytes", noted)
     training.answers["save"] = tmp_path / "room"
     training.menus.perform_by("train.export_picture")
     qtbot.waitUntil(lambda: not training.export_queue.busy)
