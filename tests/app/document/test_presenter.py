@@ -151,7 +151,7 @@ def test_while_a_big_picture_is_made_the_page_has_a_turn_of_its_own(
     assert all(shown is not tape for shown, _ in told)
     qtbot.waitUntil(lambda: (tape, settled.session.view.position) in told)
     assert settled.presenter.scene_builder.busy
-    settled.presenter.scenery.close()
+    settled.presenter.scene_builder.close()
 
 
 def test_stale_views_are_marked(settled, link):

@@ -26,7 +26,7 @@ def test_it_is_there_only_while_colours_mean_something(chip):
     assert chip.isVisible()
     assert chip.title.text() == "Gradient norm"
     assert "1e−6" in chip.accessibleDescription()
-    chip.show_key(None, Theme.load("light"))
+    chip.show_legend(None, Theme.load("light"))
     assert chip.isHidden()
 
 
@@ -34,7 +34,9 @@ def test_every_group_has_a_row_and_too_many_are_counted(chip):
     names = tuple(f"net.{n}" for n in range(MAX_GROUPS))
     chip.show_legend(ColorLegend("Module", "groups", groups=names), Theme.load("light"))
     assert chip.bar.rows() == names
-    chip.show_key(ColorLegend("Module", "groups", groups=(*names, "a", "b")), Theme.load("light"))
+    chip.show_legend(
+        ColorLegend("Module", "groups", groups=(*names, "a", "b")), Theme.load("light")
+    )
     assert len(chip.bar.rows()) == MAX_GROUPS
     assert chip.bar.rows()[-1] == "… and 3 more"
 

@@ -38,7 +38,7 @@ def test_the_strip_hides_where_there_is_nothing_to_say(notices):
 def test_notices_wait_for_each_other(notices):
     done = []
     notices.post(Notice("a", "First", (("Keep", lambda: done.append("kept")),)))
-    notices.tell(Notice("b", "Second"))
+    notices.post(Notice("b", "Second"))
     assert notices.count.text() == "1 of 2"
     assert labels(notices) == ["Keep"]
     press(notices, "Keep")
@@ -49,8 +49,8 @@ def test_notices_wait_for_each_other(notices):
 
 def test_a_matter_stands_in_the_strip_once(notices):
     notices.post(Notice("a", "Before"))
-    notices.tell(Notice("b", "Other"))
-    notices.tell(Notice("a", "After"))
+    notices.post(Notice("b", "Other"))
+    notices.post(Notice("a", "After"))
     assert [one.text for one in notices.waiting] == ["After", "Other"]
     notices.show_now(Notice("b", "Now"))
     assert [one.text for one in notices.waiting] == ["Now", "After"]
@@ -88,7 +88,7 @@ def test_a_long_path_makes_nothing_wider(notices):
     notices.post(Notice("a", "short"))
     before = notices.minimumSizeHint().width()
     for text in ("/folder" * 100, "x" * 2000):
-        notices.tell(Notice("a", text))
+        notices.post(Notice("a", text))
         assert notices.minimumSizeHint().width() == before
     assert notices.notice.text == "x" * 2000
 
@@ -99,7 +99,7 @@ def test_what_stays_in_the_strip_is_not_made_anew(notices):
     notices.post(first)
     notices.buttons[0].setText("as it was")
     for key in ("b", "c"):
-        notices.tell(Notice(key, "Other", (("Drop", lambda: done.append("other")),)))
+        notices.post(Notice(key, "Other", (("Drop", lambda: done.append("other")),)))
         assert notices.count.text() == "1 of 2"
         notices.drop(key)
         assert notices.count.isHidden()
