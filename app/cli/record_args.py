@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if talks and tape.status != "refused":
         say(shown(tape.stdout[sum(streamed) :]))
-        _tell(tape)
+        _print_summary(tape)
     report.write_problem(tape, options.script)
     if tape.truncated:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     return BY_STATUS[tape.status]
 
 
-def _tell(tape: Tape) -> None:
+def _print_summary(tape: Tape) -> None:
     if tape.stdout:
         say("\n" if tape.stdout.endswith("\n") else "\n\n")
     leaves = report.leaf_table(tape)

@@ -148,11 +148,11 @@ class CompareCard(PopupCard):
         for item in listed:
             texts = (KIND_TITLES[item.kind], item.name, item.words)
             self.list.addItem("   ".join(filter(None, texts)))
-        self._tell_more(len(self.compared.differences) - len(listed))
+        self._report_more(len(self.compared.differences) - len(listed))
         self.list.setVisible(bool(self.compared.differences))
         self.column.addWidget(self.list)
 
-    def _tell_more(self, more: int) -> None:
+    def _report_more(self, more: int) -> None:
         """Append the number of differences that are not listed."""
         if more:
             last = QListWidgetItem(f"… and {more:,} more; the cards are marked all the same")
@@ -220,7 +220,7 @@ class CompareCard(PopupCard):
         if a is not None and b is not None:
             self._shift = b.center() - a.center()
         else:
-            self._shift = self._beside(difference)
+            self._shift = self._position_next_to(difference)
         side, box = (self.left, a) if a is not None else (self.right, b)
         if box is None:
             return
@@ -232,7 +232,7 @@ class CompareCard(PopupCard):
             middle = QPointF(view.width() / 2, view.height() / 2) - box.center() * zoom
             view.set_camera(Camera(zoom, middle.x(), middle.y()))
 
-    def _beside(self, difference: Difference) -> QPointF:
+    def _position_next_to(self, difference: Difference) -> QPointF:
         """Return the offset at the last op before a difference that both pictures contain."""
         for values in self.compared.before(difference):
             boxes = [

@@ -123,13 +123,13 @@ class Autosave(QObject):
                 self._saved = what
                 for call in thens:
                     call()
-            self._tell(trouble)
+            self._report(trouble)
             if trouble or self._again >= 0:
                 self._timer.start(RETRY_MS if trouble else max(GAP_MS, self._again))
             self._again = -1
             self.written.emit(trouble)
 
-    def _tell(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         before, self.trouble = self.trouble, trouble
         if trouble and not before:
             self.failed.emit(trouble)

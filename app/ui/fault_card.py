@@ -60,7 +60,7 @@ class FaultCard(QFrame):
             widget.installEventFilter(self)
         self.hide()
 
-    def tell(self, fault: Fault) -> None:
+    def show_fault(self, fault: Fault) -> None:
         """Show a fault; several share the card."""
         if len(self._faults) < MAX_FAULTS:
             self._faults.append(fault)
@@ -132,6 +132,6 @@ def show_crash(
 
     last: list[object] = [None]
     card = FaultCard(columns, write, ground)
-    faults.caught.connect(card.tell)
+    faults.caught.connect(card.show_fault)
     session.result_changed.connect(listen)
     return card

@@ -46,7 +46,7 @@ class GraphSearch(QObject):
         if self.matches:
             self.step()
         else:
-            self._tell()
+            self._report()
 
     def step(self, back: bool = False) -> None:
         """Show the next match, or the previous one, wrapping around."""
@@ -54,7 +54,7 @@ class GraphSearch(QObject):
             return
         count = len(self.matches)
         self._at = ((self._at - 1) if back else self._at + 1) % count
-        self._tell()
+        self._report()
         self._tried = set()
         self._show(self.matches[self._at])
 
@@ -64,7 +64,7 @@ class GraphSearch(QObject):
             self.session.result.tape, showing.scenes, self._query, showing.scene_number
         )
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.matches:
             # After a change of the tape no match is current until the next step.
             where = self.presenter.scenes[self.matches[max(self._at, 0)][0]].title
@@ -78,7 +78,7 @@ class GraphSearch(QObject):
         if self._query:
             self._find()
             self._at = min(self._at, len(self.matches) - 1)
-            self._tell()
+            self._report()
 
     def _follow(self) -> None:
         if self._wanted is not None:

@@ -142,7 +142,7 @@ class StatusLine(QFrame):
         self._said = ""
         self._problem = ""
         self._elsewhere = False
-        self._quiet = single_shot(self, self._hush, REMARK_MS)
+        self._quiet = single_shot(self, self._clear_note, REMARK_MS)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 6)
         row.setSpacing(16)
@@ -161,7 +161,7 @@ class StatusLine(QFrame):
         """Remove a remark that is no longer true."""
         if self._said == remark:
             self._quiet.stop()
-            self._hush()
+            self._clear_note()
 
     def caption(self, event: str) -> None:
         """Show the event that is playing, unless a remark or a problem is shown."""
@@ -193,7 +193,7 @@ class StatusLine(QFrame):
         self.held.setText("" if count is None else f"{formatting.size(count)} held for backward")
         self.held.setVisible(count is not None and not self._elsewhere)
 
-    def _hush(self) -> None:
+    def _clear_note(self) -> None:
         self._said = ""
         self._refresh()
 

@@ -177,7 +177,7 @@ def _part(level: Level, members: Component, check: Check, alone: bool) -> Compon
         ]
     seats: Seats = [level.seats[node] for node in members.nodes] if level.seats else ()
     if any(seats):
-        placed = _kept(nodes, edges, level.style, check, seats, alone)
+        placed = _place_in_previous_order(nodes, edges, level.style, check, seats, alone)
     else:
         placed = _fresh(nodes, edges, level.style, check)
     grid, x, rows, crossings = placed
@@ -230,7 +230,7 @@ def _spread(
     return PlacedGrid(grid, assign_x(grid, style.card_gap, check), rows, crossings)
 
 
-def _kept(
+def _place_in_previous_order(
     nodes: list[LevelNode],
     edges: list[LevelEdge],
     style: Spacing,

@@ -126,7 +126,7 @@ def test_without_its_painter_the_trainer_makes_the_views(room):
 def test_an_engine_killed_while_views_are_made_takes_its_painter_along(room):
     room.session.controller.play()
     room.sees_on()
-    room.wait(lambda: room.restorer.kept(room.session.run.run_id) is not None)
+    room.wait(lambda: room.restorer.saved_run(room.session.run.run_id) is not None)
     engine, (painter,) = room.link.pid(), room.painters()
     os.kill(engine, signal.SIGKILL)
     room.wait(lambda: not Path(f"/proc/{painter}").exists())

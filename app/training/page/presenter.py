@@ -331,7 +331,7 @@ class TrainPresenter(QObject):
     def _complain(self, place: str, why: str) -> None:
         if why:
             self.following.finish()  # The error is shown at a setting, which has to exist.
-        self.complaints.tell(place, why)
+        self.complaints.show(place, why)
 
     def _show_run(self) -> None:
         run = self._session.run

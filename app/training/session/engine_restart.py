@@ -58,7 +58,7 @@ class RunRestorer(QObject):
         link.died.connect(self._on_engine_died)
         session.controller.weight_edited.connect(self._on_touched)
 
-    def kept(self, run_id: int) -> messages.RunSaved | None:
+    def saved_run(self, run_id: int) -> messages.RunSaved | None:
         """Return the stored state of a run; while it is restored, the state that was sent."""
         held, sent = self._kept.get(run_id), self._coming.get(run_id)
         run = self._session.store.find(run_id) if held is None and sent is not None else None

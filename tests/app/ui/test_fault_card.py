@@ -133,5 +133,5 @@ def test_a_card_has_room_in_a_tiny_window(qtbot):
     qtbot.addWidget(ground)
     ground.resize(30, 30)
     card = FaultCard(ground, lambda *_: "")
-    card.tell(FAULT)
+    card.show_fault(FAULT)
     assert card.width() >= 1

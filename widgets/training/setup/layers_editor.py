@@ -201,14 +201,14 @@ class LayersEditor(QWidget):
     def _widen(self, index: int, by: int) -> None:
         width = self._widths[index]
         wide = max(self._low, min(self._high, width + by))
-        self._tell([*self._widths[:index], wide, *self._widths[index + 1 :]])
+        self._emit_widths([*self._widths[:index], wide, *self._widths[index + 1 :]])
 
     def _add(self) -> None:
-        self._tell([*self._widths, self._widths[-1] if self._widths else USUAL_WIDTH])
+        self._emit_widths([*self._widths, self._widths[-1] if self._widths else USUAL_WIDTH])
 
     def _remove(self) -> None:
-        self._tell(self._widths[:-1])
+        self._emit_widths(self._widths[:-1])
 
-    def _tell(self, widths: list[int]) -> None:
+    def _emit_widths(self, widths: list[int]) -> None:
         self.set_widths(widths)
         self.edited.emit(widths)

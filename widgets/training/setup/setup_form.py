@@ -217,7 +217,7 @@ class SetupForm(QWidget):
             setup = setup if same_inputs else replace(setup, features=())
             if self._setup.train == self._shares.get(self._setup.data.name):
                 setup = replace(setup, train=self._shares.get(part.name, setup.train))
-        self._tell(setup)
+        self._emit_setup(setup)
 
     def _alike(self, name: str, other: str) -> tuple[bool, bool]:
         """Return whether two data sets have the same task, and the same kind of inputs."""
@@ -231,13 +231,13 @@ class SetupForm(QWidget):
             value = tuple(value)
         if key == "features" and value == self._raw:
             value = ()
-        self._tell(structs.replace(self._setup, **{key: value}))
+        self._emit_setup(structs.replace(self._setup, **{key: value}))
         if key == "features":
             self._show_general()
 
     def _make_mistakes(self, made: tuple[str, ...]) -> None:
-        self._tell(replace(self._setup, mistakes=made))
+        self._emit_setup(replace(self._setup, mistakes=made))
 
-    def _tell(self, setup: Setup) -> None:
+    def _emit_setup(self, setup: Setup) -> None:
         self._setup = setup
         self.edited.emit(setup)
