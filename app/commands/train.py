@@ -257,7 +257,7 @@ def open_session(context: CommandContext, path: Path) -> None:
         Refused: it cannot be read, or is no session.
     """
     path = documents.resolve(path)
-    context.session_store.fetch(path, lambda fetched: _take(context, path, fetched))
+    context.session_store.files.fetch(path, lambda fetched: _take(context, path, fetched))
 
 
 def _take(context: CommandContext, path: Path, fetched: LoadedSession) -> None:

@@ -152,7 +152,7 @@ def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_pa
 
     monkeypatch.setattr("gradscribe.app.training.saving.session_reader.MOST_IN_GUI_THREAD", 0)
     monkeypatch.setattr(session_file, "read", held)
-    room.saving.fetch(path, fetched.append)
+    room.saving.files.fetch(path, fetched.append)
     room.wait(begun.is_set)
     engine = room.link.pid()
     os.kill(engine, signal.SIGKILL)

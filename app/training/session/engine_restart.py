@@ -33,9 +33,7 @@ class RunRestorer(QObject):
     first_stored = Signal()
     """The first state of a run is stored: it could continue in another engine now."""
 
-    def __init__(
-        self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, link: TrainEngine, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._link = session, link
         self._kept: dict[int, messages.RunSaved] = {}

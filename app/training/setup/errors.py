@@ -17,7 +17,7 @@ class SetupErrors(QObject):
     """The message above the columns changed."""
 
     def __init__(
-        self, session: TrainSession, page: TrainingPage, own: OwnData, parent: QObject | None = None
+        self, session: TrainSession, page: TrainingPage, own: OwnData, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._session, self._page, self._own = session, page, own

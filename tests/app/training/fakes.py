@@ -163,3 +163,10 @@ SGD = Setup(data=Part("moons"), optimizer=Part("sgd", {"lr": 0.1}))
 def other(session, lr):
     """Return the setup of a session with Adam at another learning rate."""
     return replace(session.setup, optimizer=Part("adam", {"lr": lr}))
+
+
+def dress(room, theme):
+    """Give a training page another theme, as the window does."""
+    for part in room.theme_targets():
+        part.set_theme(theme)
+    room.presenter.follow(theme)

@@ -10,7 +10,6 @@ from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, CatalogueEntry
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.check_boxes import CheckBoxSection
@@ -18,7 +17,6 @@ from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.setup.sections import FoldingSection, OptionSection, PartSection
 from gradscribe.widgets.training.setup.thumbnails import Thumbnails
 
-PARTS = ("data", "model", "loss", "optimizer", "schedule")
 _TUPLES = ("features", "frozen", "mistakes")
 
 
@@ -111,12 +109,6 @@ class SetupForm(QWidget):
     def sections(self) -> tuple[FoldingSection, ...]:
         """Return the parts that take a theme one by one, as all at once would take long."""
         return (*self.parts.values(), *self._general(), self.mistakes)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colours and fonts of ``theme``."""
-        for section in self.sections():
-            section.set_theme(theme)
-        self.thumbnails.set_theme(theme)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer the catalogue, in steps of a few milliseconds each."""

@@ -130,7 +130,7 @@ def test_a_room_made_late_shows_what_was_told_before(window):
     )
     widgets = window.workspaces.widgets
     assert "step 40" in widgets.bar.accessibleDescription()
-    assert len(widgets.loss.curves()[0].series) == 39
+    assert len(widgets.loss.curves[0].series) == 39
     assert widgets.form.parts["optimizer"].choice.count() > 1
     assert widgets.form.batches.by_name["batch"].note.said() == "it is too big"
     assert widgets.lines.isEnabled()
