@@ -78,8 +78,9 @@ def run(options: argparse.Namespace) -> int:
         streamed.append(len(text))
         say(shown(text))
 
-    tape = record.record_file(
-        Path(options.script),
+    tape = record.record_source(
+        documents.read(Path(options.script)),
+        filename=options.script,
         device=options.device,
         timeout=options.timeout,
         printed=printed if talks else None,

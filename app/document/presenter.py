@@ -4,6 +4,7 @@
 the clock, never from one widget to another.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -369,10 +370,7 @@ def counts_text(tape: Tape, picture: Picture) -> str:
     sizes: dict[int, int] = {}
     for value in tape.values:
         if value.role == "parameter":
-            size = 1
-            for length in value.shape:
-                size *= length
-            sizes[value.tensor] = size
+            sizes[value.tensor] = math.prod(value.shape)
     return (
         f"{formatting.count(nodes, 'node')} · {formatting.count(sum(sizes.values()), 'parameter')}"
     )

@@ -368,10 +368,6 @@ class Window(QMainWindow):
         """
         file.open_first(self.context, path)
 
-    def welcome(self) -> None:
-        """Play the first tape automatically, for a first-time user."""
-        self.session.tape_changed.connect(self.clock.play, Qt.ConnectionType.SingleShotConnection)
-
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Emit `painted` once, so that slow work begins after the window is visible."""
         super().paintEvent(happened)
