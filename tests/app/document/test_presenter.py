@@ -61,7 +61,7 @@ def test_no_number_of_the_last_program_stands_beside_the_lines_of_another(settle
     settled.session.load(Doc(source=NET))
     link.answer(record(NET))
     editor.viewport().grab()
-    assert editor._placed
+    assert editor.placed_marks()
     assert editor.bands()
     other = "# another\nx = param(2.0)\n# of\n# as many\n# lines\n"
     assert other.count("\n") == NET.count("\n")
