@@ -76,7 +76,7 @@ class Result(Struct, frozen=True):
     devices: tuple[str, ...] = ("cpu",)
     torch: str = ""
     kept: tuple[str, ...] = ()
-    """What the sandbox denies to programs, see `engine.protocol.messages.Ready`."""
+    """Resources that the sandbox denies, see `engine.protocol.messages.Ready`."""
     seconds: float = 0.0
 
     @property

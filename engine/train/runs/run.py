@@ -65,7 +65,7 @@ class TrainingRun:
         self.plan: CapturePlan | None = None
         self._plan_key: tuple[str, ...] = ()
         self.why = ""
-        """Why captured mode is not used, or a remark on its precision; else empty."""
+        """Reason why captured mode is not used, or a remark on its precision; else empty."""
         self._attached = False
         self._validate_first()
         # After the first validation: a rewind to step 0 restores what it left in the model, such
