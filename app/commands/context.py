@@ -18,6 +18,7 @@ from gradscribe.app.runtime.notice import NoticeActions
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.flow.take_home import GraphFormat
 from gradscribe.playback.lessons.lesson import Lesson
 
 
@@ -264,6 +265,9 @@ class CommandContext(Protocol):
 
     def export(self, path: Path) -> None:
         """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file."""
+
+    def export_graph(self, path: Path, kind: GraphFormat) -> None:
+        """Write the run as a graph for other programs."""
 
     def copy_picture(self) -> None:
         """Put the graph on the clipboard as an image."""

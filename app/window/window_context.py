@@ -34,6 +34,8 @@ from gradscribe.app.window.dialogs import Dialogs
 from gradscribe.app.window.findings_controller import FindingsController
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.engine.protocol.training import StepTape
+from gradscribe.playback.flow import take_home
+from gradscribe.playback.flow.take_home import GraphFormat
 from gradscribe.playback.lab.from_tape import program_for
 from gradscribe.widgets.editor import editing_keys
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -203,6 +205,17 @@ class WindowContext:
         from gradscribe.app.export.image_job import job_for
 
         self.export_queue.begin(job_for(path, self.graph.snapshot(), self.session.result.tape))
+
+    def export_graph(self, path: Path, kind: GraphFormat) -> None:
+        """Write the run as a graph for other programs.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import FileJob
+
+        tape = self.session.result.tape
+        self.export_queue.begin(FileJob(path, partial(take_home.encode, tape, kind)))
 
     def copy_picture(self) -> None:
         """Put the graph on the clipboard as an image.
