@@ -19,6 +19,7 @@ from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.flow.take_home import GraphFormat
+from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.lessons.lesson import Lesson
 
 
@@ -68,6 +69,12 @@ class ModuleActions(Protocol):
 
     def expand_modules(self, depth: int | None = None) -> None:
         """Open modules ``depth`` levels deep, or all inside the visible ones."""
+
+    def selected_card(self) -> Card | None:
+        """Return the selected card of the current tape."""
+
+    def show_ways(self) -> None:
+        """Show the ways from the selection to the loss in the inspector."""
 
     def levels(self) -> int:
         """Return the depth of nested module calls in the shown scene."""
