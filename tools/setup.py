@@ -137,17 +137,8 @@ def install(python: Path, keep_torch: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "constraints.txt"
         pins.write_text(constraints, encoding="utf-8")
-        command = [
-            str(python),
-            "-m",
-            "pip",
-            "install",
-            *loudness(),
-            "-e",
-            ".[dev]",
-            "-c",
-            str(pins),
-        ]
+        command = [str(python), "-m", "pip", "install", *loudness()]
+        command += ["-e", ".[dev]", "-c", str(pins)]
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             raise system.Missing("pip could not install the pinned packages: see the lines above")
 

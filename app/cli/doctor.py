@@ -32,8 +32,9 @@ def run(options: argparse.Namespace) -> int:
     if options.json not in (None, "-"):
         documents.check_writable(Path(options.json))
     source = documents.read(Path(options.script))
-    tape = record.record_file(
-        Path(options.script),
+    tape = record.record_source(
+        source,
+        filename=options.script,
         device=options.device,
         timeout=options.timeout,
         policy=not options.trust,

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import IO, Self
 
 from gradscribe.app.files import documents
@@ -29,40 +28,6 @@ class NoDevice(documents.Refused):
     """The engine does not have the requested device."""
 
 
-def record_file(
-    path: Path,
-    *,
-    device: str = "cpu",
-    timeout: float = TIMEOUT_S,
-    seed: int = 0,
-    event_limit: int = EVENT_LIMIT,
-    printed: Callable[[str], None] | None = None,
-    policy: bool = False,
-    is_open: bool = False,
-) -> Tape:
-    """Run the script at ``path`` in a new engine and return its tape.
-
-    ``timeout`` in seconds; ``printed`` is called with pieces of output while the script runs.
-    ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
-    permissions.
-
-    Raises:
-        Refused: the file is missing or not text, or the device does not exist.
-    """
-    source = documents.read(path)
-    return record_source(
-        source,
-        filename=str(path),
-        device=device,
-        timeout=timeout,
-        seed=seed,
-        event_limit=event_limit,
-        printed=printed,
-        policy=policy,
-        is_open=is_open,
-    )
-
-
 def record_source(
     source: str,
     *,
@@ -70,22 +35,22 @@ def record_source(
     device: str = "cpu",
     timeout: float = TIMEOUT_S,
     seed: int = 0,
-    event_limit: int = EVENT_LIMIT,
     printed: Callable[[str], None] | None = None,
     policy: bool = False,
     is_open: bool = False,
 ) -> Tape:
-    """Run a program in a new engine and return its tape; see `record_file`."""
+    """Run a program in a new engine and return its tape.
+
+    ``timeout`` in seconds; ``printed`` is called with pieces of output while the program runs.
+    ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
+    permissions.
+
+    Raises:
+        NoDevice: the device does not exist.
+    """
+    place = full_device_name(device)
     run = messages.Run(
-        1,
-        source,
-        filename,
-        seed,
-        _full_name(device),
-        timeout,
-        event_limit,
-        threads=0,
-        policy=policy,
+        1, source, filename, seed, place, timeout, EVENT_LIMIT, threads=0, policy=policy
     )
     with BlockingEngine(is_open) as engine:
         ready = engine.wait_ready()
@@ -135,7 +100,8 @@ class ProgramRecorder:
             self._engine = None
 
 
-def _full_name(device: str) -> str:
+def full_device_name(device: str) -> str:
+    """Return a device with its index: CUDA means the first one."""
     return "cuda:0" if device == "cuda" else device
 
 
@@ -211,11 +177,8 @@ class BlockingEngine:
         self._printed.clear()
         self._at = None
         self.send(run)
-        deadline, room, ended = (
-            time.monotonic() + run.timeout + launch.GRACE_S,
-            PRINTED_LIMIT,
-            False,
-        )
+        deadline = time.monotonic() + run.timeout + launch.GRACE_S
+        room, ended = PRINTED_LIMIT, False
         try:
             while room >= 0:
                 match self.next(deadline):

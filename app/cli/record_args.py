@@ -79,8 +79,9 @@ def run(options: argparse.Namespace) -> int:
         streamed.append(len(text))
         say(shown(text))
 
-    tape = record.record_file(
-        Path(options.script),
+    tape = record.record_source(
+        documents.read(Path(options.script)),
+        filename=options.script,
         device=options.device,
         timeout=options.timeout,
         printed=printed if talks else None,
@@ -89,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if talks and tape.status != "refused":
         say(shown(tape.stdout[sum(streamed) :]))
-        _tell(tape)
+        _print_summary(tape)
     report.write_problem(tape, options.script)
     if tape.truncated:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
@@ -109,7 +110,7 @@ def _check_names(options: argparse.Namespace) -> None:
             documents.check_writable(Path(name))
 
 
-def _tell(tape: Tape) -> None:
+def _print_summary(tape: Tape) -> None:
     if tape.stdout:
         say("\n" if tape.stdout.endswith("\n") else "\n\n")
     leaves = report.leaf_table(tape)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, FAILED, RAN, REFUSED
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import ENGINE_DIED, Result
+from gradscribe.app.document.state import ENGINE_DIED
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.settings import Settings
@@ -114,14 +114,15 @@ def use_offscreen() -> None:
 
 def _settle(session: Session, timeout: float) -> int:
     """Wait for the first result and return its exit code."""
-    if not wait_until(lambda: _ended(session.result) and not session.result.run_id, timeout):
-        return DIED
-    problem = session.result.problem
-    if not session.result.shown_id:
-        return DIED
-    if problem is not None and problem.type == ENGINE_DIED:
-        return DIED
-    return BY_STATUS[session.result.tape.status]
+
+    def ended() -> bool:
+        result = session.result
+        return not result.run_id and (bool(result.shown_id) or result.problem is not None)
+
+    is_over = wait_until(ended, timeout)
+    result = session.result
+    lost = result.problem is not None and result.problem.type == ENGINE_DIED
+    return BY_STATUS[result.tape.status] if is_over and result.shown_id and not lost else DIED
 
 
 def _settle_workspace(window: "Window", timeout: float) -> int:
@@ -138,10 +139,6 @@ def _settle_workspace(window: "Window", timeout: float) -> int:
     if run is not None and (run.problem or session.store.error[1]):
         return FAILED
     return RAN if rests else DIED
-
-
-def _ended(result: Result) -> bool:
-    return bool(result.shown_id) or result.problem is not None
 
 
 def _go_to(session: Session, at: int | None) -> None:

@@ -16,7 +16,13 @@ from types import FrameType
 import msgspec
 import numpy as np
 
-from gradscribe.app.cli.record import BlockingEngine, EngineGone, NoDevice, NoReply
+from gradscribe.app.cli.record import (
+    BlockingEngine,
+    EngineGone,
+    NoDevice,
+    NoReply,
+    full_device_name,
+)
 from gradscribe.app.files import documents
 from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import needed_file as file_needed
@@ -116,7 +122,7 @@ def run(
     interrupts = _Interrupts()
     with interrupts, BlockingEngine() as engine:
         ready = _ready(engine)
-        device = "cuda:0" if setup.device == "cuda" else setup.device
+        device = full_device_name(setup.device)
         if device not in ready.devices:
             raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
         train = requests.Train(RUN_ID, msgspec.structs.replace(setup, device=device), policy=policy)

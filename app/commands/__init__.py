@@ -7,7 +7,7 @@ command gets a `CommandContext` and never a widget, so that it can be tested wit
 import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gradscribe.app.commands.context import CommandContext
 
@@ -55,17 +55,7 @@ class Command:
         return menu, group
 
 
-@dataclass
-class _Registry:
-    commands: dict[str, Command] = field(default_factory=dict)
-
-    def add(self, command: Command) -> None:
-        if command.id in self.commands:
-            raise ValueError(f"two commands are called {command.id}")
-        self.commands[command.id] = command
-
-
-_registry = _Registry()
+_declared: dict[str, Command] = {}
 _Action = Callable[[CommandContext], None]
 _Choices = Callable[[CommandContext], Sequence[MenuChoice]]
 
@@ -83,10 +73,16 @@ def command(
 
     def declare(run: _Action) -> _Action:
         tip = _tip(run.__doc__)
-        _registry.add(Command(name, title, menu, tip, run, keys, bare, when, checked))
+        _add(Command(name, title, menu, tip, run, keys, bare, when, checked))
         return run
 
     return declare
+
+
+def _add(command: Command) -> None:
+    if command.id in _declared:
+        raise ValueError(f"two commands are called {command.id}")
+    _declared[command.id] = command
 
 
 def _tip(docstring: str | None) -> str:
@@ -98,7 +94,7 @@ def submenu(name: str, title: str, menu: str) -> Callable[[_Choices], _Choices]:
 
     def declare(choices: _Choices) -> _Choices:
         tip = _tip(choices.__doc__)
-        _registry.add(Command(name, title, menu, tip, lambda _: None, choices=choices))
+        _add(Command(name, title, menu, tip, lambda _: None, choices=choices))
         return choices
 
     return declare
@@ -108,5 +104,5 @@ def load() -> tuple[Command, ...]:
     """Return all commands, menu by menu, group by group, in the order of their declaration."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    grouped = sorted(_registry.commands.values(), key=lambda command: command.place[1])
+    grouped = sorted(_declared.values(), key=lambda command: command.place[1])
     return tuple(sorted(grouped, key=lambda command: MENUS.index(command.place[0])))

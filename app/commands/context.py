@@ -1,316 +1,239 @@
-"""The command context: the interfaces of the window that commands use.
+"""The command context: the parts of the window that commands use, and actions on several of them.
 
-Commands get these and never a widget, so that each can be tested without a window.
+Nothing here imports a widget when it is loaded, so that commands can be tested without a window.
 """
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Protocol
+from __future__ import annotations
 
-from gradscribe.app.document.clock import PlaybackClock
-from gradscribe.app.document.session import Session
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
 from gradscribe.app.document.state import Doc
-from gradscribe.app.files.documents import Draft, Drafts, Refused
-from gradscribe.app.files.file_writer import FileWriter
-from gradscribe.app.files.settings import Settings
-from gradscribe.app.lessons.progress import LessonProgress
-from gradscribe.app.runtime.notice import NoticeActions
-from gradscribe.app.training.saving.session_store import SessionStore
-from gradscribe.app.training.session.session import TrainSession
-from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.flow.take_home import GraphFormat
-from gradscribe.playback.graph.picture import Card
-from gradscribe.playback.lessons.lesson import Lesson
-
-
-class EditorActions(Protocol):
-    """The part of the editor that commands use."""
-
-    def undo(self) -> None:
-        """Take back the last change."""
-
-    def redo(self) -> None:
-        """Repeat the last change that was undone."""
-
-    def cut(self) -> None:
-        """Move the selection to the clipboard."""
-
-    def copy(self) -> None:
-        """Copy the selection to the clipboard."""
-
-    def paste(self) -> None:
-        """Insert the clipboard."""
-
-    def selectAll(self) -> None:
-        """Select everything."""
-
-    def setFocus(self) -> None:
-        """Take the focus."""
-
-
-class GraphActions(Protocol):
-    """The part of the graph that commands use."""
-
-    def fit(self) -> None:
-        """Make the whole graph visible."""
-
-    def zoom_by(self, factor: float) -> None:
-        """Zoom by a factor."""
-
-    def zoom_to(self, key: str) -> None:
-        """Zoom so that a card with its neighbours, or a module, fills the view."""
-
-
-class ModuleActions(Protocol):
-    """The part of `app.document.presenter` that commands use."""
-
-    def module_keys(self) -> frozenset[str]:
-        """Return the keys of the visible modules, open or folded."""
-
-    def expand_modules(self, depth: int | None = None) -> None:
-        """Open modules ``depth`` levels deep, or all inside the visible ones."""
-
-    def selected_card(self) -> Card | None:
-        """Return the selected card of the current tape."""
-
-    def show_ways(self) -> None:
-        """Show the ways from the selection to the loss in the inspector."""
-
-    def levels(self) -> int:
-        """Return the depth of nested module calls in the shown scene."""
-
-
-class DialogActions(Protocol):
-    """The modal dialogs; each returns None if the user cancels it."""
-
-    def ask_open(self, title: str, pattern: str) -> Path | None:
-        """Let the user choose a file to open."""
-
-    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
-        """Let the user choose where to write a file."""
-
-    def ask_number(self, title: str, value: int) -> int | None:
-        """Let the user change a whole number."""
-
-
-class WorkspaceActions(Protocol):
-    """The part of `app.training.page.workspaces` that commands use."""
-
-    @property
-    def current(self) -> str:
-        """Name of the visible page: ``program`` or ``training``."""
-
-    def show_workspace(self, name: str) -> None:
-        """Go to that page."""
-
-    def views(self) -> tuple[str, ...]:
-        """Return the titles of the visible views of the training page."""
-
-
-class ExportActions(Protocol):
-    """The part of `app.export.queue` that commands use."""
-
-    @property
-    def busy(self) -> bool:
-        """True while an export is running."""
-
-    def cancel(self) -> None:
-        """Cancel the running export."""
-
-
-class FileActions(Protocol):
-    """The part of `app.files.file_watch` that commands use."""
-
-    def write_conflict(self, path: Path) -> str:
-        """Return the reason to confirm writing to ``path``: ``disk``, ``twice`` or empty."""
-
-    def notify_changed(self) -> None:
-        """Offer the choice between the text here and the one in the file."""
-
-    def write(
-        self, path: Path, doc: Doc, then: Callable[[], None], otherwise: Callable[[Refused], None]
-    ) -> None:
-        """Write the program to ``path``; ``then`` is called once it is there."""
-
-    def finish(self) -> None:
-        """Wait for a write in progress."""
-
-    def mark_saved(self) -> None:
-        """Take the file on disk as the base of the text."""
-
-
-class RecoveryActions(Protocol):
-    """The part of `app.files.recovery` that commands use."""
-
-    @property
-    def file(self) -> FileActions:
-        """Watches the edited file."""
-
-    def recover(self, path: str) -> bool:
-        """Restore the work of a crashed window; offer the rest."""
-
-    def stash(self) -> None:
-        """Store the unsaved text as a draft."""
-
-    def find_draft(self, path: str) -> Draft | None:
-        """Return the draft of a document."""
-
-    def adopt_draft(self, path: str) -> None:
-        """Delete a draft, now edited here, once it is saved here."""
-
-
-class LessonActions(Protocol):
-    """The part of `app.lessons.controller` that commands use."""
-
-    @property
-    def lesson(self) -> Lesson | None:
-        """The open lesson; None if there is none."""
-
-    @property
-    def number(self) -> int:
-        """Index of the current step."""
-
-    @property
-    def progress(self) -> LessonProgress:
-        """The progress in all lessons."""
-
-    def open(
-        self, lesson: Lesson, place: str = "", step: int | None = None, foreign: bool = False
-    ) -> None:
-        """Open a lesson; the programs of a ``foreign`` one wait for the user's consent."""
-
-    def next(self) -> None:
-        """Go to the next step."""
-
-    def back(self) -> None:
-        """Go to the previous step."""
-
-    def restore(self) -> None:
-        """Restore the step's program."""
-
-    def leave(self) -> None:
-        """Leave the lesson."""
-
-
-class CompareActions(Protocol):
-    """The part of `app.compare.controller` that commands use."""
-
-    @property
-    def stored_title(self) -> str:
-        """Title of the stored run; empty if there is none."""
-
-    def store(self, tape: Tape, title: str) -> None:
-        """Store a tape in place of the previous one."""
-
-    def compare_with_stored(self, tape: Tape, title: str) -> object:
-        """Compare the stored tape with this one."""
-
-
-class CommandContext(Protocol):
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.training.setup import apply_fix, presets, user_module
+from gradscribe.playback.flow import take_home
+from gradscribe.playback.lab.from_tape import program_for
+from gradscribe.widgets.editor.source_text import length_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QWidget
+
+    from gradscribe.app.compare.controller import CompareController
+    from gradscribe.app.document.clock import PlaybackClock
+    from gradscribe.app.document.examples import Example
+    from gradscribe.app.document.findings_controller import FindingsController
+    from gradscribe.app.document.presenter import Presenter
+    from gradscribe.app.document.session import Session
+    from gradscribe.app.export.queue import ExportQueue
+    from gradscribe.app.files.documents import Drafts
+    from gradscribe.app.files.file_writer import FileWriter
+    from gradscribe.app.files.recovery import Recovery
+    from gradscribe.app.files.settings import Settings
+    from gradscribe.app.lessons.controller import LessonController
+    from gradscribe.app.training.page.workspaces import Workspaces
+    from gradscribe.app.training.saving.session_store import SessionStore
+    from gradscribe.app.training.session.session import TrainSession
+    from gradscribe.app.ui.dialogs import Dialogs
+    from gradscribe.app.ui.find_bar import FindBar
+    from gradscribe.app.ui.graph_overlay import GraphOverlay
+    from gradscribe.app.ui.notifications import NotificationBar
+    from gradscribe.app.ui.theming import Theming
+    from gradscribe.engine.protocol.tape import Finding
+    from gradscribe.engine.protocol.training import StepTape
+    from gradscribe.playback.flow.take_home import GraphFormat
+    from gradscribe.widgets.editor.code_edit import CodeEdit
+    from gradscribe.widgets.graph.view import GraphView
+
+
+@dataclass(eq=False)
+class CommandContext:
     """The parts and actions of the window that commands use."""
 
     session: Session
-    """Document, result and view."""
     clock: PlaybackClock
-    """The playback clock."""
     settings: Settings
-    """Persistent settings."""
     drafts: Drafts
-    """Drafts of unsaved texts."""
+    recovery: Recovery
+    notices: NotificationBar
+    dialogs: Dialogs
+    look: Theming
+    ground: QWidget
+    """The area that popup cards float over."""
+    editor: CodeEdit
+    graph: GraphView
+    presenter: Presenter
+    say: Callable[[str], None]
+    """Shows a message in the status line."""
+    over: GraphOverlay
+    find_bar: FindBar
+    comparison: CompareController
+    lessons: LessonController
+    findings_controller: FindingsController
+    workspaces: Workspaces
     training: TrainSession
-    """The training page's setup and runs."""
     session_store: SessionStore
-    """Reads and writes training sessions."""
     file_writer: FileWriter
-    """Writes files in a worker thread."""
-
-    @property
-    def recovery(self) -> RecoveryActions:
-        """Autosave and recovery."""
-
-    @property
-    def notices(self) -> NoticeActions:
-        """The notification bar."""
-
-    @property
-    def dialogs(self) -> DialogActions:
-        """Dialogs for files and numbers."""
-
-    @property
-    def workspaces(self) -> WorkspaceActions:
-        """The program's page and the training page."""
-
-    @property
-    def presenter(self) -> ModuleActions:
-        """The modules of the shown graph."""
-
-    @property
-    def export_queue(self) -> ExportActions:
-        """The running export."""
-
-    @property
-    def lessons(self) -> LessonActions:
-        """Controller of the open lesson."""
-
-    def export_training(self, path: Path, view: str = "") -> None:
-        """Write an image of the training page, or of one view of it, to a PNG file."""
-
-    @property
-    def comparison(self) -> CompareActions:
-        """Stores and compares runs."""
-
-    @property
-    def editor(self) -> EditorActions:
-        """The editor."""
-
-    @property
-    def graph(self) -> GraphActions:
-        """The graph."""
-
-    def film(self, path: Path) -> None:
-        """Write the playback of the tape to a GIF or MP4 file, in the background."""
-
-    def export(self, path: Path) -> None:
-        """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file."""
-
-    def export_graph(self, path: Path, kind: GraphFormat) -> None:
-        """Write the run as a graph for other programs."""
-
-    def copy_picture(self) -> None:
-        """Put the graph on the clipboard as an image."""
-
-    def say(self, text: str) -> None:
-        """Show a message in the status line."""
+    export_queue: ExportQueue
+    show_lessons: Callable[[], None]
+    show_palette: Callable[[], None]
+    close_window: Callable[[], object]
 
     def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""
+        # Popup cards are imported on demand, so that the window opens sooner.
+        from gradscribe.app.commands import train
+        from gradscribe.app.document import examples
+        from gradscribe.app.ui.gallery import Gallery
 
-    def show_lessons(self) -> None:
-        """Open the list of lessons."""
+        if workspace == "training":
+            about = "Set-ups to start from; change anything while they train"
+            gallery = Gallery(self.ground, presets.load(), about)
+            gallery.chosen.connect(lambda start: train.start_from(self, start))
+        else:
+            gallery = Gallery(self.ground, examples.load())
+            gallery.chosen.connect(self._start_from)
+        gallery.open()
 
-    def show_palette(self) -> None:
-        """Open the list of all commands."""
+    def _start_from(self, example: Example) -> None:
+        from gradscribe.app.commands import file
+
+        try:
+            file.open_example(self, example.title, example.source)
+        except Refused as refusal:
+            self.say(str(refusal))
 
     def show_card(self, title: str, text: str) -> None:
         """Show a page of rich text over the window until it is dismissed."""
+        from gradscribe.app.ui.popup import rich_text_card
+
+        rich_text_card(self.ground, title, text).open()
 
     def selected_lines(self) -> str:
         """Return the selected op with its tensors as lines of code; empty without one."""
+        op = self.presenter.selected_op()
+        return program_for(self.session.result.tape, op) if op is not None else ""
 
-    def show_findings(self) -> None:
-        """Bring the doctor's findings to the front."""
+    def show_op_in_lab(self, number: int) -> None:
+        """Open the shape lab on the op with this index on the shown tape."""
+        tape = self.session.result.tape
+        if number < len(tape.ops):
+            self.show_lab(program_for(tape, tape.ops[number]))
 
     def show_lab(self, source: str) -> None:
         """Open the shape lab on these lines, or on its first starting point."""
+        from gradscribe.app.ui.shape_lab import LabCard
+
+        LabCard(self.ground, self.session, self.look, source).open()
+
+    def show_findings(self) -> None:
+        """Bring the doctor's findings to the front."""
+        self.settings.put("below", True)
+        self.findings_controller.open()
 
     def toggle_comment(self) -> None:
         """Comment the selected lines of the program, or uncomment them."""
+        from gradscribe.widgets.editor import editing_keys
+
+        editing_keys.toggle_comment(self.editor)
 
     def open_find(self) -> None:
         """Open the search line of the graph if that has the focus, else the program's."""
+        if self.graph.hasFocus() or self.over.tools.query.hasFocus():
+            self.over.tools.open()
+        else:
+            self.find_bar.open()
 
     def open_graph_find(self) -> None:
         """Open the search line of the graph."""
+        self.over.tools.open()
 
-    def close_window(self) -> object:
-        """Close the window."""
+    def export_training(self, path: Path, view: str = "") -> None:
+        """Write an image of the training page, or of one view of it, to a PNG file.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import FileJob
+        from gradscribe.widgets.graph.snapshot import png_bytes
+
+        image = self.workspaces.draw(view)
+        self.export_queue.begin(FileJob(path, lambda: png_bytes(image)))
+
+    def show_step(self, message: StepTape) -> None:
+        """Show the tape of a training step on the program page."""
+        if why := length_problem(message.source):
+            self.say(f"The step is not shown: {why}")
+            return
+        self.recovery.stash()
+        run, source = self.training.store.find(message.run_id), message.source
+        # The text contains the setup's module, which may be under the policy; of a run restored
+        # from a file only the engine's setup says so.
+        setups = [] if run is None else [run.setup, *([run.begun.setup] if run.begun else [])]
+        foreign = any(map(user_module.is_guarded, setups))
+        title = f"Step {message.step + 1}"
+        doc = Doc(source=source, saved=source, title=title, foreign=foreign, seen=foreign)
+        fixable = apply_fix.fixable_findings(self.training, message.run_id, message.tape.findings)
+        show = partial(self._train_fixed, message.run_id)
+        self.findings_controller.set_fix_handler(message.source, fixable, show)
+        self.session.load(doc, tape=message.tape)
+        self.workspaces.show_workspace("program")
+        self.say("The step as it was recorded; editing the text runs it again with new weights")
+
+    def _train_fixed(self, run_id: int, finding: Finding) -> None:
+        """Train a second run with the fix of a step's finding, in parallel to the first."""
+        words = apply_fix.train_fixed(self.training, run_id, finding.id)
+        if words:
+            self.workspaces.show_workspace("training")
+        self.say(words or "That run does not exist any more")
+
+    def film(self, path: Path) -> None:
+        """Write the playback of the tape to a GIF or MP4 file, in the background.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        # Imported here: few windows ever export a film, and every window would wait for it.
+        from gradscribe.app.export.film_job import FilmJob
+        from gradscribe.widgets.graph.film import FilmStyle
+        from gradscribe.widgets.graph.paint.cards import Layers
+
+        session, view = self.session, self.session.view
+        layers = Layers(view.values, view.gradients, view.shapes)
+        style = FilmStyle(self.look.theme(), layers, view.coloring, view.flow)
+        calls, speed = session.doc.open_calls, self.clock.speed
+        self.export_queue.begin(FilmJob(path, session.result.tape, style, calls, speed))
+
+    def export(self, path: Path) -> None:
+        """Write the graph to a PNG, SVG or DOT file, or the tape to JSON, by the suffix.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import job_for
+
+        self.export_queue.begin(job_for(path, self.graph.snapshot(), self.session.result.tape))
+
+    def export_graph(self, path: Path, kind: GraphFormat) -> None:
+        """Write the run as a graph for other programs.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import FileJob
+
+        tape = self.session.result.tape
+        self.export_queue.begin(FileJob(path, partial(take_home.encode, tape, kind)))
+
+    def copy_picture(self) -> None:
+        """Put the graph on the clipboard as an image.
+
+        Raises:
+            Refused: another export is running.
+        """
+        from gradscribe.app.export.image_job import CopyJob
+
+        self.export_queue.begin(CopyJob(self.graph.snapshot()))

@@ -109,6 +109,12 @@ def _asked(context: CommandContext, title: str, kind: str, pattern: str) -> Path
     return path.with_name(f"{path.name}.{kind}")
 
 
+def ask_name(context: CommandContext, title: str, name: str, pattern: str) -> Path | None:
+    """Ask for a file to write, ``name`` at first; add the suffix of that if there is none."""
+    path = context.dialogs.ask_save(title, name, pattern)
+    return path.with_suffix(Path(name).suffix) if path is not None and not path.suffix else path
+
+
 def slug(title: str) -> str:
     """Return a title as a file name, in lower case and with hyphens."""
     name = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)

@@ -9,15 +9,14 @@ import msgspec
 
 from gradscribe.app.commands import command, train
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.commands.export import ask_name
 from gradscribe.app.files import documents
-from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.setup import files, presets, user_module
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, StopCondition
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
-from gradscribe.playback.text.formatting import file_name
 
 SETUP = ".json"
 SETUPS = f"Set-ups (*{SETUP})"
@@ -63,17 +62,10 @@ def open_setup(context: CommandContext, path: Path) -> None:
     source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
     if source and not context.settings.is_trusted(str(path), source):
         held = opened._replace(setup=user_module.with_policy(setup))
-        text = (
-            f"{file_name(path.name)} came from outside and brings a program. Read it, then open it."
-        )
-        choices = (
-            ("Read it", lambda: train.read_program(context, path, source)),
-            ("Open and run it", lambda: _begin(context, held)),
-            ("Trust and run it", lambda: _trust(context, opened, source)),
-        )
-        context.notices.show_now(Notice(train.OUTSIDE, text, choices))
-        return
-    _begin(context, opened)
+        run, trust = partial(_begin, context, held), partial(_trust, context, opened, source)
+        train.offer_to_run(context, path, source, run, trust)
+    else:
+        _begin(context, opened)
 
 
 def _trust(context: CommandContext, opened: OpenedSetup, source: str) -> None:
@@ -104,10 +96,9 @@ def choose_setup(context: CommandContext) -> None:
 @command("train.export_setup", "Export set-up as JSON…", "Train/4", when=train.on_training_page)
 def export_setup(context: CommandContext) -> None:
     """Write the set-up to a file, for gradscribe train or to open it later."""
-    path = context.dialogs.ask_save("Export the set-up", f"setup{SETUP}", SETUPS)
+    path = ask_name(context, "Export the set-up", f"setup{SETUP}", SETUPS)
     if path is None:
         return
-    path = path if path.suffix else path.with_suffix(SETUP)
     setup, run = context.training.setup, context.training.run
     # The number of steps that reproduces the current state of the run.
     steps = run.step if run is not None else 0

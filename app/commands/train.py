@@ -1,10 +1,11 @@
 """The training page: train, step, rewind, fork, export."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.commands.export import slug
+from gradscribe.app.commands.export import ask_name, slug
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
 from gradscribe.app.runtime.notice import Notice
@@ -14,6 +15,7 @@ from gradscribe.playback.text.formatting import file_name
 from gradscribe.widgets.editor.source_text import length_problem
 
 LEAP_STEPS = 100
+PICTURES = "PNG pictures (*.png)"
 
 
 def on_training_page(context: CommandContext) -> bool:
@@ -166,9 +168,7 @@ def export_weights(context: CommandContext) -> None:
 @command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
 def export_picture(context: CommandContext) -> None:
     """Write Training as it now looks to a PNG file."""
-    path = context.dialogs.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
-    if path:
-        path = path if path.suffix else path.with_suffix(".png")
+    if path := ask_name(context, "Export the picture", "training.png", PICTURES):
         context.export_training(path)
 
 
@@ -190,11 +190,8 @@ def export_view(context: CommandContext) -> list[MenuChoice]:
     """One view of Training as a PNG file."""
 
     def write(context: CommandContext, view: str) -> None:
-        path = context.dialogs.ask_save(
-            f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)"
-        )
-        if path:
-            context.export_training(path if path.suffix else path.with_suffix(".png"), view)
+        if path := ask_name(context, f"Export {view}", f"{slug(view)}.png", PICTURES):
+            context.export_training(path, view)
 
     def choice(view: str) -> MenuChoice:
         return MenuChoice(view, lambda at: write(at, view))
@@ -257,22 +254,38 @@ def open_session(context: CommandContext, path: Path) -> None:
         Refused: it cannot be read, or is no session.
     """
     path = documents.resolve(path)
-    context.session_store.fetch(path, lambda fetched: _take(context, path, fetched))
+    context.session_store.files.fetch(path, lambda fetched: _take(context, path, fetched))
 
 
 def _take(context: CommandContext, path: Path, fetched: LoadedSession) -> None:
     programs = fetched.programs
     if programs and not context.settings.is_trusted(str(path), programs):
-        name = file_name(path.name)
-        text = f"{name} came from outside and brings a program. Read it, then open it."
-        choices = (
-            ("Read it", lambda: read_program(context, path, programs)),
-            ("Open and run it", lambda: _open_room(context, path, fetched, foreign=True)),
-            ("Trust and run it", lambda: _open_room(context, path, fetched, programs)),
+        offer_to_run(
+            context,
+            path,
+            programs,
+            lambda: _open_room(context, path, fetched, foreign=True),
+            lambda: _open_room(context, path, fetched, programs),
         )
-        context.notices.show_now(Notice(OUTSIDE, text, choices))
-        return
-    _open_room(context, path, fetched)
+    else:
+        _open_room(context, path, fetched)
+
+
+def offer_to_run(
+    context: CommandContext,
+    path: Path,
+    program: str,
+    run: Callable[[], None],
+    trust: Callable[[], None],
+) -> None:
+    """Notify that a file from outside brings a program; offer to read, run or trust it."""
+    text = f"{file_name(path.name)} came from outside and brings a program. Read it, then open it."
+    choices = (
+        ("Read it", lambda: read_program(context, path, program)),
+        ("Open and run it", run),
+        ("Trust and run it", trust),
+    )
+    context.notices.show_now(Notice(OUTSIDE, text, choices))
 
 
 def read_program(context: CommandContext, path: Path, programs: str) -> None:
@@ -312,7 +325,6 @@ FILES = {
 def write_export(context: CommandContext, kind: str, data: bytes) -> None:
     """Ask for a file name and write what the engine exported."""
     name, pattern = FILES[kind]
-    path = context.dialogs.ask_save("Export", name, pattern)
+    path = ask_name(context, "Export", name, pattern)
     if path is not None:
-        path = path if path.suffix else path.with_suffix(Path(name).suffix)
         context.file_writer.write(path, lambda: [data], lambda: context.say(f"Wrote {path.name}"))

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import QObject, QPointF, QSizeF, Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -102,28 +101,22 @@ class CompareCard(PopupCard):
         yield END_TURN
         yield END_TURN
         for side in sides:
-            while side.is_drawing:
+            while side.scene_builder.busy:
                 yield END_TURN
             side.view.show_when_painted()
             yield END_TURN
 
     def leave(self) -> None:
         """Close the card and cancel its worker threads."""
-        self.left.close_later()
-        self.right.close_later()
+        self.left.scene_builder.close_later()
+        self.right.scene_builder.close_later()
         super().leave()
-
-    def differences(self) -> tuple[Difference, ...]:
-        """Return all differences."""
-        return self.compared.differences
 
     # Layout
 
     def _place(self, titles: tuple[str, str]) -> None:
-        heading = QLabel("What differs")
-        heading.setProperty("role", "heading")
-        self.caption = plain_label(self.compared.summary())
-        self.caption.setProperty("role", "caption")
+        heading = plain_label("What differs", "heading")
+        self.caption = plain_label(self.compared.summary(), "caption")
         self.caption.setWordWrap(True)
         close = QPushButton("Close")
         close.clicked.connect(self.leave)
@@ -139,8 +132,7 @@ class CompareCard(PopupCard):
         for side, title, strip in pairs:
             column = QVBoxLayout()
             column.setSpacing(4)
-            label = plain_label(title)
-            label.setProperty("role", "title")
+            label = plain_label(title, "title")
             side.view.setAccessibleName(f"Graph of {title}")
             column.addWidget(label)
             if any(strip.rows for strip in self._strips):
@@ -154,14 +146,13 @@ class CompareCard(PopupCard):
         self.list.setAccessibleName("What differs")
         listed = self.compared.differences[:MAX_LISTED]
         for item in listed:
-            self.list.addItem(
-                "   ".join(filter(None, (KIND_TITLES[item.kind], item.name, item.words)))
-            )
-        self._tell_more(len(self.compared.differences) - len(listed))
+            texts = (KIND_TITLES[item.kind], item.name, item.words)
+            self.list.addItem("   ".join(filter(None, texts)))
+        self._report_more(len(self.compared.differences) - len(listed))
         self.list.setVisible(bool(self.compared.differences))
         self.column.addWidget(self.list)
 
-    def _tell_more(self, more: int) -> None:
+    def _report_more(self, more: int) -> None:
         """Append the number of differences that are not listed."""
         if more:
             last = QListWidgetItem(f"… and {more:,} more; the cards are marked all the same")
@@ -173,8 +164,7 @@ class CompareCard(PopupCard):
         self.slider.setRange(0, len(self.left.tape.events))
         self.slider.setValue(self.slider.maximum())
         self.slider.setAccessibleName("Position")
-        self.where = plain_label()
-        self.where.setProperty("role", "caption")
+        self.where = plain_label(role="caption")
         row = QHBoxLayout()
         row.setSpacing(10)
         row.addWidget(self.colors)
@@ -230,7 +220,7 @@ class CompareCard(PopupCard):
         if a is not None and b is not None:
             self._shift = b.center() - a.center()
         else:
-            self._shift = self._beside(difference)
+            self._shift = self._position_next_to(difference)
         side, box = (self.left, a) if a is not None else (self.right, b)
         if box is None:
             return
@@ -242,7 +232,7 @@ class CompareCard(PopupCard):
             middle = QPointF(view.width() / 2, view.height() / 2) - box.center() * zoom
             view.set_camera(Camera(zoom, middle.x(), middle.y()))
 
-    def _beside(self, difference: Difference) -> QPointF:
+    def _position_next_to(self, difference: Difference) -> QPointF:
         """Return the offset at the last op before a difference that both pictures contain."""
         for values in self.compared.before(difference):
             boxes = [

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from gradscribe.app.runtime.worker import PROGRESS_STEPS, BackgroundTask, BackgroundWorker
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.compare import Comparison
 from gradscribe.playback.tape import scenes
+from gradscribe.widgets.base.labels import plain_label
 
 INLINE_EVENTS = 1500
 """Most events of two tapes together that are compared in the GUI thread (some milliseconds)."""
@@ -34,11 +35,11 @@ class CompareProgressCard(PopupCard):
     def __init__(self, over: QWidget, left: Tape, right: Tape) -> None:
         super().__init__(over, *SIZE)
         self.card.setAccessibleName("Comparing two runs")
-        heading = QLabel("Comparing two runs")
-        heading.setProperty("role", "heading")
+        heading = plain_label("Comparing two runs", "heading")
         count = len(left.events) + len(right.events)
-        words = QLabel(f"{count:,} events, every value and every gradient to the bit")
-        words.setProperty("role", "caption")
+        words = plain_label(
+            f"{count:,} events, every value and every gradient to the bit", "caption"
+        )
         words.setWordWrap(True)
         self.bar = QProgressBar()
         self.bar.setRange(0, PROGRESS_STEPS)

@@ -34,8 +34,8 @@ class CompareSide(QObject):
         self._picture: Picture | None = None
         self._wanted: Difference | None = None
         # Building two scenes would block the event that opens the card.
-        self._scenery = SceneBuilder(self, aside=True)
-        self._scenery.built.connect(self._show)
+        self.scene_builder = SceneBuilder(self, aside=True)
+        self.scene_builder.built.connect(self._show)
         self.view.toggled.connect(self._toggle)
 
     def move(self, position: int) -> None:
@@ -44,7 +44,7 @@ class CompareSide(QObject):
         scene = self._scenes[scenes.scene_index_at(self._scenes, position)]
         if scene != self._scene:
             self._scene, self._picture = scene, None
-            self._scenery.request(self.tape, scene, self._open, position=position)
+            self.scene_builder.request(self.tape, scene, self._open, position=position)
         self._look()
 
     def select(self, difference: Difference) -> None:
@@ -76,15 +76,6 @@ class CompareSide(QObject):
             return 0
         return self._scenes[scenes.scene_index_at(self._scenes, born + 1)].stop
 
-    @property
-    def is_drawing(self) -> bool:
-        """True while its picture is being built."""
-        return self._scenery.busy
-
-    def close_later(self) -> None:
-        """Cancel the worker thread without waiting for it."""
-        self._scenery.close_later()
-
     def _look(self) -> None:
         if self._picture is not None and self._scene is not None:
             self.view.set_look(look.look_at(self.tape, self._picture, self._scene, self.position))
@@ -101,4 +92,4 @@ class CompareSide(QObject):
     def _toggle(self, key: str) -> None:
         if self._picture is not None and self._scene is not None:
             self._open = frozenset({frame.key for frame in self._picture.frames} ^ {key})
-            self._scenery.request(self.tape, self._scene, self._open, position=self.position)
+            self.scene_builder.request(self.tape, self._scene, self._open, position=self.position)

@@ -23,21 +23,13 @@ class PlaybackClock(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._speed = 1.0
-        self._playing = False
+        self.speed = 1.0
+        """Playback speed, 1 is normal."""
+        self.playing = False
+        """True while the tape is playing."""
         self._until: int | None = None
         self._timer = single_shot(self, self._tick)
         session.tape_changed.connect(self._resume_or_stop)
-
-    @property
-    def playing(self) -> bool:
-        """True while the tape is playing."""
-        return self._playing
-
-    @property
-    def speed(self) -> float:
-        """Playback speed, 1 is normal."""
-        return self._speed
 
     @property
     def length(self) -> int:
@@ -46,7 +38,7 @@ class PlaybackClock(QObject):
 
     def play(self) -> None:
         """Play from here, or from the start if the tape is at its end."""
-        if self._playing or not self.length:
+        if self.playing or not self.length:
             return
         if self._session.view.position >= self.length:
             self._session.move(0)
@@ -69,7 +61,7 @@ class PlaybackClock(QObject):
 
     def toggle(self) -> None:
         """Play if paused, else pause."""
-        if self._playing:
+        if self.playing:
             self.pause()
         else:
             self.play()
@@ -114,18 +106,18 @@ class PlaybackClock(QObject):
         """Jump to a position; playback continues from there."""
         self._session.move(position)
         self._until = None
-        if self._playing:
-            self._timer.start(duration("op", self._speed))
+        if self.playing:
+            self._timer.start(duration("op", self.speed))
 
     def set_speed(self, speed: float) -> None:
         """Set the playback speed, clamped to 0.25 to 8."""
         speed = max(SLOWEST, min(FASTEST, speed))
-        if speed != self._speed:
-            self._speed = speed
+        if speed != self.speed:
+            self.speed = speed
             self.speed_changed.emit(speed)
 
     def _tick(self) -> None:
-        at_once = max(1, round(self._speed / SWEEP))
+        at_once = max(1, round(self.speed / SWEEP))
         stop = self.length if self._until is None else min(self._until, self.length)
         wait = self._advance(min(at_once, stop - self._session.view.position))
         if self._session.view.position >= stop:
@@ -141,15 +133,15 @@ class PlaybackClock(QObject):
         passed = self._session.result.tape.events[here : here + events]
         if not passed:
             return 0
-        ms = max(duration(event.kind, min(self._speed, SWEEP)) for event in passed)
+        ms = max(duration(event.kind, min(self.speed, SWEEP)) for event in passed)
         self._session.move(here + len(passed), ms)
         return ms
 
     def _resume_or_stop(self) -> None:
-        if self._playing and self._session.view.position >= self.length:
+        if self.playing and self._session.view.position >= self.length:
             self.pause()
 
     def _set_playing(self, playing: bool) -> None:
-        if playing != self._playing:
-            self._playing = playing
+        if playing != self.playing:
+            self.playing = playing
             self.playing_changed.emit(playing)

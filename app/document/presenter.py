@@ -4,6 +4,7 @@
 the clock, never from one widget to another.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,9 +73,12 @@ class Presenter(QObject):
         self.scene_builder = SceneBuilder(self)
         self._unfolder = ModuleExpander(self)
         self._unfolder.found.connect(session.open_calls)
-        self._scenes: tuple[Scene, ...] = ()
-        self._scene = Scene(0, 0, (0, 0))
-        self._picture = EMPTY
+        self.scenes: tuple[Scene, ...] = ()
+        """All scenes of the tape."""
+        self.scene = Scene(0, 0, (0, 0))
+        """The shown scene."""
+        self.picture = EMPTY
+        """The shown picture."""
         self._drawn: Tape | None = None
         self._printed = ""
         self._page_later = single_shot(self, self._show_page, AFTER_MS)
@@ -126,26 +130,9 @@ class Presenter(QObject):
         views.ledger.picked.connect(clock.seek)
 
     @property
-    def scene(self) -> Scene:
-        """The shown scene."""
-        return self._scene
-
-    @property
-    def scenes(self) -> tuple[Scene, ...]:
-        """All scenes of the tape."""
-        return self._scenes
-
-    @property
     def scene_number(self) -> int:
         """Index of the shown scene."""
-        return (
-            scenes.scene_index_at(self._scenes, self._session.view.position) if self._scenes else 0
-        )
-
-    @property
-    def picture(self) -> Picture:
-        """The shown picture."""
-        return self._picture
+        return scenes.scene_index_at(self.scenes, self._session.view.position) if self.scenes else 0
 
     @property
     def is_drawn(self) -> bool:
@@ -157,13 +144,13 @@ class Presenter(QObject):
 
         In a big scene this is asynchronous.
         """
-        keys = module_keys(self._picture) if depth is None else frozenset[str]()
-        self._unfolder.request(self._session.result.tape, self._scene, keys, depth)
+        keys = module_keys(self.picture) if depth is None else frozenset[str]()
+        self._unfolder.request(self._session.result.tape, self.scene, keys, depth)
 
     def levels(self) -> int:
         """Return the depth of nested module calls in the shown scene."""
         tape = self._session.result.tape
-        first, stop = self._scene.ops
+        first, stop = self.scene.ops
         deepest = 0
         for op in tape.ops[first:stop]:
             at, levels = op.call, 0
@@ -174,7 +161,7 @@ class Presenter(QObject):
 
     def module_keys(self) -> frozenset[str]:
         """Return the keys of the visible modules, open or folded."""
-        return module_keys(self._picture)
+        return module_keys(self.picture)
 
     # Tape and position
 
@@ -183,8 +170,8 @@ class Presenter(QObject):
         self.scene_builder.forget()
         self._unfolder.forget()
         self._views.inspector.set_source(self._session.result.source)
-        self._scenes = scenes.scenes(tape)
-        starts = [scene.start for scene in self._scenes]
+        self.scenes = scenes.scenes(tape)
+        starts = [scene.start for scene in self.scenes]
         self._views.transport.set_track(track.segments(tape), len(tape.events), starts)
         self._views.ledger.set_rows(track.ledger(tape))
 
@@ -213,12 +200,12 @@ class Presenter(QObject):
 
     def _show_at(self, position: int, ms: int) -> None:
         tape, views = self._session.result.tape, self._views
-        self._scene = self._scenes[scenes.scene_index_at(self._scenes, position)]
+        self.scene = self.scenes[scenes.scene_index_at(self.scenes, position)]
         self._want_picture()
         if self.scene_builder.busy:
-            shown = look.playing_at(tape, self._scene, position)
+            shown = look.playing_at(tape, self.scene, position)
         else:
-            shown = look.look_at(tape, self._picture, self._scene, position)
+            shown = look.look_at(tape, self.picture, self.scene, position)
             views.graph.set_look(shown, ms)
         views.transport.set_position(position)
         views.editor.set_marks(lines.line_marks(tape, position))
@@ -241,17 +228,17 @@ class Presenter(QObject):
     def _want_picture(self) -> None:
         """Request the picture of the scene, unless it was the last one requested."""
         result, doc, flow = self._session.result, self._session.doc, self._session.view.flow
-        wanted = (result.shown_id, self._scene.start, doc.open_calls, flow)
+        wanted = (result.shown_id, self.scene.start, doc.open_calls, flow)
         if wanted == self._pictured or not result.shown_id:
             return
         self._pictured = wanted
         position = self._session.view.position
         self.scene_builder.request(
-            result.tape, self._scene, doc.open_calls, result.shown_id, position, flow
+            result.tape, self.scene, doc.open_calls, result.shown_id, position, flow
         )
         if self.scene_builder.busy:
             # The visible picture belongs to another tape; nothing may be looked up in it.
-            self._picture = EMPTY
+            self.picture = EMPTY
 
     def _show_picture(self, stage: Stage) -> None:
         with self.single_page_update():
@@ -259,10 +246,10 @@ class Presenter(QObject):
 
     def _show_stage(self, stage: Stage) -> None:
         result, position = self._session.result, self._session.view.position
-        picture = self._picture = stage.picture
+        picture = self.picture = stage.picture
         self._drawn = result.tape
         self._views.graph.set_stage(stage, animate=True)
-        self._views.graph.set_look(look.look_at(result.tape, picture, self._scene, position))
+        self._views.graph.set_look(look.look_at(result.tape, picture, self.scene, position))
         self._views.graph.select(self._session.view.selection or None)
         self._show_highlight()
         if len(picture.cards) > INLINE_CARDS:
@@ -291,9 +278,9 @@ class Presenter(QObject):
         if asked is None or tape is not self._drawn:
             self.answer = None
             self._answered = ()
-        elif self._answered != (asked, id(self._picture)):
-            self._answered = (asked, id(self._picture))
-            self.answer = highlight.answer(index_of(tape), self._picture, asked)
+        elif self._answered != (asked, id(self.picture)):
+            self._answered = (asked, id(self.picture))
+            self.answer = highlight.answer(index_of(tape), self.picture, asked)
         found = self.answer
         self._views.graph.set_focus(
             None if found is None else found.cards, found is not None and found.hides
@@ -319,7 +306,7 @@ class Presenter(QObject):
         return tape.ops[card.op]
 
     def _card(self, key: str) -> Card | None:
-        return next((card for card in self._picture.cards if card.key == key), None)
+        return next((card for card in self.picture.cards if card.key == key), None)
 
     @contextmanager
     def single_page_update(self) -> Iterator[None]:
@@ -342,32 +329,32 @@ class Presenter(QObject):
             return
         self._page_later.stop()
         result, view = self._session.result, self._session.view
-        page = select(self._picture, view.selection) if view.selection else None
+        page = select(self.picture, view.selection) if view.selection else None
         self._views.inspector.show_page(page, result.tape, view.position)
         key = view.selection or breadcrumbs.playing_card(self._views.graph.look())
-        self.path_changed.emit(breadcrumbs.breadcrumbs(self._picture, key))
+        self.path_changed.emit(breadcrumbs.breadcrumbs(self.picture, key))
 
     def _pick_line(self, line: int) -> None:
         tape = self._session.result.tape
-        first, stop = self._scene.ops
+        first, stop = self.scene.ops
         for op in range(stop - 1, first - 1, -1):
             if tape.ops[op].place.line == line:
-                card = next((c for c in self._picture.cards if op in c.ops), None)
+                card = next((c for c in self.picture.cards if op in c.ops), None)
                 if card is not None:
                     self._session.select(card.key)
                     return
         for value in tape.values:
-            if value.is_leaf and value.place.line == line and value.id in self._picture.value_cards:
-                self._session.select(self._picture.value_cards[value.id])
+            if value.is_leaf and value.place.line == line and value.id in self.picture.value_cards:
+                self._session.select(self.picture.value_cards[value.id])
                 return
 
     def select_value(self, value: int) -> None:
         """Select the card of a value."""
-        self._session.select(self._picture.value_cards.get(value, ""))
+        self._session.select(self.picture.value_cards.get(value, ""))
 
     def select_name(self, name: str) -> None:
         """Select the card of the last tensor with that name in the shown picture."""
-        tape, cards = self._session.result.tape, self._picture.value_cards
+        tape, cards = self._session.result.tape, self.picture.value_cards
         for value in reversed(tape.values):
             if name == value.name and value.id in cards:
                 self._session.select(cards[value.id])
@@ -375,7 +362,7 @@ class Presenter(QObject):
 
     def _toggle(self, key: str) -> None:
         """Open a folded module or fold an open one."""
-        now = {frame.key for frame in self._picture.frames}
+        now = {frame.key for frame in self.picture.frames}
         self._session.open_calls(frozenset(now ^ {key}))
 
     def _go_to_line(self, line: int) -> None:
@@ -414,10 +401,7 @@ def counts_text(tape: Tape, picture: Picture) -> str:
     sizes: dict[int, int] = {}
     for value in tape.values:
         if value.role == "parameter":
-            size = 1
-            for length in value.shape:
-                size *= length
-            sizes[value.tensor] = size
+            sizes[value.tensor] = math.prod(value.shape)
     return (
         f"{formatting.count(nodes, 'node')} · {formatting.count(sum(sizes.values()), 'parameter')}"
     )

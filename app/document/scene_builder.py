@@ -83,17 +83,13 @@ class SceneBuilder(QObject):
         self._shown: Stage | None = None
         self._flow: Flow = "down"
         self._wanted_flow: Flow = "down"
-        self._busy = False
+        self.busy = False
+        """True while a picture is being built."""
         self._next: _Request | None = None
         # Threads compete for the GIL: let the requesting event and the following repaint finish
         # first.
         self._begin = single_shot(self, self._start, AFTER_MS)
         self._asked = single_shot(self, self._begin.start)
-
-    @property
-    def busy(self) -> bool:
-        """True while a picture is being built."""
-        return self._busy
 
     def request(
         self,
@@ -181,8 +177,8 @@ class SceneBuilder(QObject):
         self._shown = None
 
     def _set_busy(self, busy: bool) -> None:
-        if busy != self._busy:
-            self._busy = busy
+        if busy != self.busy:
+            self.busy = busy
             self.busy_changed.emit(busy)
 
     def close_later(self) -> None:

@@ -11,13 +11,13 @@ from gradscribe.app.document.state import (
     ENGINE_DIED,
     UNSAVED_FILENAME,
     Doc,
-    EngineLink,
     EngineState,
     Layer,
     Limits,
     Result,
     View,
 )
+from gradscribe.app.link.client import Link
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.structs import replace
@@ -55,7 +55,7 @@ class Session(QObject):
     peeked = Signal(object)
     probed = Signal(object)
 
-    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
+    def __init__(self, link: Link, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.doc = Doc()
         self.result = Result()

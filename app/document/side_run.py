@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.document.state import UNSAVED_FILENAME, Doc, EngineLink, Limits
+from gradscribe.app.document.state import UNSAVED_FILENAME, Doc, Limits
 from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Tape
@@ -17,11 +17,11 @@ class SideRun(QObject):
     """Carries the tape; not emitted for a cancelled program."""
 
     def __init__(
-        self, parent: QObject | None = None, link: Callable[[QObject], EngineLink] = Link
+        self, parent: QObject | None = None, link: Callable[[QObject], Link] = Link
     ) -> None:
         super().__init__(parent)
         self._make = link
-        self._link: EngineLink | None = None
+        self._link: Link | None = None
         self._run_id = 0
 
     def start(self, source: str, doc: Doc, limits: Limits) -> None:
@@ -53,5 +53,4 @@ class SideRun(QObject):
         if link is not None:
             link.received.disconnect(self._take)
             link.close()
-            if isinstance(link, QObject):
-                link.deleteLater()
+            link.deleteLater()

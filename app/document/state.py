@@ -1,4 +1,4 @@
-"""Immutable state of the window (document, result, view), and the engine's interface.
+"""Immutable state of the window (document, result, view), and the signals of an engine.
 
 Only `app.document.session.Session` creates new values of it.
 """
@@ -6,9 +6,8 @@ Only `app.document.session.Session` creates new values of it.
 from typing import Literal, Protocol
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtCore import SignalInstance
 
-from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.playback.flow.highlight import Highlight
@@ -133,45 +132,3 @@ class EngineSignals(Protocol):
     @property
     def died(self) -> SignalInstance:
         """Carries the reason why the engine died; the link starts a new one."""
-
-
-class EngineLink(EngineSignals, Protocol):
-    """The link to the engine as a session uses it."""
-
-    def start(self) -> None:
-        """Start an engine."""
-
-    def run(
-        self,
-        source: str,
-        *,
-        filename: str,
-        seed: int,
-        device: str,
-        timeout: float,
-        memory: int,
-        policy: bool = False,
-        is_open: bool = False,
-    ) -> int:
-        """Send a program and return its run id."""
-
-    def stop(self) -> None:
-        """Interrupt the run in flight; kill the engine if that does not help."""
-
-    def check(self, run_id: int, value: int, index: int = 0) -> None:
-        """Request a finite-difference check."""
-
-    def gradcheck(self, run_id: int, op: int) -> None:
-        """Request torch's gradcheck of a custom Function."""
-
-    def probe(self, source: str, policy: bool = False) -> int:
-        """Trace a few lines cell by cell; return 0 if the engine is busy."""
-
-    def peek(self, run_id: int, snapshot: int) -> None:
-        """Request all numbers of a snapshot."""
-
-    def give_spare(self, to: QObject) -> EngineProcess | None:
-        """Give a ready spare engine away, if there is one."""
-
-    def close(self) -> None:
-        """End the engine."""

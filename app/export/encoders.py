@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,18 +39,10 @@ NO_VIDEO = "MP4 needs PyAV, which is not installed: pip install av, or write a G
 Pixels = NDArray[np.uint8]
 
 
-class FilmEncoder(Protocol):
-    """Encoder that takes the frames of a film in order."""
-
-    def add(self, frame: QImage) -> None:
-        """Append a frame; all have one size."""
-
-    def finish(self) -> bytes:
-        """Return the whole file."""
-
-
-def make_encoder(kind: Kind, stills: Sequence[QImage], colors: Sequence[QColor]) -> FilmEncoder:
-    """Return an encoder.
+def make_encoder(
+    kind: Kind, stills: Sequence[QImage], colors: Sequence[QColor]
+) -> "GifEncoder | Mp4Encoder":
+    """Return an encoder, which takes the frames in order; all have one size.
 
     Args:
         kind: ``gif`` or ``mp4``.

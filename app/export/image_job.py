@@ -85,11 +85,8 @@ class PictureJob(FileJob):
         super().__init__(path, bytes)
         self._still = still
         self._is_text = path.suffix.lower() == ".svg"
-
-    @property
-    def done_text(self) -> str:
-        """Message after success."""
-        return super().done_text + ("" if self._is_text else legibility_note(self._still))
+        if not self._is_text:
+            self.done_text += legibility_note(still)
 
     def __len__(self) -> int:
         """Return in about how many steps it is painted."""
@@ -114,21 +111,9 @@ class CopyJob(ExportJob):
     def __init__(self, still: GraphSnapshot) -> None:
         super().__init__("the picture")
         self._still = still
-
-    @property
-    def done_text(self) -> str:
-        """Message after success."""
-        return f"Copied the picture{legibility_note(self._still)}"
-
-    @property
-    def busy_text(self) -> str:
-        """Message for another export that is requested meanwhile."""
-        return "The picture is still being copied"
-
-    @property
-    def cancelled_text(self) -> str:
-        """Message after cancellation."""
-        return "the picture was not copied"
+        self.done_text = f"Copied the picture{legibility_note(still)}"
+        self.busy_text = "The picture is still being copied"
+        self.cancelled_text = "the picture was not copied"
 
     def __len__(self) -> int:
         """Return in about how many steps it is painted."""

@@ -33,21 +33,10 @@ class ExportJob(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         """Name of the result, shown on the chip."""
-
-    @property
-    def done_text(self) -> str:
-        """Message after success."""
-        return f"Wrote {self.name}"
-
-    @property
-    def busy_text(self) -> str:
+        self.done_text = f"Wrote {name}"
+        self.busy_text = f"{name} is still being written"
         """Message for another export that is requested meanwhile."""
-        return f"{self.name} is still being written"
-
-    @property
-    def cancelled_text(self) -> str:
-        """Message after cancellation."""
-        return f"{self.name} was not written"
+        self.cancelled_text = f"{name} was not written"
 
     @abstractmethod
     def __len__(self) -> int:

@@ -35,7 +35,8 @@ class Autosave(QObject):
         super().__init__(parent)
         self._slot, self._look = slot, look
         self._saved: SavedWork | None = None
-        self._trouble = ""
+        self.trouble = ""
+        """Reason why the last save failed; empty if it did not."""
         self._firsts: deque[Callable[[], None]] = deque()
         self._thens: list[Callable[[], None]] = []
         self._since = QElapsedTimer()
@@ -45,11 +46,6 @@ class Autosave(QObject):
         self._worker = BackgroundWorker(self)
 
     @property
-    def trouble(self) -> str:
-        """Reason why the last save failed; empty if it did not."""
-        return self._trouble
-
-    @property
     def is_writing(self) -> bool:
         """True while a save is running."""
         return self._worker.is_busy
@@ -57,7 +53,7 @@ class Autosave(QObject):
     def edited(self) -> None:
         """Save at once, or as soon as the last save is `GAP_MS` ago."""
         past = self._since.elapsed() if self._since.isValid() else GAP_MS
-        self._within(RETRY_MS if self._trouble else max(0, GAP_MS - past))
+        self._within(RETRY_MS if self.trouble else max(0, GAP_MS - past))
 
     def view_changed(self, ms: int = VIEW_DELAY_MS) -> None:
         """Save within ``ms`` milliseconds."""
@@ -127,14 +123,14 @@ class Autosave(QObject):
                 self._saved = what
                 for call in thens:
                     call()
-            self._tell(trouble)
+            self._report(trouble)
             if trouble or self._again >= 0:
                 self._timer.start(RETRY_MS if trouble else max(GAP_MS, self._again))
             self._again = -1
             self.written.emit(trouble)
 
-    def _tell(self, trouble: str) -> None:
-        before, self._trouble = self._trouble, trouble
+    def _report(self, trouble: str) -> None:
+        before, self.trouble = self.trouble, trouble
         if trouble and not before:
             self.failed.emit(trouble)
         elif before and not trouble:

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import itertools
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -162,7 +163,7 @@ class Settings(QObject):
 
     def shape(self, key: str) -> QByteArray:
         """Return a stored window geometry or splitter state; empty if there is none."""
-        value = self._get(f"{settings_file.SHAPES}/{key}")
+        value = self._held.get(f"{settings_file.SHAPES}/{key}")
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def put_shape(self, key: str, shape: QByteArray) -> None:
@@ -171,9 +172,9 @@ class Settings(QObject):
 
     def recent(self) -> tuple[str, ...]:
         """Return the files opened or saved last that still exist, newest first."""
-        value = self._get("recent")
+        value = self._held.get("recent")
         paths = value[:MAX_TRUSTED] if isinstance(value, list) else [value]
-        there = (path for path in paths if isinstance(path, str) and path and _is_file(path))
+        there = (path for path in paths if isinstance(path, str) and path and os.path.isfile(path))
         return tuple(itertools.islice(there, MAX_RECENT))
 
     def add_recent(self, path: str) -> None:
@@ -193,18 +194,13 @@ class Settings(QObject):
         self._put("trusted", [mark, *others][:MAX_TRUSTED])
 
     def _trusted(self) -> list[str]:
-        value = self._get("trusted")
-        return (
-            list(map(str, value))
-            if isinstance(value, list)
-            else [value]
-            if isinstance(value, str)
-            else []
-        )
+        value = self._held.get("trusted")
+        values = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        return list(map(str, values))
 
     def _row(self, key: str) -> object:
         row = DEFAULTS[key]
-        value = self._get(key)
+        value = self._held.get(key)
         if isinstance(row.default, bool) and isinstance(value, str):
             value = {"true": True, "false": False}.get(value)
         if isinstance(row.default, float) and isinstance(value, str | int):
@@ -212,9 +208,6 @@ class Settings(QObject):
         if type(value) is not type(row.default) or not row.accepts(value):
             return row.default
         return value
-
-    def _get(self, key: str) -> object:
-        return self._held.get(key)
 
     def _put(self, key: str, value: object) -> None:
         self._held[key] = value
@@ -260,13 +253,6 @@ def _write(
         before.join()
     is_written = settings_file.write(path, values)
     teller.written.emit(is_written, settings_file.read(path, KEYS))
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _mark(path: str, source: str) -> str:

@@ -55,10 +55,13 @@ class LessonController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._clock, self._showing, self._pane = session, clock, showing, pane
-        self._progress = progress
+        self.progress = progress
+        """The learner's progress in all lessons."""
         self._set_by, self._take_up = set_by, take_up
-        self._lesson: Lesson | None = None
-        self._number = 0
+        self.lesson: Lesson | None = None
+        """The open lesson."""
+        self.number = 0
+        """Index of the step on the page."""
         self.place = ""
         self._own: SessionData | None = None
         self._said: dict[int, StepProgress] = {}
@@ -89,21 +92,6 @@ class LessonController(QObject):
         session.source_replaced.connect(self._notice)
         self._showing.picture_shown.connect(self._take_selection)
 
-    @property
-    def lesson(self) -> Lesson | None:
-        """The open lesson."""
-        return self._lesson
-
-    @property
-    def number(self) -> int:
-        """Index of the step on the page."""
-        return self._number
-
-    @property
-    def progress(self) -> LessonProgress:
-        """The learner's progress in all lessons."""
-        return self._progress
-
     # Open and close
 
     def open(
@@ -116,7 +104,7 @@ class LessonController(QObject):
         """
         if self.lesson is None:
             self._own = self._set_by()
-        self._lesson, self.place, self._said = lesson, place, {}
+        self.lesson, self.place, self._said = lesson, place, {}
         self._foreign, self._allowed = foreign, False
         number = self.progress.of(lesson.key).step if step is None else step
         self._go(max(0, min(number, len(lesson.steps) - 1)))
@@ -131,7 +119,7 @@ class LessonController(QObject):
             self._take_up(own)
 
     def _close(self) -> None:
-        self._lesson, self._said, self._answer, self._select = None, {}, None, ""
+        self.lesson, self._said, self._answer, self._select = None, {}, None, ""
         self.changed.emit()
 
     def _notice(self) -> None:
@@ -171,7 +159,7 @@ class LessonController(QObject):
 
     def _go(self, number: int) -> None:
         assert self.lesson is not None
-        self._number, self._answer, self._unseen = number, None, True
+        self.number, self._answer, self._unseen = number, None, True
         self.progress.reach(self.lesson.key, number)
         self._put_program()
         self._refresh()

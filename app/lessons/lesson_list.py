@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from gradscribe.app.lessons.catalogue import builtin
 from gradscribe.app.lessons.progress import LessonProgress, LessonState
@@ -12,6 +12,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.text_delegate import RIGHT, AnyModelIndex, TextDelegate
 from gradscribe.playback.lessons.lesson import LessonSummary
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.labels import plain_label
 
 LESSON = Qt.ItemDataRole.UserRole
 NUMBER, STATE = LESSON + 1, LESSON + 2
@@ -30,11 +31,8 @@ class LessonList(PopupCard):
     ) -> None:
         super().__init__(over, 720, 640)
         done = sum(progress.of(lesson.name).done for lesson in lessons)
-        heading, caption = QLabel("Lessons"), QLabel(_summary(done, len(lessons)))
-        heading.setProperty("role", "heading")
-        caption.setProperty("role", "caption")
-        self.column.addWidget(heading)
-        self.column.addWidget(caption)
+        self.column.addWidget(plain_label("Lessons", "heading"))
+        self.column.addWidget(plain_label(_summary(done, len(lessons)), "caption"))
         self.rows = _Rows(self.card)
         self.column.addWidget(self.rows, 1)
         self.card.setAccessibleName("Lessons")

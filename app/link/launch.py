@@ -82,7 +82,7 @@ def script_folder(filename: str) -> str:
 
 
 def environment(is_open: bool = False) -> dict[str, str]:
-    """Return the engine's environment; ``PYTHONPATH`` lets it import this program's packages.
+    """Return the engine's environment.
 
     Unless ``is_open``, only variables that a program needs are passed on.
     """

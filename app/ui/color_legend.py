@@ -1,9 +1,10 @@
 """Colour legend on the canvas: a bar with ticks, or a list of groups."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from gradscribe.app.ui.progress_chip import chip_button
 from gradscribe.playback.graph.coloring import ColorLegend
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.theme import Theme
@@ -30,21 +31,15 @@ class ColorModeLegend(QFrame):
         column.setContentsMargins(10, 4, 6, 8)
         column.setSpacing(4)
         row = QHBoxLayout()
-        self.title = plain_label()
-        self.title.setProperty("role", "title")
-        self.end_button = QPushButton("Done")
-        self.end_button.setProperty("quiet", True)
-        self.end_button.setProperty("crumb", True)
-        self.end_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.end_button.setToolTip("Colour the cards by what they are again")
+        self.title = plain_label(role="title")
+        self.end_button = chip_button("Done", "Colour the cards by what they are again")
         self.end_button.clicked.connect(self.ended)
         row.addWidget(self.title, 1)
         row.addWidget(self.end_button)
         column.addLayout(row)
         self.bar = ColorScaleBar(self)
         column.addWidget(self.bar)
-        self.note = plain_label()
-        self.note.setProperty("role", "caption")
+        self.note = plain_label(role="caption")
         column.addWidget(self.note)
         self.hide()
 

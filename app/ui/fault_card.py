@@ -1,15 +1,13 @@
 """A card in the corner that reports internal errors and offers a report to copy."""
 
 from collections.abc import Callable
-from typing import Protocol
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import (
 from gradscribe.app.document.session import Session
 from gradscribe.app.runtime.faults import Fault, FaultHandler, report
 from gradscribe.app.runtime.version import version
+from gradscribe.widgets.base.labels import plain_label
 
 WIDTH = 360
 MARGIN = 20
@@ -37,12 +36,9 @@ class FaultCard(QFrame):
         self._faults: list[Fault] = []
         self.setProperty("panel", True)
         self.setAccessibleName("Something went wrong")
-        self.title = QLabel("Something went wrong in Gradscribe")
-        self.title.setProperty("role", "title")
-        self.about = QLabel()
-        self.about.setProperty("role", "caption")
+        self.title = plain_label("Something went wrong in Gradscribe", "title")
+        self.about = plain_label(role="caption")
         self.about.setWordWrap(True)
-        self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.private = QCheckBox("Include my program and the message")
         self.private.setToolTip("Either may hold what you wrote; without them a report has neither")
         self.copy_button = QPushButton("Copy report")
@@ -64,7 +60,7 @@ class FaultCard(QFrame):
             widget.installEventFilter(self)
         self.hide()
 
-    def tell(self, fault: Fault) -> None:
+    def show_fault(self, fault: Fault) -> None:
         """Show a fault; several share the card."""
         if len(self._faults) < MAX_FAULTS:
             self._faults.append(fault)
@@ -114,25 +110,13 @@ class FaultCard(QFrame):
         return super().eventFilter(watched, happened)
 
 
-class FaultHost(Protocol):
-    """The window that the card floats over."""
+def show_crash(
+    session: Session, columns: QWidget, ground: QWidget, faults: FaultHandler
+) -> FaultCard:
+    """Show every fault from now on in a card, including those of the engine.
 
-    @property
-    def session(self) -> Session:
-        """The session; its program goes into a report if the user agrees."""
-
-    @property
-    def columns(self) -> QWidget:
-        """The area the card floats over: all but the bars."""
-
-    @property
-    def ground(self) -> QWidget:
-        """The area it floats over on the other pages."""
-
-
-def show_crash(window: FaultHost, faults: FaultHandler) -> FaultCard:
-    """Show every fault from now on in a card, including those of the engine."""
-    session = window.session
+    It floats over ``columns``, all but the bars, or over ``ground`` on the other pages.
+    """
 
     def write(fault: Fault, private: bool) -> str:
         count = faults.count(fault)
@@ -147,7 +131,7 @@ def show_crash(window: FaultHost, faults: FaultHandler) -> FaultCard:
             faults.note(Fault(problem.type, problem.message, problem.trace, "the engine"))
 
     last: list[object] = [None]
-    card = FaultCard(window.columns, write, window.ground)
-    faults.caught.connect(card.tell)
+    card = FaultCard(columns, write, ground)
+    faults.caught.connect(card.show_fault)
     session.result_changed.connect(listen)
     return card

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+
+from gradscribe.widgets.base.labels import plain_label
 
 
 class FindBar(QFrame):
@@ -16,8 +18,7 @@ class FindBar(QFrame):
         self.query = QLineEdit()
         self.query.setPlaceholderText("Find in the program")
         self.query.setAccessibleName("Find in the program")
-        self.count = QLabel()
-        self.count.setProperty("role", "caption")
+        self.count = plain_label(role="caption")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 12, 10)
         row.addWidget(self.query, 1)

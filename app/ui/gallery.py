@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -20,6 +19,7 @@ from gradscribe.app.document.examples import Example
 from gradscribe.app.ui.layout import scroll_area
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
 COLUMNS = 2
@@ -71,12 +71,8 @@ class Gallery(PopupCard):
         about: str = "Short programs to start from; change anything and watch",
     ) -> None:
         super().__init__(over, 760, 560)
-        heading = QLabel("Examples")
-        heading.setProperty("role", "heading")
-        caption = QLabel(about)
-        caption.setProperty("role", "caption")
-        self.column.addWidget(heading)
-        self.column.addWidget(caption)
+        self.column.addWidget(plain_label("Examples", "heading"))
+        self.column.addWidget(plain_label(about, "caption"))
         # Given its final parent at once: reparenting would style and measure it again.
         self._area = scroll_area(QWidget(self.card))
         self.column.addWidget(self._area, 1)
@@ -125,12 +121,9 @@ class Gallery(PopupCard):
         tile.setMinimumHeight(108 if isinstance(example, Example) else 86)
         column = QVBoxLayout(tile)
         column.setContentsMargins(14, 10, 14, 10)
-        title, about = QLabel(example.title), QLabel(example.about)
-        title.setProperty("role", "title")
-        about.setProperty("role", "caption")
+        title, about = plain_label(example.title, "title"), plain_label(example.about, "caption")
         about.setWordWrap(True)
         for label in (title, about):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(label)
         column.addStretch(1)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSizeF, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from gradscribe.app.ui.color_legend import ColorModeLegend
 from gradscribe.app.ui.find_bar import handle_search_key
-from gradscribe.app.ui.progress_chip import ProgressChip
+from gradscribe.app.ui.progress_chip import ProgressChip, chip_button
 from gradscribe.playback.graph.breadcrumbs import Crumb
 from gradscribe.playback.graph.coloring import ColorLegend
 from gradscribe.widgets.base.labels import plain_label, tip
@@ -38,20 +38,16 @@ class Breadcrumbs(QFrame):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(6, 2, 10, 2)
         self._row.setSpacing(2)
-        self._path: tuple[Crumb, ...] = ()
+        self.path: tuple[Crumb, ...] = ()
+        """The path that is shown."""
         self._left_out = QLabel(f"… {SEPARATOR}", self)
         self._modules: list[tuple[QPushButton, QLabel]] = []
         """Buttons, each with the separator after it; there may be more than needed."""
-        self._last = plain_label()
-        self._last.setProperty("role", "title")
+        self._last = plain_label(role="title")
         self._last.setContentsMargins(7, 0, 0, 0)
         self._row.addWidget(self._left_out)
         self._row.addWidget(self._last)
         self.hide()
-
-    def path(self) -> tuple[Crumb, ...]:
-        """Return the path that is shown."""
-        return self._path
 
     def set_path(self, path: Sequence[Crumb], room: int) -> None:
         """Show ``path`` in ``room`` pixels, leaving out outer modules if necessary.
@@ -59,8 +55,8 @@ class Breadcrumbs(QFrame):
         The path of a card outside of all modules is not shown.
         """
         path = tuple(path) if len(path) > 1 else ()
-        if path != self._path:
-            self._path = path
+        if path != self.path:
+            self.path = path
             self._fill(path)
         if path:
             left_out = 0
@@ -84,15 +80,12 @@ class Breadcrumbs(QFrame):
         self._left_out.setVisible(count > 0)
         for index, parts in enumerate(self._modules):
             for part in parts:
-                part.setVisible(count <= index < len(self._path) - 1)
+                part.setVisible(count <= index < len(self.path) - 1)
 
     def _parts(self, count: int) -> list[tuple[QPushButton, QLabel]]:
         """Return the module buttons, creating them up to at least ``count``."""
         while len(self._modules) < count:
-            button, mark = QPushButton(), QLabel(SEPARATOR)
-            button.setProperty("quiet", True)
-            button.setProperty("crumb", True)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button, mark = chip_button(), QLabel(SEPARATOR)
             button.clicked.connect(partial(self._pick, len(self._modules)))
             for part in (button, mark):
                 self._row.insertWidget(self._row.count() - 1, part)
@@ -100,7 +93,7 @@ class Breadcrumbs(QFrame):
         return self._modules
 
     def _pick(self, index: int, _on: bool = False) -> None:
-        self.picked.emit(self._path[index].key)
+        self.picked.emit(self.path[index].key)
 
 
 def _cut(title: str) -> str:
@@ -128,11 +121,11 @@ class GraphTools(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 2, 4, 2)
         row.setSpacing(2)
-        self.fit_button = self._button("Fit", "Show the whole graph (Ctrl+0)")
-        self.collapse_button = self._button("Collapse all", "Fold all modules (Ctrl+Shift+W)")
-        self.expand_button = self._button("Expand all", "Open all modules (Ctrl+Shift+E)")
-        self.color_button = self._button("Colour", "Choose what the colours of the cards mean")
-        self.find_button = self._button(
+        self.fit_button = chip_button("Fit", "Show the whole graph (Ctrl+0)")
+        self.collapse_button = chip_button("Collapse all", "Fold all modules (Ctrl+Shift+W)")
+        self.expand_button = chip_button("Expand all", "Open all modules (Ctrl+Shift+E)")
+        self.color_button = chip_button("Colour", "Choose what the colours of the cards mean")
+        self.find_button = chip_button(
             "Find", "Look for a name, an op, a shape or NaN (Ctrl+Shift+F)"
         )
         self.query = QLineEdit()
@@ -140,16 +133,9 @@ class GraphTools(QFrame):
         self.query.setAccessibleName("Find in the graph")
         self.query.setFixedWidth(SEARCH_WIDTH)
         self.query.installEventFilter(self)
-        self.count = QLabel()
-        self.count.setProperty("role", "caption")
-        buttons = (
-            self.fit_button,
-            self.collapse_button,
-            self.expand_button,
-            self.color_button,
-            self.find_button,
-        )
-        for part in (self.query, self.count, *buttons):
+        self.count = plain_label(role="caption")
+        buttons = (self.fit_button, self.collapse_button, self.expand_button, self.color_button)
+        for part in (self.query, self.count, *buttons, self.find_button):
             row.addWidget(part)
         self.fit_button.clicked.connect(self.fit_pressed)
         self.collapse_button.clicked.connect(self.collapse_pressed)
@@ -159,14 +145,6 @@ class GraphTools(QFrame):
         self.query.textChanged.connect(self.searched)
         self._modules = False
         self._show_search(False)
-
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("quiet", True)
-        button.setProperty("crumb", True)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setToolTip(tip)
-        return button
 
     def _ask_color(self) -> None:
         button = self.color_button

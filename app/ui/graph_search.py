@@ -15,7 +15,6 @@ from gradscribe.widgets.graph.view import GraphView
 READABLE = 0.6
 """A match is shown at least at this zoom."""
 
-
 SceneMatch = tuple[int, Match]
 """A match, with the number of its scene."""
 
@@ -30,7 +29,8 @@ class GraphSearch(QObject):
         super().__init__(showing)
         self.session, self.presenter, self.graph = session, showing, graph
         self._query = ""
-        self._matches: tuple[SceneMatch, ...] = ()
+        self.matches: tuple[SceneMatch, ...] = ()
+        """The matches, each with the number of its scene."""
         self._at = -1
         self._wanted: SceneMatch | None = None
         self._tried: set[str] = set()
@@ -42,37 +42,33 @@ class GraphSearch(QObject):
         self._query = query
         self._find()
         here = self.presenter.scene_number
-        self._at = next((n for n, (at, _) in enumerate(self._matches) if at >= here), 0) - 1
-        if self._matches:
+        self._at = next((n for n, (at, _) in enumerate(self.matches) if at >= here), 0) - 1
+        if self.matches:
             self.step()
         else:
-            self._tell()
+            self._report()
 
     def step(self, back: bool = False) -> None:
         """Show the next match, or the previous one, wrapping around."""
-        if not self._matches:
+        if not self.matches:
             return
-        count = len(self._matches)
+        count = len(self.matches)
         self._at = ((self._at - 1) if back else self._at + 1) % count
-        self._tell()
+        self._report()
         self._tried = set()
-        self._show(self._matches[self._at])
-
-    def matches(self) -> tuple[SceneMatch, ...]:
-        """Return the matches, each with the number of its scene."""
-        return self._matches
+        self._show(self.matches[self._at])
 
     def _find(self) -> None:
         showing = self.presenter
-        self._matches = search.find_all(
+        self.matches = search.find_all(
             self.session.result.tape, showing.scenes, self._query, showing.scene_number
         )
 
-    def _tell(self) -> None:
-        if self._matches:
+    def _report(self) -> None:
+        if self.matches:
             # After a change of the tape no match is current until the next step.
-            where = self.presenter.scenes[self._matches[max(self._at, 0)][0]].title
-            words = f"{self._at + 1} of {len(self._matches)}"
+            where = self.presenter.scenes[self.matches[max(self._at, 0)][0]].title
+            words = f"{self._at + 1} of {len(self.matches)}"
             self.counted.emit(f"{words} · {where}" if where else words)
         else:
             self.counted.emit("None found" if self._query.strip() else "")
@@ -81,8 +77,8 @@ class GraphSearch(QObject):
         """Search again after a run, and keep the index of the current match."""
         if self._query:
             self._find()
-            self._at = min(self._at, len(self._matches) - 1)
-            self._tell()
+            self._at = min(self._at, len(self.matches) - 1)
+            self._report()
 
     def _follow(self) -> None:
         if self._wanted is not None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
-from gradscribe.widgets.base.labels import tip
+from gradscribe.widgets.base.labels import plain_label, tip
 
 MARGIN = 12
 
@@ -29,8 +29,7 @@ class NotificationBar(QWidget):
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.count = QLabel()
-        self.count.setProperty("role", "caption")
+        self.count = plain_label(role="caption")
         self._made: list[QPushButton] = []
         """Buttons for choices, reused; those that the notice does not need are hidden."""
         self.hide_button = QPushButton("✕")

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QFrame,
-    QLabel,
     QTextBrowser,
     QVBoxLayout,
     QWidget,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.single_shot import single_shot
 
 SHADE = QColor(10, 16, 26, 70)
@@ -134,8 +134,7 @@ def click_focused(key: QKeyEvent) -> bool:
 def rich_text_card(over: QWidget, title: str, text: str) -> PopupCard:
     """Return an overlay with a heading and a scrollable page of rich text."""
     overlay = PopupCard(over, 460, 560)
-    heading = QLabel(title)
-    heading.setProperty("role", "heading")
+    heading = plain_label(title, "heading")
     # Not a QLabel: it lays out a long table a dozen times to find its size.
     body = QTextBrowser()
     body.setFrameShape(QFrame.Shape.NoFrame)

@@ -1,7 +1,7 @@
 """A chip on the canvas with the progress of an export and a Cancel button."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
@@ -10,6 +10,16 @@ APPEAR_MS = 250
 BAR_WIDTH = 150
 LONGEST = 28
 """Most characters of a file name; longer ones are elided."""
+
+
+def chip_button(text: str = "", hint: str = "") -> QPushButton:
+    """Return a small button for a chip, with a tooltip."""
+    button = QPushButton(text)
+    button.setProperty("quiet", True)
+    button.setProperty("crumb", True)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setToolTip(hint)
+    return button
 
 
 class ProgressChip(QFrame):
@@ -28,13 +38,8 @@ class ProgressChip(QFrame):
         self.bar = QProgressBar()
         self.bar.setFixedWidth(BAR_WIDTH)
         self.bar.setTextVisible(False)
-        self.percent = QLabel()
-        self.percent.setProperty("role", "caption")
-        self.cancel_button = QPushButton("Cancel")
-        self.cancel_button.setProperty("quiet", True)
-        self.cancel_button.setProperty("crumb", True)
-        self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.cancel_button.setToolTip("Cancel the export; no file is left behind")
+        self.percent = plain_label(role="caption")
+        self.cancel_button = chip_button("Cancel", "Cancel the export; no file is left behind")
         self.cancel_button.clicked.connect(self.cancelled)
         for part in (self.name, self.bar, self.percent, self.cancel_button):
             row.addWidget(part)

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from gradscribe.app.document.session import Session
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.messages import Probed
 from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 from gradscribe.widgets.lab.page import ShapeLab
 
@@ -45,10 +46,10 @@ class LabCard(PopupCard):
         super().__init__(over, *SIZE)
         self._session = session
         self._made: ShapeLab | None = None
-        heading = QLabel("Shape lab")
-        heading.setProperty("role", "heading")
-        caption = QLabel("How the shape of a result falls out of the shapes that go in")
-        caption.setProperty("role", "caption")
+        heading = plain_label("Shape lab", "heading")
+        caption = plain_label(
+            "How the shape of a result falls out of the shapes that go in", "caption"
+        )
         close = QPushButton("Close")
         close.clicked.connect(self.leave)
         row = QHBoxLayout()

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.playback.text import formatting
@@ -39,10 +39,8 @@ class TopBar(QFrame):
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
-        self.title = plain_label()
-        self.title.setProperty("role", "heading")
-        self.counts = QLabel()
-        self.counts.setProperty("role", "caption")
+        self.title = plain_label(role="heading")
+        self.counts = plain_label(role="caption")
         self.layers = {name: self._layer(name) for name in LAYERS}
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 10, 14, 10)
@@ -134,21 +132,17 @@ class StatusLine(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("bar", True)
-        self.message = plain_label()
-        self.message.setProperty("role", "caption")
+        self.message = plain_label(role="caption")
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.engine = QLabel()
-        self.engine.setProperty("role", "caption")
-        self.note = plain_label()
-        self.note.setProperty("role", "warning")
-        self.held = QLabel()
-        self.held.setProperty("role", "caption")
+        self.engine = plain_label(role="caption")
+        self.note = plain_label(role="warning")
+        self.held = plain_label(role="caption")
         self.held.setToolTip("Memory of the tensors that backward nodes keep at this position")
         self._caption = ""
         self._said = ""
         self._problem = ""
         self._elsewhere = False
-        self._quiet = single_shot(self, self._hush, REMARK_MS)
+        self._quiet = single_shot(self, self._clear_note, REMARK_MS)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 6)
         row.setSpacing(16)
@@ -167,7 +161,7 @@ class StatusLine(QFrame):
         """Remove a remark that is no longer true."""
         if self._said == remark:
             self._quiet.stop()
-            self._hush()
+            self._clear_note()
 
     def caption(self, event: str) -> None:
         """Show the event that is playing, unless a remark or a problem is shown."""
@@ -199,7 +193,7 @@ class StatusLine(QFrame):
         self.held.setText("" if count is None else f"{formatting.size(count)} held for backward")
         self.held.setVisible(count is not None and not self._elsewhere)
 
-    def _hush(self) -> None:
+    def _clear_note(self) -> None:
         self._said = ""
         self._refresh()
 

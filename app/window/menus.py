@@ -84,21 +84,16 @@ class Menus(QObject):
                 action.setChecked(one.checked(self._context))
 
     def perform(self, one: Command) -> None:
-        """Execute a command, if it is enabled; show a refusal in the status line."""
-        if not one.when(self._context):
-            return
-        try:
-            one.run(self._context)
-        except Refused as refusal:
-            self._context.say(str(refusal))
-        self.refresh()
+        """Execute a command, if it is enabled."""
+        if one.when(self._context):
+            self.choose(one)
 
     def perform_by(self, name: str) -> None:
         """Execute the command with that id, if it is enabled."""
         self.perform(next(one for one in self._commands if one.id == name))
 
-    def choose(self, choice: MenuChoice) -> None:
-        """Execute an entry of a submenu."""
+    def choose(self, choice: MenuChoice | Command) -> None:
+        """Execute an entry of a submenu, or a command; show a refusal in the status line."""
         try:
             choice.run(self._context)
         except Refused as refusal:

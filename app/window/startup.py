@@ -100,7 +100,7 @@ def _run_window(
         window.close()
         window.deleteLater()
         return 2
-    show_crash(window, faults)
+    show_crash(window.session, window.columns, window.ground, faults)
     if window.settings.trouble:
         window.notices.post(Notice("settings", window.settings.trouble))
     start_services(window, link)
@@ -109,7 +109,9 @@ def _run_window(
     if begin is not None:
         begin(window)
     elif window.settings.shape("window").isEmpty() and not path:
-        window.welcome()
+        # A first-time user sees the first tape play.
+        once = Qt.ConnectionType.SingleShotConnection
+        window.session.tape_changed.connect(window.clock.play, once)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     ending = ShutdownSignals(window.close, window)
     window.show()

@@ -7,35 +7,36 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QFrame, QMainWindow, QVBoxLayout, QWidget
 
 from gradscribe.app.commands import file, learn, train
+from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.commands.graph import CARD_MENU
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.findings_controller import FindingsController
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import EngineLink, Layer
+from gradscribe.app.document.state import Layer
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
+from gradscribe.app.link.client import Link
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui.dialogs import Dialogs
 from gradscribe.app.ui.empty_state import EmptyState
 from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.notifications import NotificationBar
-from gradscribe.app.ui.theming import Themed, Theming
+from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
-from gradscribe.app.window.dialogs import Dialogs
-from gradscribe.app.window.findings_controller import FindingsController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
-from gradscribe.app.window.window_context import WindowContext
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import MODES, ColorLegend
@@ -66,7 +67,7 @@ class Window(QMainWindow):
     painted = Signal()
     """The window was painted for the first time."""
 
-    def __init__(self, link: EngineLink, settings: Settings, drafts: Drafts) -> None:
+    def __init__(self, link: Link, settings: Settings, drafts: Drafts) -> None:
         super().__init__()
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
@@ -82,7 +83,8 @@ class Window(QMainWindow):
         self.presenter = Presenter(self.session, self.clock, self.views, self)
         self.finder = GraphSearch(self.session, self.presenter, self.graph)
         self.lesson_dock = self._make_lesson_dock()
-        self.look.add(*self._themed())
+        panes = (self.legend, self.findings, self.lesson_dock.pane, self.lines)
+        self.look.add(*vars(self.views).values(), *panes)
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
         self.recovery = self._make_recovery()
@@ -142,8 +144,8 @@ class Window(QMainWindow):
         )
         return Recovery(host, self.drafts, self)
 
-    def _make_context(self) -> WindowContext:
-        return WindowContext(
+    def _make_context(self) -> CommandContext:
+        return CommandContext(
             session=self.session,
             clock=self.clock,
             settings=self.settings,
@@ -156,7 +158,7 @@ class Window(QMainWindow):
             editor=self.editor,
             graph=self.graph,
             presenter=self.presenter,
-            status=self.status,
+            say=self.status.say,
             over=self.over,
             find_bar=self.find_bar,
             comparison=self.comparison,
@@ -172,26 +174,9 @@ class Window(QMainWindow):
             close_window=self.close,
         )
 
-    def _themed(self) -> tuple[Themed, ...]:
-        return (
-            self.editor,
-            self.graph,
-            self.transport,
-            self.inspector,
-            self.values,
-            self.ledger,
-            self.console,
-            self.legend,
-            self.findings,
-            self.lesson_dock.pane,
-            self.lines,
-        )
-
     def _place(self) -> None:
         program = QFrame()
-        column = QVBoxLayout(program)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = _rows(program)
         self.heading = Heading("Program", LIVE)
         frame = QVBoxLayout()
         frame.setContentsMargins(16, 14, 12, 6)
@@ -222,15 +207,11 @@ class Window(QMainWindow):
         rows = _rows(page)
         self.transport.setProperty("bar", True)
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for part in (
-            self.top,
-            separator(),
-            self.notices,
-            self.columns,
-            separator(),
-            self.transport,
-        ):
-            rows.addWidget(part, int(part is self.columns))
+        for part in (self.top, separator(), self.notices):
+            rows.addWidget(part)
+        rows.addWidget(self.columns, 1)
+        rows.addWidget(separator())
+        rows.addWidget(self.transport)
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
@@ -398,10 +379,6 @@ class Window(QMainWindow):
             Refused: the file cannot be read, or is not text.
         """
         file.open_first(self.context, path)
-
-    def welcome(self) -> None:
-        """Play the first tape automatically, for a first-time user."""
-        self.session.tape_changed.connect(self.clock.play, Qt.ConnectionType.SingleShotConnection)
 
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Emit `painted` once, so that slow work begins after the window is visible."""

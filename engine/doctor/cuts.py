@@ -218,10 +218,9 @@ def _goes_on(evidence: Evidence, call: ast.Call, depth: int = 0) -> bool:
     if any(line in lines for line in range(statement.lineno, (statement.end_lineno or 0) + 1)):
         return True
     targets = {
-        t
+        ast.unparse(n)
         for n in ast.walk(statement)
         if isinstance(n, ast.Name | ast.Attribute) and isinstance(n.ctx, ast.Store)
-        for t in [ast.unparse(n)]
     }
     for line in lines:
         reading = program.statement(line)

@@ -124,8 +124,7 @@ def call_at(program: ProgramTree, place: Place, *wanted: str) -> ast.Call | None
     """Return the call of one of the functions ``wanted`` at a place, or else on its line."""
     found = [
         call
-        for name in wanted
-        for call in program.calls(name)
+        for call in program.calls(*wanted)
         if call.lineno <= place.line <= (call.end_lineno or call.lineno)
     ]
     exact = [call for call in found if program.place(call) == place]

@@ -73,13 +73,14 @@ def with_relu(program: ProgramTree, leaky: bool) -> str:
     """
     old = ("ReLU",) if leaky else ("Sigmoid", "Tanh")
     new = "LeakyReLU" if leaky else "ReLU"
+    functions = ("relu", "relu_") if leaky else ("sigmoid", "tanh")
     edits: list[tuple[ast.expr, str]] = []
     for node in program.nodes:
         if not leaky and _shapes_output(program, node):
             continue
         if isinstance(node, ast.Attribute) and node.attr in old:
             edits.append((node, f"{program.source(node.value)}.{new}"))
-        elif isinstance(node, ast.Call) and called_name(node) in _curves(leaky):
+        elif isinstance(node, ast.Call) and called_name(node) in functions:
             text = _curve(program, node, leaky)
             if text:
                 edits.append((node, text))
@@ -92,10 +93,6 @@ def _shapes_output(program: ProgramTree, node: ast.AST) -> bool:
     call = node if isinstance(node, ast.Call) else next(iter(around), None)
     ends = any(isinstance(a, ast.Call) and a.args and a.args[-1] is call for a in around)
     return ends or any(isinstance(a, ast.BinOp) and isinstance(a.op, ast.Mult) for a in around)
-
-
-def _curves(leaky: bool) -> tuple[str, ...]:
-    return ("relu", "relu_") if leaky else ("sigmoid", "tanh")
 
 
 def _curve(program: ProgramTree, node: ast.Call, leaky: bool) -> str:

@@ -7,15 +7,12 @@ from gradscribe.engine.doctor.fixes import parenthesized, unwrap_call
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
 from gradscribe.engine.protocol.tape import Op
 
-_FLOORS = {
-    "log": "1e-9",
-    "log2": "1e-9",
-    "log10": "1e-9",
-    "sqrt": "1e-12",
-    "rsqrt": "1e-12",
-    "log1p": "-1 + 1e-6",
+_BOUNDS = {
+    **dict.fromkeys(("log", "log2", "log10"), "clamp_min(1e-9)"),
+    **dict.fromkeys(("sqrt", "rsqrt"), "clamp_min(1e-12)"),
+    "log1p": "clamp_min(-1 + 1e-6)",
+    **dict.fromkeys("acos arccos asin arcsin atanh arctanh".split(), "clamp(-1 + 1e-6, 1 - 1e-6)"),
 }
-_BOUNDED = frozenset("acos arccos asin arcsin atanh arctanh".split())
 
 
 def fix_nan(evidence: Evidence, op: Op) -> str:
@@ -41,14 +38,8 @@ def _bounded(program: ProgramTree, node: ast.Call) -> str:
     inner = unwrap_call(node, called_name(node))
     if inner is None:
         return ""
-    if name in _FLOORS:
-        return program.replaced(
-            (inner, f"{parenthesized(program, inner)}.clamp_min({_FLOORS[name]})")
-        )
-    if name in _BOUNDED:
-        return program.replaced(
-            (inner, f"{parenthesized(program, inner)}.clamp(-1 + 1e-6, 1 - 1e-6)")
-        )
+    if name in _BOUNDS:
+        return program.replaced((inner, f"{parenthesized(program, inner)}.{_BOUNDS[name]}"))
     if name in ("std", "var") and not any(k.arg == "unbiased" for k in node.keywords):
         text = program.source(node)[:-1]
         comma = "" if text.endswith("(") else ", "

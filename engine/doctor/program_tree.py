@@ -72,9 +72,9 @@ class ProgramTree:
                 return None
         return None
 
-    def calls(self, name: str) -> list[ast.Call]:
-        """Return the calls of a function or method of that name, in the order of the text."""
-        return self._calls.get(name, [])
+    def calls(self, *called: str) -> list[ast.Call]:
+        """Return the calls of functions or methods by name, each name's in the text's order."""
+        return [call for name in called for call in self._calls.get(name, ())]
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:

@@ -26,13 +26,16 @@ class LossCurve(NamedTuple):
 
 def loss_curves(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that train: three passes or more, with updates between."""
-    trains = bool(evidence.updated)
-    found = [
-        LossCurve(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
-        for line, rows in evidence.losses.items()
-        if len(rows) >= 3 and trains
-    ]
+    found = _curves(evidence.losses) if evidence.updated else []
     return found or _asked(evidence)
+
+
+def _curves(losses: dict[int, list[tuple[int, float]]]) -> list[LossCurve]:
+    return [
+        LossCurve(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
+        for line, rows in losses.items()
+        if len(rows) >= 3
+    ]
 
 
 def _asked(evidence: Evidence) -> list[LossCurve]:
@@ -49,11 +52,7 @@ def _asked(evidence: Evidence) -> list[LossCurve]:
         item = snapshot.item() if snapshot is not None else None
         if isinstance(item, int | float):
             found.setdefault(current.line, []).append((number, float(item)))
-    return [
-        LossCurve(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
-        for line, rows in found.items()
-        if len(rows) >= 3
-    ]
+    return _curves(found)
 
 
 def diverged(curve: LossCurve) -> bool:

@@ -2,6 +2,7 @@
 
 import builtins
 import difflib
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -28,10 +29,10 @@ class HintRow(NamedTuple):
     message that must match; the tests check that it does, and that no earlier row matches it.
     """
 
-    kind: type[BaseException]
     pattern: str
     answer: Answer
     example: str
+    kind: type[BaseException] = RuntimeError
 
 
 IMPORTS = {
@@ -95,9 +96,7 @@ def out_of_bounds(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG0
 def invalid_view(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a shape that does not fit a tensor's number of elements."""
     sizes = [int(text) for text in match[1].split(",") if text.strip()]
-    product = 1
-    for size in sizes:
-        product *= size if size >= 0 else 1
+    product = math.prod(size for size in sizes if size >= 0)
     if any(size < 0 for size in sizes):
         return f"The tensor's {match[2]} elements cannot be divided by {product}."
     return f"These sizes hold {product} elements, but the tensor has {match[2]}."

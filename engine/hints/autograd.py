@@ -53,20 +53,17 @@ def _is_of_gradient(case: HintContext) -> bool:
 
 ROWS = (
     HintRow(
-        RuntimeError,
         "grad can be implicitly created only for scalar outputs",
         "Make one number of it first, with .sum() or .mean(), or pass backward(gradient=...).",
         "grad can be implicitly created only for scalar outputs",
     ),
     HintRow(
-        RuntimeError,
         "backward through the graph a second time",
         "The first backward() freed the graph: run the forward lines again, or pass "
         "retain_graph=True the first time.",
         "Trying to backward through the graph a second time",
     ),
     HintRow(
-        RuntimeError,
         r"modified by an inplace operation.*which is output \d+ of (\w+?)(Backward\d*)?, is at",
         "{1} saved this tensor for backward, and a later line changed it in place: use the form "
         "without the underscore (y = y + 1).",
@@ -74,62 +71,48 @@ ROWS = (
         "is at version 1; expected version 0 instead.",
     ),
     HintRow(
-        RuntimeError,
         "modified by an inplace operation",
         "Backward needs a tensor that a later line changed in place: make a new one instead.",
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation",
     ),
     HintRow(
-        RuntimeError,
         "leaf Variable that requires grad is being used in an in-place operation",
         _LEAF,
         "a leaf Variable that requires grad is being used in an in-place operation.",
     ),
     HintRow(
-        RuntimeError,
         "does not require grad and does not have a grad_fn",
         _no_way_back,
         "element 0 of tensors does not require grad and does not have a grad_fn",
     ),
     HintRow(
-        RuntimeError,
         "appears to not have been used in the graph",
         "The result does not depend on this tensor; allow_unused=True gives None for it.",
         "The differentiated Tensor at index 0 appears to not have been used in the graph.",
     ),
     HintRow(
-        RuntimeError,
         r"Mismatch in shape: grad_output",
         "gradient= must have the shape of the tensor that backward() is called on.",
         "Mismatch in shape: grad_output[0] has a shape of torch.Size([3])",
     ),
     HintRow(
-        RuntimeError,
         "Only Tensors of floating point",
         "Only real numbers have gradients: write 2.0 instead of 2, or dtype=torch.float32.",
         "Only Tensors of floating point and complex dtype can require gradients",
     ),
     HintRow(
-        RuntimeError,
         "only change requires_grad flags of leaf",
         "This tensor was computed: use .detach() to cut it off instead.",
         "you can only change requires_grad flags of leaf variables.",
     ),
+    HintRow(r"Can't call numpy\(\)", "Write .detach().numpy().", "Can't call numpy() on Tensor"),
     HintRow(
-        RuntimeError,
-        r"Can't call numpy\(\)",
-        "Write .detach().numpy().",
-        "Can't call numpy() on Tensor",
-    ),
-    HintRow(
-        RuntimeError,
         "Inference tensors",
         "Use torch.no_grad() instead of inference_mode() where backward comes later.",
         "Inference tensors cannot be saved for backward.",
     ),
     HintRow(
-        RuntimeError,
         "support the deepcopy protocol",
         "Copy a computed tensor with .detach().clone().",
         "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",

@@ -164,11 +164,7 @@ def wrong_unpacking(match: re.Match[str], case: HintContext) -> str:
 
 def _uncalled_backward(case: HintContext) -> str:
     """Return the hint for a ``loss.backward`` without parentheses; empty if there is none."""
-    try:
-        tree = ast.parse(case.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    for node in ast.walk(tree):
+    for node in ast.walk(operands.parse_program(case.source)):
         match node:
             case ast.Expr(ast.Attribute(attr="backward") as bare):
                 return (
@@ -179,10 +175,8 @@ def _uncalled_backward(case: HintContext) -> str:
 
 
 def _classes(case: HintContext) -> list[ast.ClassDef]:
-    try:
-        return [n for n in ast.walk(ast.parse(case.source)) if isinstance(n, ast.ClassDef)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    tree = operands.parse_program(case.source)
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
 
 
 def _methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:

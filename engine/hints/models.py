@@ -92,19 +92,17 @@ def missing_forward(match: re.Match[str], case: HintContext) -> str:  # noqa: AR
 
 ROWS = (
     HintRow(
-        NotImplementedError,
         r"missing the required .forward. function",
         missing_forward,
         'Module [M] is missing the required "forward" function',
+        NotImplementedError,
     ),
     HintRow(
-        RuntimeError,
         r"first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]",
         batched_matmul,
         "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 5].",
     ),
     HintRow(
-        RuntimeError,
         r"subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\) "
         r"for operand (\d+)",
         "Each dimension has one letter: operand {3}, counted from 0, has {2} dimensions and {1} "
@@ -113,116 +111,107 @@ ROWS = (
         "dimensions (2) for operand 0 and no ellipsis was given",
     ),
     HintRow(
-        RuntimeError,
         "Expected floating point type for target with class probabilities",
         "Of one shape with the scores, a target is read as probabilities: scores are (rows, "
         "classes), targets (rows).",
         "Expected floating point type for target with class probabilities, got Long",
     ),
     HintRow(
-        RuntimeError,
         r"Expected hidden(?:\[\d\])? size \((.+)\), got \[(.+)\]",
         "The state must be (layers, batch, hidden) = ({1}); here it is ({2}).",
         "Expected hidden[0] size (1, 2, 8), got [1, 3, 8]",
     ),
     HintRow(
-        RuntimeError,
         "cannot be called on meta tensors",
         "A tensor on the meta device has a shape and no numbers: make it on cpu.",
         "Tensor.item() cannot be called on meta tensors",
     ),
     HintRow(
-        TypeError,
         r"default_collate: batch must contain .* found <class '(.+)'>",
         "A batch is made of tensors, numbers, or dicts and lists of them: a {1} needs its own "
         "collate_fn.",
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
         "found <class 'object'>",
+        TypeError,
     ),
     HintRow(
-        ValueError,
         r"expected (\d)D(?: or \dD)? input \(got (\d)D input\)",
         "Made for {1} dimensions and given {2}: BatchNorm1d takes (batch, features), BatchNorm2d "
         "pictures.",
         "expected 4D input (got 2D input)",
+        ValueError,
     ),
     HintRow(
-        AssertionError,
         r"was expecting embedding dimension of (\d+), but got (\d+)",
         "The attention is made for vectors of {1}; the last dimension here is {2}.",
         "was expecting embedding dimension of 8, but got 6",
+        AssertionError,
     ),
     HintRow(
-        TypeError,
         r"cannot assign '.+' as parameter '(\w+)'",
         "A parameter is replaced by a parameter: write nn.Parameter(...) around the tensor.",
         "cannot assign 'torch.FloatTensor' as parameter 'weight' (torch.nn.Parameter or None "
         "expected)",
+        TypeError,
     ),
     HintRow(
-        RuntimeError,
         r"Calculated output size: \((.+)\)\. Output size is too small",
         "Nothing is left after this pooling, ({1}): pool less often, or begin with a bigger "
         "picture.",
         "Given input size: (1x2x2). Calculated output size: (1x0x0). Output size is too small",
     ),
     HintRow(
-        RuntimeError,
         "only one dimension can be inferred",
         "-1 stands for the one size that torch works out: write all the others.",
         "only one dimension can be inferred",
     ),
     HintRow(
-        TypeError,
         r"(\w+) is not an Optimizer",
         "A schedule takes the optimizer first: StepLR(optimizer, ...).",
         "float is not an Optimizer",
+        TypeError,
     ),
     HintRow(
-        RuntimeError,
         r"Parent directory (.+) does not exist",
         "Make the folder {1} first, or save beside the program.",
         "Parent directory models does not exist.",
     ),
     HintRow(
-        Exception,
         r"(LSTM|GRU|RNN): Expected input to be 2D or 3D, got (\d)D",
         "{1} reads (steps, batch, features), or (steps, features) without a batch: here are {2} "
         "dimensions.",
         "GRU: Expected input to be 2D or 3D, got 4D instead",
+        Exception,
     ),
     HintRow(
-        TypeError,
         r"argument 'size' .*(?:but got|not) (\w+)",
         "Sizes are whole numbers, not {1}: divide with //, or use int(...).",
         "empty(): argument 'size' failed to unpack the object at pos 2 with error \"type must be "
         'tuple of ints,but got float"',
+        TypeError,
     ),
     HintRow(
-        TypeError,
         r"torch\.nn\.\S*?(\w+) is not a Module subclass",
         "Make the layer with parentheses: nn.{1}().",
         "torch.nn.modules.activation.ReLU is not a Module subclass",
+        TypeError,
     ),
     HintRow(
-        TypeError,
         "list is not a Module subclass",
         "Sequential takes its layers one by one: nn.Sequential(*layers).",
         "list is not a Module subclass",
+        TypeError,
     ),
     HintRow(
-        TypeError,
         "ModuleList.extend should be called with an iterable",
         "Give it a list of layers: nn.ModuleList([...]).",
         "ModuleList.extend should be called with an iterable, but got Linear",
+        TypeError,
     ),
     HintRow(
-        IndexError, "index out of range in self", embedding_index, "index out of range in self"
+        "index out of range in self", embedding_index, "index out of range in self", IndexError
     ),
     HintRow(
-        RuntimeError,
-        "loading state_dict",
-        state_dict_mismatch,
-        "Error(s) in loading state_dict for Linear:",
+        "loading state_dict", state_dict_mismatch, "Error(s) in loading state_dict for Linear:"
     ),
 )

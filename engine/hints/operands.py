@@ -114,25 +114,27 @@ def _reads(code: str) -> Iterator[ast.expr]:
 
 def parse_expression(code: str) -> ast.expr | None:
     """Return the expression that a statement is or assigns; None if it has none."""
-    try:
-        body = ast.parse(code.strip()).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if len(body) != 1:
-        return None
-    statement = body[0]
-    expression = getattr(statement, "value", None)
+    expression = getattr(_statement(code), "value", None)
     return expression if isinstance(expression, ast.expr) else None
 
 
 def _changed(code: str) -> ast.expr | None:
     """Return the target of an augmented assignment like ``x += y``."""
+    statement = _statement(code)
+    return statement.target if isinstance(statement, ast.AugAssign) else None
+
+
+def _statement(code: str) -> ast.stmt | None:
+    body = parse_program(code.strip()).body
+    return body[0] if len(body) == 1 else None
+
+
+def parse_program(source: str) -> ast.Module:
+    """Return the tree of a program, empty if it is no valid Python."""
     try:
-        body = ast.parse(code.strip()).body
+        return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    first = body[0] if len(body) == 1 else None
-    return first.target if isinstance(first, ast.AugAssign) else None
+        return ast.Module([], [])
 
 
 def _tensor(t: torch.Tensor, message: str) -> str:

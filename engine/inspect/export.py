@@ -5,7 +5,7 @@ is documented in the README; `to_json` is its only writer.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -54,8 +54,7 @@ class _Exporter:
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
-        self._numbers: list[Json] = [None] * len(tape.snapshots)
-        self._converted = bytearray(len(tape.snapshots))
+        self._numbers: dict[int, Json] = {}
         self._runs = {(run.node, run.run): run.id for run in tape.executions}
         self._unrun: dict[tuple[int, int], int] = {}
         self._ids = {node.id: node for node in tape.nodes}
@@ -91,9 +90,8 @@ class _Exporter:
     def _snapshot(self, index: int | None) -> Json:
         if index is None:
             return None
-        if not self._converted[index]:
+        if index not in self._numbers:
             self._numbers[index] = snapshot_to_json(self._tape.snapshots[index])
-            self._converted[index] = 1
         return self._numbers[index]
 
     def _fault(self) -> Json:
@@ -126,27 +124,20 @@ class _Exporter:
         """
         rows: list[Json] = [self._execution(run) for run in self._tape.executions]
         rows += [
-            _unrun_row(node.id, node.name, node.id, None)
+            _node_row(node.id, node.name, node.id, None)
             for node in self._tape.nodes
             if node.id not in self._ran
         ]
         rows += [
-            _unrun_row(fresh, self._ids[node].name, node, run)
+            _node_row(fresh, self._ids[node].name, node, run)
             for (node, run), fresh in self._unrun.items()
         ]
         return rows
 
     def _execution(self, run: Execution) -> Json:
-        node = self._ids.get(run.node)
-        return {
-            "id": run.id,
-            "name": node.name if node else "",
-            "received": [self._snapshot(index) for index in run.received],
-            "order": run.order,
-            "node": run.node,
-            "pass": run.run,
-            "hooked": run.hooked,
-        }
+        name = self._ids[run.node].name if run.node in self._ids else ""
+        received = [self._snapshot(index) for index in run.received]
+        return _node_row(run.id, name, run.node, run.run, received, run.order, run.hooked)
 
     def _edge(self, edge: Edge) -> Json:
         sender = edge.execution
@@ -252,15 +243,23 @@ class _Exporter:
     }
 
 
-def _unrun_row(row: int, name: str, node: int, run: int | None) -> Json:
+def _node_row(
+    row: int,
+    name: str,
+    node: int,
+    run: int | None,
+    received: Sequence[Json] = (),
+    order: int | None = None,
+    hooked: bool = False,
+) -> Json:
     return {
         "id": row,
         "name": name,
-        "received": [],
-        "order": None,
+        "received": [*received],
+        "order": order,
         "node": node,
         "pass": run,
-        "hooked": False,
+        "hooked": hooked,
     }
 
 

@@ -23,6 +23,8 @@ WHOLE = 256
 """Elements above which torch's fast mode is used, which checks random projections."""
 
 Function = Callable[..., object]
+Tensors = tuple[torch.Tensor, ...]
+TensorFunction = Callable[..., Tensors]
 
 
 class _Limits(NamedTuple):
@@ -117,9 +119,7 @@ def _tensors(call: _Call, dtype: torch.dtype | None) -> list[torch.Tensor]:
     return [_as_leaf(t, dtype) for t in every if isinstance(t, torch.Tensor)]
 
 
-def _function(
-    call: _Call, dtype: torch.dtype | None
-) -> tuple[tuple[torch.Tensor, ...], Callable[..., tuple[torch.Tensor, ...]]]:
+def _function(call: _Call, dtype: torch.dtype | None) -> tuple[Tensors, TensorFunction]:
     """Return the inputs that require a gradient, and the call as a function of these alone.
 
     It draws the same random numbers in each call: otherwise differences compare two functions.
@@ -127,7 +127,7 @@ def _function(
     args = [_as_leaf(a, dtype) if isinstance(a, torch.Tensor) else a for a in call.args]
     inputs = tuple(a for a in args if isinstance(a, torch.Tensor) and a.requires_grad)
 
-    def function(*given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def function(*given: torch.Tensor) -> Tensors:
         fresh: Iterator[torch.Tensor] = iter(given)
         taken = [
             # A Function may write into its input, which a leaf does not allow.
@@ -143,19 +143,13 @@ def _function(
     return inputs, function
 
 
-def _outputs(
-    function: Callable[..., tuple[torch.Tensor, ...]], given: tuple[torch.Tensor, ...]
-) -> tuple[torch.Tensor, ...]:
+def _outputs(function: TensorFunction, given: Tensors) -> Tensors:
     with torch.enable_grad():
         return function(*given)
 
 
 def _result(
-    request: Gradcheck,
-    name: str,
-    given: tuple[torch.Tensor, ...],
-    function: Callable[..., tuple[torch.Tensor, ...]],
-    is_double: bool,
+    request: Gradcheck, name: str, given: Tensors, function: TensorFunction, is_double: bool
 ) -> Gradchecked:
     limits = _FINE if is_double else _COARSE
     dtype = "float64" if is_double else str(given[0].dtype).removeprefix("torch.")
@@ -171,33 +165,20 @@ def _result(
     return Gradchecked(request.run_id, request.op, name, dtype, limits.eps, agrees, pairs, problem)
 
 
-def _verdict(
-    function: Callable[..., tuple[torch.Tensor, ...]],
-    given: tuple[torch.Tensor, ...],
-    limits: _Limits,
-) -> str:
+def _verdict(function: TensorFunction, given: Tensors, limits: _Limits) -> str:
     """Return the message of torch's gradcheck; empty if it passes."""
     sizes = [t.numel() for t in (*given, *_outputs(function, given))]
     try:
         with torch.enable_grad():
             torch.autograd.gradcheck(
-                function,
-                given,
-                eps=limits.eps,
-                atol=limits.atol,
-                rtol=limits.rtol,
-                fast_mode=max(sizes) > WHOLE,
+                function, given, **limits._asdict(), fast_mode=max(sizes) > WHOLE
             )
     except GradcheckError as objection:
         return str(objection)
     return ""
 
 
-def _pairs(
-    function: Callable[..., tuple[torch.Tensor, ...]],
-    given: tuple[torch.Tensor, ...],
-    limits: _Limits,
-) -> Iterator[JacobianPair]:
+def _pairs(function: TensorFunction, given: Tensors, limits: _Limits) -> Iterator[JacobianPair]:
     """Yield for each pair of a real input and output both Jacobians, or their worst entry."""
     outputs = _outputs(function, given)
     for i, source in enumerate(given):
@@ -221,11 +202,7 @@ def _sampled_indices(size: int) -> list[int]:
 
 
 def _slopes(
-    function: Callable[..., tuple[torch.Tensor, ...]],
-    given: tuple[torch.Tensor, ...],
-    which: int,
-    at: int,
-    eps: float,
+    function: TensorFunction, given: Tensors, which: int, at: int, eps: float
 ) -> list[torch.Tensor]:
     """Return the central difference of every output along one element of one input."""
     sides = []

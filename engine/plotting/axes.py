@@ -89,7 +89,11 @@ class RecordedAxes:
         while rest:
             first = rest.pop(0)
             second = rest.pop(0) if rest and not isinstance(rest[0], str) else None
-            style = {**_format(str(rest.pop(0))), **words} if rest and _is_text(rest) else words
+            style = (
+                {**_format(str(rest.pop(0))), **words}
+                if rest and isinstance(rest[0], str)
+                else words
+            )
             y = np.asarray(first if second is None else second, dtype=np.float64)
             x = np.arange(len(y)) if second is None else np.asarray(first, dtype=np.float64)
             if y.shape[:1] != x.shape[:1]:
@@ -232,10 +236,6 @@ class RecordedAxes:
         if name.startswith("_"):
             raise AttributeError(name)
         return self._skipped(name)
-
-
-def _is_text(rest: list[object]) -> bool:
-    return isinstance(rest[0], str)
 
 
 def _color(given: object) -> str:

@@ -89,8 +89,8 @@ class RecordedFigure:
         return self.skip_call(name)
 
 
-_SETTERS = {"title": "set_title", "xlabel": "set_xlabel", "ylabel": "set_ylabel"}
-_SETTERS |= {"xlim": "set_xlim", "ylim": "set_ylim", "xscale": "set_xscale", "yscale": "set_yscale"}
+_SET = frozenset(("title", "xlabel", "ylabel", "xlim", "ylim", "xscale", "yscale"))
+"""Functions of this module that are methods of axes with ``set_`` before their name."""
 
 
 class PyplotModule(ModuleType):
@@ -161,7 +161,7 @@ class PyplotModule(ModuleType):
         drawing = self.gcf()
         if name in ("suptitle", "savefig"):
             return getattr(drawing, name)
-        return getattr(drawing.gca(), _SETTERS.get(name, name))
+        return getattr(drawing.gca(), f"set_{name}" if name in _SET else name)
 
 
 def _grid(given: tuple[object, ...]) -> tuple[int, int, int]:

@@ -36,11 +36,6 @@ _Index = int | None
 _Counted = tuple[str, Iterable[_Index], int]
 
 
-def first_flaw(tape: Tape) -> str:
-    """Return a short description of the first flaw; empty if there is none."""
-    return next(filter(None, find_flaws(tape)), "")
-
-
 def find_flaws(tape: Tape) -> Iterator[str]:
     """Yield after each part of the work a short description of a flaw, or an empty text."""
     for start in range(0, len(tape.snapshots), BATCH):

@@ -1,8 +1,7 @@
 """Frames: messages between the window and the engine as bytes on a pipe.
 
-A frame is four bytes of length, a
-flag byte (more frames of the message follow), and up to `CHUNK` bytes of MessagePack. Long
-messages are split so that no single read stalls the window.
+A frame is four bytes of length, a flag byte (more frames of the message follow), and up to `CHUNK`
+bytes of MessagePack. Long messages are split so that no single read stalls the window.
 """
 
 import struct

@@ -295,18 +295,9 @@ def did_you_mean(word: str, known: object) -> str:
 
 
 _AT_LEAST: dict[str, float] = {
-    "steps": 0,
-    "batch": 0,
-    "validate_every": 0,
-    "l1": 0,
-    "l2": 0,
-    "clip_norm": 0,
-    "clip_value": 0,
+    **dict.fromkeys("steps batch validate_every l1 l2 clip_norm clip_value".split(), 0),
     "accumulate": 1,
-    "threads": 0,
-    "seed": 0,
-    "weight_seed": 0,
-    "data_seed": 0,
+    **dict.fromkeys("threads seed weight_seed data_seed".split(), 0),
 }
 MAX_THREADS = 256
 """OpenMP aborts the process if the system refuses more threads."""

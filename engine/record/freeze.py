@@ -208,11 +208,8 @@ def _line(span: Span | None) -> int:
 
 
 def _value(row: ValueRow, source: Source) -> Value:
-    span, shape, stride = (
-        source.span(row.where),
-        concrete_sizes(row.shape),
-        concrete_sizes(row.stride),
-    )
+    span = source.span(row.where)
+    shape, stride = concrete_sizes(row.shape), concrete_sizes(row.stride)
     if row.op is None and row.is_leaf:
         # A leaf that was first seen as an argument belongs where it was bound.
         bound = source.syntax.bound_at.get(row.name)

@@ -7,7 +7,6 @@ did not compute, and keeps no reference that would delay the release of the prog
 
 import functools
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Self
 
 import torch
@@ -90,12 +89,7 @@ class Recorder:
         self.log.is_recording = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.threads.stop()
         self.log.is_recording = self.log.open = False
         self.warning_frames.stop()

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType, ModuleType, TracebackType
+from types import FrameType, ModuleType
 from typing import Self
 
 from gradscribe.engine.protocol.position import innermost_line, without_thread_switches
@@ -73,12 +73,7 @@ class NamesRestorer:
         self._threads = set(threading.enumerate())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if not _names.items() >= _whole.items():
             _refill(_whole)
         if sys.getprofile() is not self._profile:

@@ -32,7 +32,7 @@ def to_problem(exc: BaseException, source: str, filename: str) -> Problem:
     file that was running; ``Place()`` (line 0) if the program was not running at all.
     """
     place = _place(exc, source, filename)
-    frame = _innermost(exc, filename)
+    frame, _ = _innermost(exc, filename)
     if isinstance(exc, Interrupted):
         if place.end_line != place.line:
             place = line_place(place.line, hints.lines_of(source))
@@ -48,7 +48,8 @@ def to_problem(exc: BaseException, source: str, filename: str) -> Problem:
             exc.place if exc.place.line else place,
         )
     message = without_surrogates(error_message(exc))
-    scope = _scope(frame[0]) if frame else None
+    # The names that the failing frame could see.
+    scope = {**frame.f_builtins, **frame.f_globals, **frame.f_locals} if frame else None
     text = _clipped(hints.hint(exc, source, place, scope))
     return Problem(type_name(type(exc)), message, text, place)
 
@@ -108,30 +109,24 @@ def _stopped(exc: Interrupted, source: str, place: Place) -> Problem:
     return Problem("Stopped", message, "", place)
 
 
-def _scope(frame: FrameType) -> dict[str, object]:
-    """Return the names that the failing frame could see."""
-    return {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
-
-
-def _innermost(exc: BaseException, filename: str) -> tuple[FrameType, int] | None:
-    """Return the innermost frame of ``filename`` and its instruction offset."""
+def _innermost(exc: BaseException, filename: str) -> tuple[FrameType | None, int]:
+    """Return the innermost frame of ``filename`` (None: none is) and its instruction offset."""
     found: TracebackType | None = None
     trace = exc.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == filename:
             found = trace
         trace = trace.tb_next
-    return (found.tb_frame, found.tb_lasti) if found else None
+    return (found.tb_frame, found.tb_lasti) if found else (None, 0)
 
 
 def _place(exc: BaseException, source: str, filename: str) -> Place:
     lines = hints.lines_of(source)
     if isinstance(exc, SyntaxError) and exc.filename == filename and exc.lineno:
         return _syntax_place(exc, lines)
-    found = _innermost(exc, filename)
-    if found is None:
+    frame, instruction = _innermost(exc, filename)
+    if frame is None:
         return _unread_place(exc, lines)
-    frame, instruction = found
     return code_place(frame.f_code, instruction, lines)
 
 

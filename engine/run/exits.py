@@ -4,7 +4,6 @@ import atexit
 import sys
 import traceback
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Self
 
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -42,12 +41,7 @@ class AtexitCallbacks:
         self._calls = [call for call in self._calls if call[0] != func]
         self._before[1](func)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         atexit.register, atexit.unregister = self._before
 
     def call(self) -> None:

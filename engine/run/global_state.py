@@ -4,15 +4,20 @@ Context variables (NumPy's printing and errors, decimal's precision) are not han
 program runs in a copy of the context. See `engine.run.cleanup` for the rest.
 """
 
+import calendar
 import copyreg
+import csv
 import decimal
 import json
+import locale
 import logging
 import os
+import socket
 import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -50,18 +55,26 @@ _SWITCHES: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
     (sys.get_int_max_str_digits, sys.set_int_max_str_digits),
     (threading.gettrace, threading.settrace),
     (threading.getprofile, threading.setprofile),
+    (lambda: locale.setlocale(locale.LC_ALL), partial(locale.setlocale, locale.LC_ALL)),
+    (calendar.firstweekday, calendar.setfirstweekday),
+    (csv.field_size_limit, csv.field_size_limit),
+    (socket.getdefaulttimeout, socket.setdefaulttimeout),
+    (logging.getLoggerClass, logging.setLoggerClass),
+    (logging.getLogRecordFactory, logging.setLogRecordFactory),
+    (torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
+    (_C._get_flash_sdp_enabled, _C._set_sdp_use_flash),
+    (_C._get_mem_efficient_sdp_enabled, _C._set_sdp_use_mem_efficient),
+    (_C._get_math_sdp_enabled, _C._set_sdp_use_math),
+    (
+        torch.__future__.get_swap_module_params_on_conversion,
+        torch.__future__.set_swap_module_params_on_conversion,
+    ),
     *(
-        (
-            lambda kind=kind: torch.is_autocast_enabled(kind),
-            lambda on, kind=kind: torch.set_autocast_enabled(kind, on),
-        )
+        (partial(torch.is_autocast_enabled, kind), partial(torch.set_autocast_enabled, kind))
         for kind in DEVICE_TYPES
     ),
     *(
-        (
-            lambda kind=kind: torch.get_autocast_dtype(kind),
-            lambda dtype, kind=kind: torch.set_autocast_dtype(kind, dtype),
-        )
+        (partial(torch.get_autocast_dtype, kind), partial(torch.set_autocast_dtype, kind))
         for kind in DEVICE_TYPES
     ),
 )

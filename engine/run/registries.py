@@ -6,7 +6,6 @@ See `engine.run.global_state` for settings.
 
 import abc
 import asyncio.events
-import calendar
 import codecs
 import collections.abc
 import contextlib
@@ -14,14 +13,12 @@ import copyreg
 import csv
 import functools
 import io
-import locale
 import logging
 import multiprocessing.context
 import numbers
 import os
 import reprlib
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, MutableMapping
@@ -33,7 +30,6 @@ from torch import _weights_only_unpickler as unpickler
 from torch.distributions import constraint_registry as bijections
 from torch.utils import _pytree as pytree
 
-_C: Any = torch._C
 _abc: Any = abc
 _copyreg: Any = copyreg
 _shutil: Any = shutil
@@ -48,23 +44,6 @@ IRREVERSIBLE: tuple[tuple[ModuleType, str], ...] = (
     *(((os, "register_at_fork"),) if hasattr(os, "register_at_fork") else ()),
 )
 """Irreversible calls: a program that uses them is the last in its engine."""
-_SETTINGS: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
-    (lambda: locale.setlocale(locale.LC_ALL), lambda was: locale.setlocale(locale.LC_ALL, was)),
-    (calendar.firstweekday, calendar.setfirstweekday),
-    (csv.field_size_limit, csv.field_size_limit),
-    (socket.getdefaulttimeout, socket.setdefaulttimeout),
-    (logging.getLoggerClass, logging.setLoggerClass),
-    (logging.getLogRecordFactory, logging.setLogRecordFactory),
-    (torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
-    (_C._get_flash_sdp_enabled, _C._set_sdp_use_flash),
-    (_C._get_mem_efficient_sdp_enabled, _C._set_sdp_use_mem_efficient),
-    (_C._get_math_sdp_enabled, _C._set_sdp_use_math),
-    (
-        torch.__future__.get_swap_module_params_on_conversion,
-        torch.__future__.set_swap_module_params_on_conversion,
-    ),
-)
-"""Getter and setter of each setting."""
 _FIELDS: tuple[tuple[object, str], ...] = (
     (asyncio.events, "_event_loop_policy"),
     (_start._default_context, "_actual_context"),
@@ -97,7 +76,6 @@ class Registries:
     """Registries of libraries as they were before any program."""
 
     def __init__(self) -> None:
-        self._settings = [(read(), read, write) for read, write in _SETTINGS]
         self._fields = [(owner, name, getattr(owner, name)) for owner, name in _FIELDS]
         self._tables = [(table, dict(table)) for table in _TABLES]
         self._whole = [(table, dict(table)) for table in _WHOLE]
@@ -113,9 +91,6 @@ class Registries:
 
     def restore(self) -> None:
         """Undo what a program registered."""
-        for was, read, write in self._settings:
-            if read() != was:
-                write(was)
         for owner, name, value in self._fields:
             if getattr(owner, name) is not value:
                 setattr(owner, name, value)

@@ -1,11 +1,10 @@
 """Stop a running program from outside: at its time limit, or because the window asked.
 
 A signal handler raises `Interrupted` in the main thread, and only while a `InterruptGuard` is
-open. It does
-not interrupt the engine's own code, so that a tape under construction stays consistent: the signal
-is repeated until it hits the program itself; after `PATIENCE_S` it interrupts anything. It never
-interrupts the import of a library, however long that takes: a half-imported library cannot be
-imported again and would be missing for every later program.
+open. It does not interrupt the engine's own code, so that a tape under construction stays
+consistent: the signal is repeated until it hits the program itself; after `PATIENCE_S` it
+interrupts anything. It never interrupts the import of a library, however long that takes: a
+half-imported library cannot be imported again and would be missing for every later program.
 """
 
 import _thread
@@ -18,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Literal, Self
 
 StopReason = Literal["", "timeout", "stop"]
@@ -34,7 +33,7 @@ NO_SIGNAL_S = PATIENCE_S + 0.3
 TICK_S = 0.1
 
 _Handler = Callable[[int, FrameType | None], object] | int
-_ENGINE = str(Path(__file__).resolve().parents[1]) + os.sep
+_ENGINE = str(Path(__file__).absolute().parents[1]) + os.sep
 _STDLIB = str(Path(os.__file__).resolve().parent) + os.sep
 _lock = threading.RLock()
 _active: "InterruptGuard | None" = None
@@ -128,12 +127,7 @@ class InterruptGuard:
             raise Interrupted("stop", self.seconds)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
         if on_end is not None and not self._is_last:
             on_end()

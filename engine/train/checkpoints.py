@@ -132,50 +132,47 @@ class Checkpoints:
     """Checkpoints in the order of their steps, always including step 0."""
 
     def __init__(self) -> None:
-        self._all: list[Checkpoint] = []
+        self.all: list[Checkpoint] = []
+        """All checkpoints, the earliest first."""
         self.stride = FIRST_STRIDE
 
     def __len__(self) -> int:
-        return len(self._all)
-
-    def all(self) -> list[Checkpoint]:
-        """Return all checkpoints, the earliest first."""
-        return self._all
+        return len(self.all)
 
     def restore(self, saved: list[Checkpoint], stride: int) -> None:
         """Replace all checkpoints."""
-        self._all, self.stride = list(saved), stride
+        self.all, self.stride = list(saved), stride
 
     def rename(self, data: Part) -> None:
         """Apply new names of the data to every checkpoint."""
-        self._all = [replace(c, setup=with_data_part(c.setup, data)) for c in self._all]
+        self.all = [replace(c, setup=with_data_part(c.setup, data)) for c in self.all]
 
     def copied(self, step: int) -> "Checkpoints":
         """Return the checkpoints up to ``step``, for another run."""
         copy_ = Checkpoints()
         copy_.stride = self.stride
-        copy_._all = [c for c in self._all if c.step <= step]
+        copy_.all = [c for c in self.all if c.step <= step]
         return copy_
 
     def is_due(self, step: int) -> bool:
         """Return whether a checkpoint is due after ``step``."""
-        return step % self.stride == 0 and (not self._all or self._all[-1].step < step)
+        return step % self.stride == 0 and (not self.all or self.all[-1].step < step)
 
     def add(self, saved: Checkpoint) -> None:
         """Add a checkpoint; over budget, drop every second one and double the stride."""
-        self._all.append(saved)
+        self.all.append(saved)
         # A module's attributes may grow, and the first checkpoint has none of that.
-        size = max(self._all[0].size, saved.size)
-        if len(self._all) > MAX_CHECKPOINTS or size * len(self._all) > BUDGET:
-            if len(self._all) <= 2:
+        size = max(self.all[0].size, saved.size)
+        if len(self.all) > MAX_CHECKPOINTS or size * len(self.all) > BUDGET:
+            if len(self.all) <= 2:
                 return
             self.stride *= 2
-            self._all = [c for c in self._all if c.step % self.stride == 0]
+            self.all = [c for c in self.all if c.step % self.stride == 0]
 
     def before(self, step: int) -> Checkpoint:
         """Return the last checkpoint at or before ``step``."""
-        return self._all[bisect.bisect_right(self._all, step, key=lambda c: c.step) - 1]
+        return self.all[bisect.bisect_right(self.all, step, key=lambda c: c.step) - 1]
 
     def forget_after(self, step: int) -> None:
         """Drop the checkpoints after ``step``."""
-        self._all = [c for c in self._all if c.step <= step]
+        self.all = [c for c in self.all if c.step <= step]

@@ -1,5 +1,7 @@
 """State of every named tensor before and after the source line that runs."""
 
+from bisect import bisect_left
+
 from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Snapshot, Tape
@@ -46,18 +48,9 @@ def line_run_at(tape: Tape | Index, position: int) -> LineRun | None:
     """Return the run of the line that the latest event belongs to; None before the first event."""
     if position <= 0:
         return None
-    index = index_of(tape)
-    runs = line_runs(index)
-    low, high = 0, len(runs) - 1
-    if high < 0:
-        return None
-    while low < high:
-        middle = (low + high + 1) // 2
-        if runs[middle][1] < position:
-            low = middle
-        else:
-            high = middle - 1
-    return LineRun(*runs[low])
+    runs = line_runs(index_of(tape))
+    found = bisect_left(runs, position, key=lambda run: run[1])
+    return LineRun(*runs[found - 1]) if runs else None
 
 
 def end_of_next_line(tape: Tape | Index, position: int) -> int:

@@ -1,23 +1,12 @@
 """Marks next to the source lines: the value each line made last, and its gradient."""
 
-from typing import Literal
-
 from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.tape.fold import CheckpointedFold
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.tape.phases import phases
-
-Active = Literal["", "forward", "backward", "update"]
-_PHASES: dict[str, Active] = {
-    "zero_grad": "update",
-    "Forward": "forward",
-    "Loss": "forward",
-    "Backward": "backward",
-    "Update": "update",
-}
+from gradscribe.playback.tape.phases import ACTIVE, Active, phases
 
 
 class LineMark(Struct, frozen=True):
@@ -73,7 +62,7 @@ def line_marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
     found = {line: _mark(index, lines, line, state.get(line), position) for line in lines.every}
     if 0 < position <= len(index.tape.events):
         event = index.tape.events[position - 1]
-        phase = _PHASES[phases(index)[position - 1]]
+        phase = ACTIVE[phases(index)[position - 1]]
         for line in {event.line, *_moved(index, position - 1)} - {0}:
             old = found.get(line) or LineMark(line, "", "", "", True)
             found[line] = LineMark(line, old.name, old.value, old.gradient, True, phase)

@@ -1,9 +1,7 @@
 """Gradient of an einsum, which is itself an einsum."""
 
 from gradscribe.engine.protocol.tape import Op
-from gradscribe.playback.explain.naming import TemplateNames
-
-_KEYS = "abcdefghijklmnop"
+from gradscribe.playback.explain.naming import KEYS, TemplateNames
 
 
 def gradient_formula(op: Op, names: TemplateNames, operand: int, above: str) -> str:
@@ -25,7 +23,7 @@ def gradient_formula(op: Op, names: TemplateNames, operand: int, above: str) -> 
         return ""
     there = "".join(letter for letter in own if letter in known)
     terms = [result, *(given[i] for i in others)]
-    called = [above, *(names[_KEYS[i + 1]] for i in others)]
+    called = [above, *(names[KEYS[i + 1]] for i in others)]
     missing = [letter for letter in own if letter not in known]
     tail = f", repeated over {', '.join(missing)}" if missing else ""
     return f"= einsum('{','.join(terms)}->{there}', {', '.join(called)}){tail}"

@@ -26,11 +26,9 @@ def operand_of(index: Index, node: int, slot: int) -> int | None:
 
 def edges_of(index: Index, number: int) -> dict[tuple[int, int], int]:
     """Return `operands.edges` of an op, cached."""
-    return index.cached(f"edges of {number}", partial(_edges, index.op(number)))
-
-
-def _edges(op: Op, index: Index) -> dict[tuple[int, int], int]:
-    return operands.operand_edges(index, op)
+    return index.cached(
+        f"edges of {number}", lambda index: operands.operand_edges(index, index.op(number))
+    )
 
 
 def slope_at(index: Index, node: int, slot: int) -> tuple[Op, Slope, CallNumbers] | None:

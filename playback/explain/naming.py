@@ -15,7 +15,8 @@ from gradscribe.playback.text import formatting, symbols
 _LETTERS = ("a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v")
 _PRODUCTS: dict[tuple[int, ...], str] = {(1, 1): "dot", (2, 1): "mv", (1, 2): "vm"}
 _EUCLIDEAN = {"2", "2.0", "None", "'fro'"}
-_KEYS = "abcdefghijklmnop"
+KEYS = "abcdefghijklmnop"
+"""Keys of the operands in a template."""
 
 
 def rule_of(index: Index, op: Op) -> Rule | None:
@@ -137,7 +138,7 @@ def template_names(index: Index, op: Op) -> TemplateNames:
     spare = [letter for letter in _LETTERS if letter not in index.names]
     called: dict[int, str] = {}
     args = operands.operands(op)
-    for key, arg in zip(_KEYS, args, strict=False):
+    for key, arg in zip(KEYS, args, strict=False):
         if arg.value is None:
             found[key] = formatting.variable(arg.name) or _literal(arg.number, arg.text)
             continue
@@ -151,8 +152,8 @@ def template_names(index: Index, op: Op) -> TemplateNames:
         found[key] = formatting.variable(known)
         _shapes(found, key, value)
     found.update(settings(op))
-    every = [found[key] for key, _ in zip(_KEYS, args, strict=False)]
-    found["all"] = ", ".join([*every, "…"] if len(args) > len(_KEYS) else every)
+    every = [found[key] for key, _ in zip(KEYS, args, strict=False)]
+    found["all"] = ", ".join([*every, "…"] if len(args) > len(KEYS) else every)
     if op.outputs:
         made = index.values[op.outputs[0]]
         name = formatting.variable(name_of(index, made))
@@ -162,7 +163,7 @@ def template_names(index: Index, op: Op) -> TemplateNames:
         _shapes(found, "g", made)
     others = [formatting.variable(index.values[v].name) for v in op.outputs[1:4]]
     found["parts"] = ", ".join(filter(None, [found["y"], *others]))
-    found["last"] = next((found[k] for k in reversed(_KEYS) if k in found), "…")
+    found["last"] = next((found[k] for k in reversed(KEYS) if k in found), "…")
     if op.outputs:
         found["n"] = str(_averaged(index, op))
     return found
@@ -217,8 +218,7 @@ def shape(dims: tuple[int, ...]) -> str:
     return "×".join(map(str, dims))
 
 
-def _shapes(found: Mapping[str, str], key: str, value: Value) -> None:
-    assert isinstance(found, dict)
+def _shapes(found: dict[str, str], key: str, value: Value) -> None:
     found[key + "s"] = shape(value.shape)
     turned = (*value.shape[:-2], *reversed(value.shape[-2:]))
     found[key + "t"] = shape(turned)

@@ -10,15 +10,14 @@ from gradscribe.playback.explain import einsum, from_torch, naming
 from gradscribe.playback.explain.broadcast import broadcast_sentences, broadcast_table, is_broadcast
 from gradscribe.playback.explain.formula import formula, reduction
 from gradscribe.playback.explain.local_derivative import edges_of, local_derivative, slope_at
-from gradscribe.playback.explain.naming import TemplateNames
+from gradscribe.playback.explain.naming import KEYS, TemplateNames
 from gradscribe.playback.explain.rule import Rule, Share
 from gradscribe.playback.lab.axes import AxisTable
 from gradscribe.playback.tape import event_text, operands, snapshot_text
 from gradscribe.playback.tape.index import Arrival, Index, index_of
 from gradscribe.playback.text import formatting, symbols
 
-_KEYS = "abcdefghijklmnop"
-MAX_ROWS = len(_KEYS)
+MAX_ROWS = len(KEYS)
 """Most operands, shares or results with a row each; the others are counted."""
 
 
@@ -86,7 +85,7 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
     reached = index.op_events.get(number, position) < position
     rows = []
     given = operands.operands(op)
-    for key, arg in zip(_KEYS, given, strict=False):
+    for key, arg in zip(KEYS, given, strict=False):
         if arg.value is not None:
             value = index.values[arg.value]
             born = index.created_at.get(value.id, -1) < position
@@ -246,7 +245,7 @@ def _share(
     gradient = index.tape.edges[number].gradient if number is not None else None
     if number is None or gradient is None:
         return None
-    label = f"∂{loss}/∂{names[_KEYS[min(operand, len(_KEYS) - 1)]]}"
+    label = f"∂{loss}/∂{names[KEYS[min(operand, len(KEYS) - 1)]]}"
     if _is_part(index, number):
         label = f"part of {label}"
     derivation = _derivation(index, rule, names, operand, above, number)
@@ -324,8 +323,8 @@ def _called(
     for slot in range(len(node.next)):
         place = back.get((node.id, slot))
         name = from_torch.edge_argument(formula, len(node.next), slot)
-        if place is not None and name and place < len(_KEYS):
-            called[name] = names[_KEYS[place]]
+        if place is not None and name and place < len(KEYS):
+            called[name] = names[KEYS[place]]
     for arg in op.args:
         if arg.keyword in formula.arguments and arg.value is None:
             called[arg.keyword] = arg.text

@@ -64,15 +64,21 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule of an op. ``slopes`` and ``shares`` are per operand, and may be shorter."""
+    """Rule of ops. ``slopes`` and ``shares`` are per operand, and may be shorter."""
 
-    names: tuple[str, ...]
+    names: str
+    """The ops' names, separated by spaces."""
     formula: str
     words: str
     slopes: tuple[Slope, ...] = ()
     shares: tuple[Share, ...] = ()
     stretches: bool = False
     """True if operands are broadcast, so that their gradients are summed."""
+
+
+def share_rule(names: str, formula: str, words: str, *shares: Share) -> Rule:
+    """Return the rule of tensor ops, which have no slopes."""
+    return Rule(names, formula, words, shares=shares)
 
 
 def constant_slope(number: float) -> Slope:
@@ -107,5 +113,5 @@ def rule_table() -> dict[str, Rule]:
     found: dict[str, Rule] = {}
     for name in rule_modules():
         rules: tuple[Rule, ...] = importlib.import_module(name).RULES
-        found.update((name, rule) for rule in rules for name in rule.names)
+        found.update((name, rule) for rule in rules for name in rule.names.split())
     return found

@@ -22,7 +22,7 @@ MOST_USES = 600
 """Most uses on the ways, all taken together, for which ways are listed at all."""
 
 
-class Step(Struct, frozen=True):
+class WayStep(Struct, frozen=True):
     """An op on a way; ``local`` is None for tensors, or where torch's numbers leave it open."""
 
     op: int
@@ -33,7 +33,7 @@ class Step(Struct, frozen=True):
 class Way(Struct, frozen=True):
     """One way, from the tensor to the loss; ``product`` is None where it has no single number."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[WayStep, ...]
     product: float | None = None
 
 
@@ -86,7 +86,7 @@ def ways(index: Index, value: int) -> Ways:
     found = _largest(part, start, begun, factors, most)
     listed = tuple(
         Way(
-            tuple(Step(*use, slopes[use][0]) for use in _unlinked(link)),
+            tuple(WayStep(*use, slopes[use][0]) for use in _unlinked(link)),
             product if is_scalar else None,
         )
         for product, link in found

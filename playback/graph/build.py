@@ -190,20 +190,14 @@ class _Builder:
         if arg.value is None:
             if number in self.plan.folded:
                 return ""
-            return None if self._is_drawn(op, arg) else ""
+            is_drawn = symbols.canonical_name(op.op) in symbols.ELEMENTWISE and not arg.keyword
+            return None if is_drawn and arg.number is not None else ""
         value = self.index.values[arg.value]
         maker = self._maker(value)
         if maker is not None:
             # A view whose base was changed in place has a version that no op lists as an output.
             return self.value_cards.get(value.id) or self.op_cards.get(maker, "")
         return self._pill(value)
-
-    def _is_drawn(self, op: Op, arg: Arg) -> bool:
-        return (
-            symbols.canonical_name(op.op) in symbols.ELEMENTWISE
-            and not arg.keyword
-            and bool(arg.number is not None)
-        )
 
     def _pill(self, value: Value) -> str:
         """Return the key of the card of an outside value, adding the card if it is new."""
@@ -294,8 +288,7 @@ class _Builder:
 
     def _op_card(self, number: int, op: Op) -> str:
         value = self.index.values[op.outputs[0]]
-        name = value.name
-        title = symbols.op_title(op)
+        title, name = symbols.op_title(op), value.name
         key = self._key(f"op:{title}:{name}", always=True)
         call = self.plan.frameless_calls.get(number)
         note = symbols.note(op)
@@ -379,14 +372,10 @@ class _Builder:
                 width=width,
                 height=height,
             )
-            self._insert_before(key, card)
+            # Before its op's card, which was added first.
+            after = self.cards.pop(key)
+            self.cards |= {literal_key: card, key: after}
         return literal_key
-
-    def _insert_before(self, key: str, card: Card) -> None:
-        """Insert a constant's card before its op's card, which was added first."""
-        after = self.cards.pop(key)
-        self.cards[card.key] = card
-        self.cards[key] = after
 
     def _wire(self, op: Op, source: str, target: str, value: Value | None, folded: bool) -> str:
         output, part = 0, ""

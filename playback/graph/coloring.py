@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.playback.graph.picture import Card, CardLook
-from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape import saved_memory, snapshot_text
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.text import formatting
 
@@ -184,12 +184,11 @@ class Coloring:
 
     def _saved_bytes(self, card: Card) -> int:
         """Return the bytes saved for backward by a card's ops; shared memory counts once."""
-        sizes: dict[int, int] = {}
-        for op in card.ops:
-            for node in self._index.op(op).nodes:
-                for saved in self._index.nodes[node].kept if node in self._index.nodes else ():
-                    sizes[saved.storage] = max(saved.size, sizes.get(saved.storage, 0))
-        return sum(sizes.values())
+        nodes = self._index.nodes
+        made = (
+            nodes[node] for op in card.ops for node in self._index.op(op).nodes if node in nodes
+        )
+        return saved_memory.node_saved_bytes(*made)
 
     def _time(self, card: Card) -> int | None:
         """Return the nanoseconds of a card's ops; None where nothing was measured."""

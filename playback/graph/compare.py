@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import cached_property
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ _COLOURS: dict[Kind, int] = {"value": 0, "left": 1, "right": 1, "gradient": 2}
 _FAILS = 1
 """Index in `GROUPS` of the card in which a program failed."""
 _Token = tuple[str, str, str, int]
+_summary = attrgetter("mean", "std", "min", "max", "nan", "inf", "thumb")
 
 
 class Difference(Struct, frozen=True):
@@ -141,14 +143,8 @@ class Comparison:
             pairs.append((self.left.op_events.get(a), self.right.op_events.get(b)))
             pairs += zip(_runs(self.left, a), _runs(self.right, b), strict=False)
         for a, b in self.leaves:
-            first = [
-                event for event, _ in self.left.accumulated.get(self.left.first_version(a), ())
-            ]
-            second = [
-                event for event, _ in self.right.accumulated.get(self.right.first_version(b), ())
-            ]
             pairs.append((self.left.created_at.get(a), self.right.created_at.get(b)))
-            pairs += zip(first, second, strict=False)
+            pairs += zip(_arrivals(self.left, a), _arrivals(self.right, b), strict=False)
         return _growing(pairs)
 
     @cached_property
@@ -307,6 +303,11 @@ def _runs(index: Index, op: int) -> list[int]:
     return [event for event, _ in index.node_runs.get(node, ())] if node is not None else []
 
 
+def _arrivals(index: Index, leaf: int) -> list[int]:
+    """Return the events at which a leaf's gradient was added to."""
+    return [event for event, _ in index.accumulated.get(index.first_version(leaf), ())]
+
+
 def _growing(pairs: list[tuple[int | None, int | None]]) -> list[tuple[int, int]]:
     increasing: list[tuple[int, int]] = []
     for a, b in sorted((a, b) for a, b in pairs if a is not None and b is not None):
@@ -329,16 +330,11 @@ def _words(a: Snapshot | None, b: Snapshot | None) -> str:
         return f"{formatting.shape(a.shape)} → {formatting.shape(b.shape)}"
     left, right = a.array(), b.array()
     if left is None or right is None:
-        same = (a.mean, a.std, a.min, a.max, a.nan, a.inf, a.thumb) == (
-            b.mean,
-            b.std,
-            b.min,
-            b.max,
-            b.nan,
-            b.inf,
-            b.thumb,
+        return (
+            ""
+            if _summary(a) == _summary(b)
+            else f"norm {formatting.number(a.norm)} → {formatting.number(b.norm)}"
         )
-        return "" if same else f"norm {formatting.number(a.norm)} → {formatting.number(b.norm)}"
     if left.tobytes() == right.tobytes():
         return ""
     if left.size == 1:

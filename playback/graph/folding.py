@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from gradscribe.playback.tape.index import Index
 
@@ -210,15 +211,12 @@ def _fold_repeats(index: Index, unit: ModuleUnit) -> None:
     if unit.repeats > 1:
         return
     items: list[ModuleUnit | int] = []
-    run: list[ModuleUnit] = []
-    for item in [*unit.items, -1]:
-        if isinstance(item, ModuleUnit) and run and _shape(index, item) == _shape(index, run[0]):
-            run.append(item)
-            continue
-        items.extend(_group_run(run, unit))
-        run = [item] if isinstance(item, ModuleUnit) else []
-        if not isinstance(item, ModuleUnit) and item >= 0:
-            items.append(item)
+    for _, same in groupby(
+        unit.items, lambda item: _shape(index, item) if isinstance(item, ModuleUnit) else ()
+    ):
+        run = list(same)
+        units = [item for item in run if isinstance(item, ModuleUnit)]
+        items += _group_run(units, unit) if units else run
     unit.items = items
 
 

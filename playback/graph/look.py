@@ -11,18 +11,9 @@ from gradscribe.playback.graph.picture import Card, CardLook, Look, Picture, Wir
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.fold import CheckpointedFold
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.tape.phases import phases
+from gradscribe.playback.tape.phases import ACTIVE, phases
 from gradscribe.playback.tape.recent_cache import RecentCache
 from gradscribe.playback.tape.scenes import Scene
-
-Active = Literal["", "forward", "backward", "update"]
-_PHASES: dict[str, Active] = {
-    "zero_grad": "update",
-    "Forward": "forward",
-    "Loss": "forward",
-    "Backward": "backward",
-    "Update": "update",
-}
 
 MAX_LABELLED_CARDS = 500
 """Most cards (and half the wires) of a picture whose wires have labels: more is unreadable."""
@@ -55,7 +46,7 @@ def playing_at(tape: Tape | Index, scene: Scene, position: int) -> Look:
     index, at = index_of(tape), position - 1
     if not scene.start <= at < scene.stop:
         return Look({}, {})
-    event, phase = index.tape.events[at], _PHASES[phases(index)[at]]
+    event, phase = index.tape.events[at], ACTIVE[phases(index)[at]]
     return Look({}, {}, event.line, phase, event_text.caption(index, at))
 
 

@@ -64,7 +64,7 @@ def leaf_preparing_ops(index: Index, ops: Iterable[int]) -> dict[int, int]:
 
 def _copied(index: Index, value: Value) -> int | None:
     """Return the leaf that ``nn.Parameter`` made of a value: the next leaf with equal data."""
-    leaves = index.cached("leaves by numbers", _by_numbers).get(_numbers(index, value), ())
+    leaves = index.cached("leaves by numbers", _by_numbers).get(index.snapshot(value.snapshot), ())
     return next((leaf for leaf in leaves if leaf > value.id), None)
 
 
@@ -72,13 +72,9 @@ def _by_numbers(index: Index) -> dict[Snapshot | None, list[int]]:
     found: dict[Snapshot | None, list[int]] = defaultdict(list)
     for value in index.tape.values:
         if is_trainable_leaf(value) and index.first_version(value.id) == value.id:
-            found[_numbers(index, value)].append(value.id)
+            found[index.snapshot(value.snapshot)].append(value.id)
     found.pop(None, None)
     return found
-
-
-def _numbers(index: Index, value: Value) -> Snapshot | None:
-    return index.snapshot(value.snapshot)
 
 
 def buffer_creating_ops(index: Index, ops: Iterable[int]) -> dict[int, int]:

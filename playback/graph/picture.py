@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from gradscribe.playback.tape.phases import Active
+
 Flow = Literal["down", "right"]
 """Direction in which values flow through a picture."""
 
@@ -148,7 +150,7 @@ class CardLook(Struct, frozen=True, gc=False):
     """State of a card at a position. ``gradient`` is the snapshot of what it received so far."""
 
     reached: bool = False
-    active: Literal["", "forward", "backward", "update"] = ""
+    active: Active = ""
     snapshot: int | None = None
     gradient: int | None = None
     shares: tuple[int, ...] = ()
@@ -189,6 +191,6 @@ class Look(Struct, frozen=True):
     wires: dict[str, WireLook]
     line: int = 0
     """The source line that is playing; 0 for none."""
-    phase: Literal["", "forward", "backward", "update"] = ""
+    phase: Active = ""
     caption: str = ""
     """Text of the event: ``AddBackward0 hands on its gradient``."""

@@ -136,9 +136,7 @@ class _SearchIndex:
         index, shape = self._index, shape_of(query)
         if query in NOT_FINITE:
             bad = _bad(index, query)
-            if not bad:
-                return []
-            return [number for number in self._ops if _is_bad(index, number, bad)]
+            return [number for number in self._ops if bad and _is_bad(index, number, bad)]
         if shape is None:
             named = zip(self._ops, self._texts, strict=True)
             return [number for number, text in named if query in text]
@@ -150,8 +148,6 @@ class _SearchIndex:
         index, shape = self._index, shape_of(query)
         if query in NOT_FINITE:
             bad = _bad(index, query)
-            if not bad:
-                return []
             return [(leaf, op) for leaf, op, _ in self._leaves if _leaf_is_bad(index, leaf, bad)]
         if shape is not None:
             return [(leaf, op) for leaf, op, _ in self._leaves if index.values[leaf].shape == shape]

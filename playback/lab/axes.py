@@ -1,5 +1,6 @@
 """Explanation of shapes: a sentence, and a table with a column for each axis."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Kind = Literal["", "stretched", "missing", "summed", "new", "gone", "joined", "picked", "clash"]
@@ -28,20 +29,10 @@ class AxisTable(NamedTuple):
     rows: tuple[AxisRow, ...] = ()
 
 
-def axis_row(name: str, shape: Shape, width: int, kinds: tuple[Kind, ...] = ()) -> AxisRow:
-    """Return a row for ``shape``, right-aligned in ``width`` columns; missing axes are empty."""
-    chips = [Chip(str(size)) for size in shape]
-    for index, kind in enumerate(kinds):
-        chips[index] = Chip(chips[index].text, kind)
-    return AxisRow(name, (Chip(""),) * (width - len(shape)) + tuple(chips))
-
-
-def element_count(shape: Shape) -> int:
-    """Return the number of elements of a tensor of that shape."""
-    total = 1
-    for size in shape:
-        total *= size
-    return total
+def axis_row(name: str, shape: Shape, kinds: Mapping[int, Kind] | None = None) -> AxisRow:
+    """Return a row for ``shape``; ``kinds`` are those of some axes."""
+    given = kinds or {}
+    return AxisRow(name, tuple(Chip(str(size), given.get(i, "")) for i, size in enumerate(shape)))
 
 
 def normalize_axis(number: int, dims: int) -> int:

@@ -50,9 +50,7 @@ def _read(node: ast.expr, shapes: Mapping[str, Shape]) -> ParsedCall | None:
     match node:
         case ast.BinOp(left, ast.MatMult(), right):
             return _call("matmul", [left, right], [], shapes)
-        case ast.BinOp(left, operation, right):
-            return _call(type(operation).__name__.lower(), [left, right], [], shapes)
-        case ast.Compare(left, [operation], [right]):
+        case ast.BinOp(left, operation, right) | ast.Compare(left, [operation], [right]):
             return _call(type(operation).__name__.lower(), [left, right], [], shapes)
         case ast.UnaryOp(ast.USub(), operand):
             return _call("neg", [operand], [], shapes)

@@ -1,5 +1,6 @@
 """Cells (elements) of tensors: their dependencies, their notation, their place in memory."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -75,7 +76,7 @@ def cells_text(name: str, cells: Iterable[int], shape: Shape) -> str:
         return name
     places = [unravel_index(index, shape) for index in chosen]
     sides = [sorted({p[i] for p in places}) for i in range(len(shape))]
-    is_box = len(places) == _product(len(side) for side in sides)
+    is_box = len(places) == math.prod(map(len, sides))
     runs = all(side == list(range(side[0], side[-1] + 1)) for side in sides)
     if is_box and runs and places:
         return f"{name}[{', '.join(_side(s, size) for s, size in zip(sides, shape, strict=True))}]"
@@ -91,13 +92,6 @@ def _side(found: Sequence[int], size: int) -> str:
         return ":"
     end = "" if found[-1] == size - 1 else str(found[-1] + 1)
     return f"{found[0] or ''}:{end}"
-
-
-def _product(sizes: Iterable[int]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
 
 
 def sentence(cell: Cell, others: Sequence[Cell], shapes: Mapping[str, Shape], ahead: bool) -> str:

@@ -1,6 +1,6 @@
 """Elementwise ops: shapes are aligned from the right, sizes of 1 are broadcast."""
 
-from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Kind, Shape
+from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Kind, Shape, axis_row
 from gradscribe.playback.lab.call import ParsedCall, Tensor
 from gradscribe.playback.text import formatting
 
@@ -30,7 +30,7 @@ def broadcast(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     whole = [max(found, default=1) if 0 not in found else 0 for found in sizes]
     rows = [_row(tensor, width, whole, clash) for tensor in tensors]
     if result is not None:
-        rows.append(AxisRow("result", tuple(Chip(str(size)) for size in result)))
+        rows.append(axis_row("result", result))
     return AxisTable(_sentence(tensors, width, whole, clash), tuple(rows))
 
 
@@ -49,14 +49,9 @@ def _row(tensor: Tensor, width: int, whole: list[int], clash: list[bool]) -> Axi
 def _sentence(tensors: list[Tensor], width: int, whole: list[int], clash: list[bool]) -> str:
     if any(clash):
         place = width - 1 - clash[::-1].index(True)
-        found = sorted(
-            {
-                tensor.shape[place - width]
-                for tensor in tensors
-                if len(tensor.shape) >= width - place
-            }
-        )
-        sizes = " and ".join(str(size) for size in found if size != 1)
+        long = (tensor.shape for tensor in tensors if len(tensor.shape) >= width - place)
+        found = sorted({shape[place - width] for shape in long} - {1})
+        sizes = " and ".join(map(str, found))
         return (
             f"Shapes are aligned from the right. There {sizes} meet: neither is 1, "
             "so neither can be stretched."
@@ -78,10 +73,7 @@ def unary(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     first = call.operands[0] if call.operands else None
     if not isinstance(first, Tensor) or result != first.shape:
         return None
-    rows = (
-        AxisRow(first.name, tuple(Chip(str(size)) for size in first.shape)),
-        AxisRow("result", tuple(Chip(str(size)) for size in result)),
-    )
+    rows = (axis_row(first.name, first.shape), axis_row("result", result))
     return AxisTable("The shape stays as it is.", rows)
 
 

@@ -23,9 +23,9 @@ def getitem(call: ParsedCall, result: Shape | None) -> AxisTable | None:
 
 
 def _ends(tensor: Tensor, result: Shape | None) -> tuple[AxisRow, ...]:
-    rows = [axis_row(tensor.name, tensor.shape, len(tensor.shape))]
+    rows = [axis_row(tensor.name, tensor.shape)]
     if result is not None:
-        rows.append(axis_row("result", result, len(result)))
+        rows.append(axis_row("result", result))
     return tuple(rows)
 
 

@@ -14,11 +14,8 @@ from gradscribe.playback.lab.call import ParsedCall, Tensor
 
 def _parts(call: ParsedCall) -> tuple[list[Tensor], int]:
     given = call.operands[0] if call.operands else call.keywords.get("tensors")
-    parts = (
-        [operand for operand in given if isinstance(operand, Tensor)]
-        if isinstance(given, list)
-        else []
-    )
+    found = given if isinstance(given, list) else []
+    parts = [operand for operand in found if isinstance(operand, Tensor)]
     dim = call.keywords.get("dim", call.operands[1] if len(call.operands) > 1 else 0)
     return parts, dim if isinstance(dim, int) else 0
 
@@ -28,26 +25,18 @@ def cat(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     parts, dim = _parts(call)
     if not parts or call.has_unknown:
         return None
-    dims = len(parts[0].shape)
-    at = normalize_axis(dim, dims)
+    at = normalize_axis(dim, len(parts[0].shape))
     rows = []
     for tensor in parts:
-        kinds: list[Kind] = ["joined" if i == at else "" for i in range(len(tensor.shape))]
-        for i, size in enumerate(tensor.shape):
-            if i != at and i < dims and size != parts[0].shape[i]:
+        kinds: dict[int, Kind] = {at: "joined"}
+        for i, (size, first) in enumerate(zip(tensor.shape, parts[0].shape, strict=False)):
+            if i != at and size != first:
                 kinds[i] = "clash"
-        rows.append(axis_row(tensor.name, tensor.shape, len(tensor.shape), tuple(kinds)))
+        rows.append(axis_row(tensor.name, tensor.shape, kinds))
     if any(chip.kind == "clash" for r in rows for chip in r.chips):
         return AxisTable(f"Along every axis but {at} the sizes have to be equal.", tuple(rows))
     if result is not None:
-        rows.append(
-            axis_row(
-                "result",
-                result,
-                len(result),
-                tuple("joined" if i == at else "" for i in range(len(result))),
-            )
-        )
+        rows.append(axis_row("result", result, {at: "joined"}))
     sizes = " + ".join(str(tensor.shape[at]) for tensor in parts if at < len(tensor.shape))
     total = f" = {result[at]}" if result is not None and at < len(result) else ""
     return AxisTable(f"End to end along axis {at}: {sizes}{total}.", tuple(rows))
@@ -59,7 +48,7 @@ def stack(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     if not parts or call.has_unknown:
         return None
     if any(tensor.shape != parts[0].shape for tensor in parts):
-        rows = [axis_row(tensor.name, tensor.shape, len(tensor.shape)) for tensor in parts]
+        rows = [axis_row(tensor.name, tensor.shape) for tensor in parts]
         return AxisTable("To be stacked all tensors need the same shape.", tuple(rows))
     at = normalize_axis(dim, len(parts[0].shape) + 1)
     rows = []
@@ -68,14 +57,7 @@ def stack(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         chips.insert(at, Chip(""))
         rows.append(AxisRow(tensor.name, tuple(chips)))
     if result is not None:
-        rows.append(
-            axis_row(
-                "result",
-                result,
-                len(result),
-                tuple("new" if i == at else "" for i in range(len(result))),
-            )
-        )
+        rows.append(axis_row("result", result, {at: "new"}))
     return AxisTable(f"{len(parts)} tensors along a new axis {at}.", tuple(rows))
 
 
@@ -88,11 +70,7 @@ def split(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     at = normalize_axis(dim, len(tensor.shape)) if isinstance(dim, int) else 0
     if call.op == "unbind":
         return AxisTable(f"One tensor for each place along axis {at}; that axis is gone.")
-    kinds: tuple[Kind, ...] = tuple("picked" if i == at else "" for i in range(len(tensor.shape)))
-    rows = (
-        axis_row(tensor.name, tensor.shape, len(tensor.shape), kinds),
-        axis_row("result[0]", result, len(result)),
-    )
+    rows = (axis_row(tensor.name, tensor.shape, {at: "picked"}), axis_row("result[0]", result))
     return AxisTable(f"Cut along axis {at}: views, nothing is copied.", rows)
 
 

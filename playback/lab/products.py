@@ -1,18 +1,17 @@
 """Matrix products: inner sizes must match and are summed over, batch sizes are broadcast."""
 
+from collections.abc import Sequence
+
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip, Kind, Shape
 from gradscribe.playback.lab.call import ParsedCall, Tensor
 
 
 def matmul(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     """Explain which sizes have to match in ``a @ b`` and its equivalents."""
-    match call.operands[:2]:
-        case (Tensor(), Tensor()):
-            left, right = call.operands[:2]
-        case _:
-            return None
-    assert isinstance(left, Tensor)
-    assert isinstance(right, Tensor)
+    tensors = [operand for operand in call.operands[:2] if isinstance(operand, Tensor)]
+    if len(tensors) < 2:
+        return None
+    left, right = tensors
     if not left.shape or not right.shape:
         return AxisTable(
             "A matrix product needs at least one axis on both sides; use * for scalars."
@@ -26,7 +25,7 @@ def matmul(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         AxisRow(
             left.name,
             (
-                *_batch(a, batch),
+                *_batch(a[:-2], batch),
                 Chip(str(a[-2]) if len(a) > 1 else ""),
                 Chip(str(inner_a), kind),
                 Chip(""),
@@ -35,7 +34,7 @@ def matmul(call: ParsedCall, result: Shape | None) -> AxisTable | None:
         AxisRow(
             right.name,
             (
-                *_batch(b, batch),
+                *_batch(b[:-2], batch),
                 Chip(""),
                 Chip(str(inner_b), kind),
                 Chip(str(b[-1]) if len(b) > 1 else ""),
@@ -55,8 +54,7 @@ def matmul(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     return AxisTable(sentence, tuple(rows))
 
 
-def _batch(shape: Shape, batch: int) -> tuple[Chip, ...]:
-    sizes = shape[:-2]
+def _batch(sizes: Sequence[int], batch: int) -> tuple[Chip, ...]:
     return (Chip(""),) * (batch - len(sizes)) + tuple(Chip(str(size)) for size in sizes)
 
 
@@ -64,8 +62,7 @@ def _result(a: Shape, b: Shape, batch: int, result: Shape) -> AxisRow:
     sizes = list(result)
     last = Chip(str(sizes.pop())) if len(b) > 1 and sizes else Chip("")
     first = Chip(str(sizes.pop())) if len(a) > 1 and sizes else Chip("")
-    front = (Chip(""),) * (batch - len(sizes)) + tuple(Chip(str(size)) for size in sizes)
-    return AxisRow("result", (*front, first, Chip("Σ", "gone"), last))
+    return AxisRow("result", (*_batch(sizes, batch), first, Chip("Σ", "gone"), last))
 
 
 def outer(call: ParsedCall, result: Shape | None) -> AxisTable | None:

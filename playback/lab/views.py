@@ -1,5 +1,7 @@
 """Views: the same elements in another shape, or with axes in another order."""
 
+import math
+
 from gradscribe.playback.lab.axes import (
     AxisRow,
     AxisTable,
@@ -7,7 +9,6 @@ from gradscribe.playback.lab.axes import (
     Kind,
     Shape,
     axis_row,
-    element_count,
     normalize_axis,
 )
 from gradscribe.playback.lab.call import ParsedCall, Tensor
@@ -32,19 +33,19 @@ def reshape(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     tensor = _first(call)
     if tensor is None:
         return None
-    total = element_count(tensor.shape)
-    rows = [axis_row(tensor.name, tensor.shape, len(tensor.shape))]
+    total = math.prod(tensor.shape)
+    rows = [axis_row(tensor.name, tensor.shape)]
     if result is None:
         wanted = _numbers(call, ("shape", "size"))
-        if wanted and -1 not in wanted and element_count(tuple(wanted)) != total:
-            other = element_count(tuple(wanted))
+        if wanted and -1 not in wanted and math.prod(wanted) != total:
+            other = math.prod(wanted)
             has, asked = formatting.shape(tensor.shape), formatting.shape(tuple(wanted))
             sentence = f"{has} holds {total} elements, {asked} "
-            clash: list[Kind] = ["clash" for _ in wanted]
-            rows.append(axis_row("wanted", tuple(wanted), len(wanted), tuple(clash)))
+            clash: dict[int, Kind] = dict.fromkeys(range(len(wanted)), "clash")
+            rows.append(axis_row("wanted", tuple(wanted), clash))
             return AxisTable(f"{sentence}would hold {other}.", tuple(rows))
         return AxisTable(f"The new shape has to hold {total} elements.", tuple(rows))
-    rows.append(axis_row("result", result, len(result)))
+    rows.append(axis_row("result", result))
     sizes = " × ".join(map(str, result)) or "1"
     sentence = f"{total} elements before and after ({sizes}), read row by row in the same order."
     if -1 in _numbers(call, ("shape", "size")):
@@ -62,11 +63,11 @@ def permute(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     if order is None or sorted(order) != list(range(dims)):
         return AxisTable(
             f"Every axis from 0 to {dims - 1} has to be named once.",
-            (axis_row(tensor.name, tensor.shape, dims),),
+            (axis_row(tensor.name, tensor.shape),),
         )
     rows = [
         AxisRow("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
-        axis_row(tensor.name, tensor.shape, dims),
+        axis_row(tensor.name, tensor.shape),
     ]
     if result is not None and len(result) == dims:
         moved = tuple(
@@ -104,16 +105,15 @@ def squeeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     dims = len(tensor.shape)
     named = [normalize_axis(n, dims) for n in _numbers(call, ("dim",))]
     gone = [i for i, size in enumerate(tensor.shape) if size == 1 and (not named or i in named)]
-    kinds: tuple[Kind, ...] = tuple("gone" if i in gone else "" for i in range(dims))
+    kinds: dict[int, Kind] = dict.fromkeys(gone, "gone")
     rows = (
-        axis_row(tensor.name, tensor.shape, dims, kinds),
+        axis_row(tensor.name, tensor.shape, kinds),
         _spread("result", result, [i not in gone for i in range(dims)]),
     )
     if not gone:
         return AxisTable("No axis of size 1 is there to leave out: the shape stays.", rows)
     many = "1 axis" if len(gone) == 1 else f"{len(gone)} axes"
-    sentence = f"{many} of size 1 left out."
-    return AxisTable(sentence, rows)
+    return AxisTable(f"{many} of size 1 left out.", rows)
 
 
 def unsqueeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
@@ -124,12 +124,7 @@ def unsqueeze(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     at = normalize_axis(numbers[0], len(result))
     rows = (
         _spread(tensor.name, tensor.shape, [i != at for i in range(len(result))]),
-        axis_row(
-            "result",
-            result,
-            len(result),
-            tuple("new" if i == at else "" for i in range(len(result))),
-        ),
+        axis_row("result", result, {at: "new"}),
     )
     return AxisTable(f"A new axis of size 1 at place {at}; the elements stay the same.", rows)
 
@@ -139,20 +134,11 @@ def expand(call: ParsedCall, result: Shape | None) -> AxisTable | None:
     tensor = _first(call)
     if tensor is None or result is None:
         return None
-    width = len(result)
-    given = (1,) * (width - len(tensor.shape)) + tensor.shape
-    missing = width - len(tensor.shape)
-    chips = []
-    for i, (old, new) in enumerate(zip(given, result, strict=True)):
-        if i < missing:
-            chips.append(Chip(f"→ {new}", "missing"))
-        else:
-            chips.append(
-                Chip(
-                    f"{old} → {new}" if old != new else str(old), "stretched" if old != new else ""
-                )
-            )
-    rows = (AxisRow(tensor.name, tuple(chips)), axis_row("result", result, width))
+    missing = len(result) - len(tensor.shape)
+    chips = [Chip(f"→ {new}", "missing") for new in result[:missing]]
+    for old, new in zip(tensor.shape, result[missing:], strict=True):
+        chips.append(Chip(str(old)) if old == new else Chip(f"{old} → {new}", "stretched"))
+    rows = (AxisRow(tensor.name, tuple(chips)), axis_row("result", result))
     copies = call.op in ("repeat", "tile")
     sentence = (
         "The tensor is copied along the axes named."

@@ -18,10 +18,10 @@ from gradscribe.playback.layout.level import (
     Spacing,
 )
 from gradscribe.playback.layout.lower_leaves import lower_leaves
-from gradscribe.playback.layout.order import order_rows
+from gradscribe.playback.layout.order import RowOrderer
 from gradscribe.playback.layout.previous import Seats, count_swaps, estimate_x, stable_layers
 from gradscribe.playback.layout.routes import Bands, extend_route, route_edge
-from gradscribe.playback.layout.stable_order import order_rows_stably
+from gradscribe.playback.layout.stable_order import StableRowOrderer
 from gradscribe.playback.layout.x_positions import assign_x
 
 TRY_BOTH_UP_TO = 3_000
@@ -177,7 +177,7 @@ def _part(level: Level, members: Component, check: Check, alone: bool) -> Compon
         ]
     seats: Seats = [level.seats[node] for node in members.nodes] if level.seats else ()
     if any(seats):
-        placed = _kept(nodes, edges, level.style, check, seats, alone)
+        placed = _place_in_previous_order(nodes, edges, level.style, check, seats, alone)
     else:
         placed = _fresh(nodes, edges, level.style, check)
     grid, x, rows, crossings = placed
@@ -212,7 +212,7 @@ def _fresh(
     """Lay out a component without regard to old positions."""
     back = find_back_edges(len(nodes), edges)
     layer = assign_layers(nodes, _without(edges, back))
-    best = _best(nodes, edges, layer, back, lambda grid: order_rows(grid, check))
+    best = _best(nodes, edges, layer, back, lambda grid: RowOrderer(grid, check).run())
     return _spread(best, edges, style, check)
 
 
@@ -230,7 +230,7 @@ def _spread(
     return PlacedGrid(grid, assign_x(grid, style.card_gap, check), rows, crossings)
 
 
-def _kept(
+def _place_in_previous_order(
     nodes: list[LevelNode],
     edges: list[LevelEdge],
     style: Spacing,
@@ -253,7 +253,7 @@ def _kept(
             edges,
             layer,
             back,
-            lambda grid: order_rows_stably(grid, check, estimate_x(grid, edges, seats), held),
+            lambda grid: StableRowOrderer(grid, check, estimate_x(grid, edges, seats), held).run(),
         )
         return _spread(best, edges, style, check, lowered)
 

@@ -19,7 +19,10 @@ FORCED_UP_TO = 200
 
 
 class RowOrderer:
-    """Search for the order of a grid's rows."""
+    """Search for the order of a grid's rows, which may be empty; its links are laid.
+
+    ``check`` is called between steps; an exception it raises ends the search.
+    """
 
     def __init__(self, grid: LayeredGrid, check: Check) -> None:
         self.grid = grid
@@ -74,7 +77,7 @@ class RowOrderer:
         return hangs
 
     def run(self) -> None:
-        """Fill the grid's rows."""
+        """Set the grid's ``rows`` and ``seat``."""
         self.start()
         self.grid.update_seats()
         if any(len(row) > 1 for row in self.grid.rows):
@@ -385,13 +388,3 @@ def _filled(keys: list[float | None]) -> list[float]:
         near = [side for side in (before[place], last) if side is not None]
         filled[place] = sum(near) / len(near) if near else 0.0
     return filled
-
-
-def order_rows(grid: LayeredGrid, check: Check) -> None:
-    """Set the grid's ``rows`` and ``seat``.
-
-    Args:
-        grid: with its links laid; the rows may be empty.
-        check: called between steps; an exception it raises ends the search.
-    """
-    RowOrderer(grid, check).run()

@@ -13,7 +13,7 @@ class StableRowOrderer(RowOrderer):
     def __init__(
         self, grid: LayeredGrid, check: Check, places: Sequence[float], held: Sequence[bool]
     ) -> None:
-        """See `order_rows_stably`."""
+        """``places``: approximate x of nodes and bends; ``held``: the nodes that existed before."""
         self.places = places
         self.held = [*held, *[False] * (len(grid.layer) - len(held))]
         super().__init__(grid, check)
@@ -63,17 +63,3 @@ def _isotonic(keys: Sequence[float]) -> list[float]:
             total, count = total + more, count + size
         pools.append((total, count))
     return [total / count for total, count in pools for _ in range(count)]
-
-
-def order_rows_stably(
-    grid: LayeredGrid, check: Check, places: Sequence[float], held: Sequence[bool]
-) -> None:
-    """Set the grid's ``rows`` and ``seat``; held nodes of a row keep the order of their places.
-
-    Args:
-        grid: with its links laid.
-        check: called between steps; an exception it raises ends the search.
-        places: approximate x of every node and bend.
-        held: True for the nodes that existed before.
-    """
-    StableRowOrderer(grid, check, places, held).run()

@@ -66,10 +66,9 @@ def is_true(expression: str, index: Index) -> bool:
         BadExpression: it is not valid.
     """
     try:
-        found = evaluate(expression, index)
+        return _truth(evaluate(expression, index))
     except NotOnTape:
         return False
-    return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
 
 
 def is_equal(left: Answer, right: Answer, tolerance: float = CLOSE) -> bool:
@@ -123,7 +122,7 @@ class _Interpreter:
             case ast.BinOp(left=left, op=op, right=right):
                 return self._binary(op, self.read(left), self.read(right))
             case ast.BoolOp(op=op, values=values):
-                parts = (self._truth(self.read(node_)) for node_ in values)
+                parts = (_truth(self.read(node_)) for node_ in values)
                 return all(parts) if isinstance(op, ast.And) else any(parts)
             case ast.Compare():
                 return self._compare(node)
@@ -141,7 +140,7 @@ class _Interpreter:
 
     def _unary(self, op: ast.AST, operand: Answer) -> Answer:
         if isinstance(op, ast.Not):
-            return not self._truth(operand)
+            return not _truth(operand)
         return _bare(np.negative(_array(operand))) if isinstance(op, ast.USub) else operand
 
     def _binary(self, op: ast.AST, left: Answer, right: Answer) -> Answer:
@@ -169,10 +168,7 @@ class _Interpreter:
             else:
                 inside = any(is_equal(left, item) for item in _items(right))
             return inside is isinstance(op, ast.In)
-        return self._truth(_bare(_ORDER[type(op)](*_pair(left, right))))
-
-    def _truth(self, found: Answer) -> bool:
-        return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
+        return _truth(_bare(_ORDER[type(op)](*_pair(left, right))))
 
     def _item(self, of: Answer, key: Answer) -> Answer:
         if not isinstance(key, int):
@@ -198,6 +194,10 @@ class _Interpreter:
         if isinstance(node, ast.Name | ast.Attribute):
             return ast.unparse(node)
         return self.read(node)
+
+
+def _truth(found: Answer) -> bool:
+    return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
 
 
 def _array(found: Answer) -> NDArray[np.generic]:

@@ -4,6 +4,7 @@ The first argument of most is the name of a tensor as in the program (``x``, ``n
 ``at`` is a place as in `playback.code.places`, by default the end.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -169,10 +170,7 @@ def _numbers(snapshot: Snapshot | None, name: str) -> Answer:
 
 
 def _numel(found: Value) -> int:
-    total = 1
-    for length in found.shape:
-        total *= length
-    return total
+    return math.prod(found.shape)
 
 
 def _field(pick: Callable[[Value], Answer]) -> Callable[..., Answer]:

@@ -149,9 +149,8 @@ class Index:
                     self._update(change.after, at)
             elif event.kind == "zero_grad":
                 reset = tape.resets[event.ref]
-                after_reset = LeafGrad(at, None, not reset.to_none)
-                for leaf in reset.leaves:
-                    self.grads[self.first_version(leaf)].append(after_reset)
+                for home in map(self.first_version, reset.leaves):
+                    self.grads[home].append(LeafGrad(at, None, not reset.to_none))
             elif event.kind == "write":
                 for change in tape.writes[event.ref]:
                     self.created_at.setdefault(change.after, at)

@@ -52,8 +52,3 @@ _Target = tuple[int, int] | int
 
 def _target_of(index: Index, value: Value) -> _Target:
     return index.first_version(value.id) if value.node is None else (value.node, value.output_nr)
-
-
-def edge_leads_to(index: Index, edge: tuple[int, int], value: Value) -> bool:
-    """Return whether an edge (target, input) carries the gradient of a value."""
-    return _target_of(index, value) in (edge, index.first_version(edge[0]))

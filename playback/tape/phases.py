@@ -8,6 +8,15 @@ from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import scenes
 
 Phase = Literal["zero_grad", "Forward", "Loss", "Backward", "Update"]
+Active = Literal["", "forward", "backward", "update"]
+ACTIVE: dict[Phase, Active] = {
+    "zero_grad": "update",
+    "Forward": "forward",
+    "Loss": "forward",
+    "Backward": "backward",
+    "Update": "update",
+}
+"""Phase -> how what is active in it is marked."""
 
 
 def phases(tape: Tape | Index) -> list[Phase]:

@@ -28,10 +28,10 @@ def peak_saved_bytes(tape: Tape | Index) -> int:
     return max(index_of(tape).cached("held", _totals)[1], default=0)
 
 
-def node_saved_bytes(node: Node) -> int:
-    """Return the bytes that one node saves, each storage counted once."""
+def node_saved_bytes(*nodes: Node) -> int:
+    """Return the bytes that nodes save, each storage counted once."""
     sizes: dict[int, int] = {}
-    for saved in node.kept:
+    for saved in (saved for node in nodes for saved in node.kept):
         sizes[saved.storage] = max(saved.size, sizes.get(saved.storage, 0))
     return sum(sizes.values())
 

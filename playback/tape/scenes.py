@@ -1,5 +1,6 @@
 """Scenes: consecutive parts of a tape, each drawn as one picture (an iteration of a loop)."""
 
+from bisect import bisect_left
 from collections import Counter
 
 from msgspec import Struct
@@ -40,14 +41,7 @@ def _scenes(index: Index) -> tuple[Scene, ...]:
 
 def scene_index_at(scenes_: tuple[Scene, ...], position: int) -> int:
     """Return the index of the scene of a position, which is that of the event before it."""
-    low, high = 0, len(scenes_) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if scenes_[middle].start < position:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return max(0, bisect_left(scenes_, position, key=lambda scene: scene.start) - 1)
 
 
 def _starts(index: Index) -> list[int]:

@@ -1,5 +1,6 @@
 """Short texts of snapshots, to fit next to a line, in a table row or in a sentence."""
 
+import math
 from collections.abc import Callable
 
 from gradscribe.engine.protocol.tape import Arg, Snapshot
@@ -75,12 +76,7 @@ def norm(snapshot: Snapshot) -> float | None:
 def literal(arg: Arg) -> str:
     """Return a number as it was typed; a computed float is cut to seven digits."""
     written, x = arg.text, arg.number
-    if (
-        isinstance(x, float)
-        and len(written) > LONGEST_LITERAL
-        and x == x
-        and abs(x) != float("inf")
-    ):
+    if isinstance(x, float) and len(written) > LONGEST_LITERAL and math.isfinite(x):
         written = f"{x:.7g}"
     return written.replace("-", formatting.MINUS)
 

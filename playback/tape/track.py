@@ -171,12 +171,11 @@ def _change_events(index: Index, number: int) -> tuple[int, ...]:
     )
     found = [arrival.event for arrival in arrivals]
     found += [index.passes[run][1] for run in {a.run for a in arrivals} if run in index.passes]
+    found += [event for event, _ in index.updates.get(home, ())]
     if value.node is None:
-        found += [event for event, _ in index.updates.get(home, ())]
         found += [grad.event for grad in index.grads.get(home, ())]
     else:
         found += [event for event, _ in index.node_runs.get(value.node, ())]
-        found += [event for event, _ in index.updates.get(home, ())]
     return tuple(sorted(found))
 
 

@@ -33,7 +33,7 @@ def same(given, steps=8):
     assert len(rows) == steps
     assert next(run.program.model.parameters()).device == torch.device(DEVICE)
     torch.manual_seed(12345)
-    assert printed(export.script(run.program, steps)) == rows
+    assert printed(export.script(run, steps)) == rows
     return run
 
 
@@ -46,7 +46,7 @@ def test_every_model_equals_its_script(model):
     given = {"data": data_for(model), "model": model}
     if model in SHAKY:
         run, rows = trained({**given, "batch": 8})
-        made = printed(export.script(run.program, 8))
+        made = printed(export.script(run, 8))
         assert [loss for _, loss in made] == pytest.approx([loss for _, loss in rows], rel=1e-5)
     else:
         same({**given, "batch": 8})

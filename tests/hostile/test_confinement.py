@@ -277,7 +277,7 @@ def test_the_limits_are_what_they_are_said_to_be_and_stay(prisoners):
 CROWD = """
 import os, pathlib, resource, threading
 from gradscribe.engine.sandbox.confine import limits
-limits.THREADS = 40
+limits.EXTRA_THREADS = 40
 threading.stack_size(1 << 16)
 if os.getuid() == 0:
     os.setuid(65534)

@@ -48,7 +48,7 @@ def test_without_a_screen_qt_is_told_so_and_the_exit_code_is_handed_on(launch, m
 # Written past Python's buffer: the signal may come before `print` has returned.
 PROGRAM = """
 import os, signal, sys
-def stash(*_):
+def put_away(*_):
     signal.sigtimedwait([], 0.7)
     os.write(1, b"put away\\n")
     sys.exit(5)

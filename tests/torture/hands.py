@@ -197,7 +197,7 @@ class Hands:
         can = [
             one.id
             for one in menus._commands
-            if one.when(self.window) and not one.id.startswith(LEFT_OUT) and not one.choices
+            if one.when(self.window.context) and not one.id.startswith(LEFT_OUT) and not one.choices
         ]
         menus.perform_by(self.dice.choice(can))
         self.rest(20)
@@ -211,7 +211,7 @@ class Hands:
         can = [
             one.id
             for one in self.window.menus._commands
-            if one.id.startswith(WRITES) and one.when(self.window)
+            if one.id.startswith(WRITES) and one.when(self.window.context)
         ]
         if can:
             self.window.menus.perform_by(self.dice.choice(can))
@@ -224,7 +224,7 @@ class Hands:
         self._enter("program")
         for name in ("compare.keep", "compare.show"):
             command = next(one for one in self.window.menus._commands if one.id == name)
-            if command.when(self.window):
+            if command.when(self.window.context):
                 self.window.menus.perform_by(name)
             self.rest(self.dice.choice((10, 150)))
         self._leave_cards()

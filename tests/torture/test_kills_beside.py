@@ -126,7 +126,7 @@ def test_without_its_painter_the_trainer_makes_the_views(room):
 def test_an_engine_killed_while_views_are_made_takes_its_painter_along(room):
     room.session.controller.play()
     room.sees_on()
-    room.wait(lambda: room.restorer.kept(room.session.run.run_id) is not None)
+    room.wait(lambda: room.restorer.saved_run(room.session.run.run_id) is not None)
     engine, (painter,) = room.link.pid(), room.painters()
     os.kill(engine, signal.SIGKILL)
     room.wait(lambda: not Path(f"/proc/{painter}").exists())
@@ -152,7 +152,7 @@ def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_pa
 
     monkeypatch.setattr("gradscribe.app.training.saving.session_reader.MOST_IN_GUI_THREAD", 0)
     monkeypatch.setattr(session_file, "read", held)
-    room.saving.fetch(path, fetched.append)
+    room.saving.files.fetch(path, fetched.append)
     room.wait(begun.is_set)
     engine = room.link.pid()
     os.kill(engine, signal.SIGKILL)

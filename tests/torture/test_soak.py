@@ -18,7 +18,7 @@ def check(seconds, seed, home):
     print(soak.told(found))  # noqa: T201 - the figures are what one wants to see
     assert found.actions > 10
     assert not found.faults
-    assert not soak.curves_changed(found)
+    assert not soak.grown(found)
     return found
 
 

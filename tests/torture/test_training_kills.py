@@ -80,7 +80,7 @@ class Bench:
         return self.run.curve("loss").numbers().copy()
 
     def kept(self):
-        found = self.restorer.kept(self.run.run_id)
+        found = self.restorer.saved_run(self.run.run_id)
         return found.step if found is not None else -1
 
     def close(self):

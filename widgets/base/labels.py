@@ -5,8 +5,9 @@ from functools import lru_cache
 from html import escape
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.theme import Theme, mono_families, ui_families
 
 ROLES = (
@@ -61,8 +62,11 @@ class Label(QLabel):
         """Use the text's natural width on one line; return the label itself."""
         self.setWordWrap(False)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        if selectable:
-            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return self.selectable() if selectable else self
+
+    def selectable(self) -> "Label":
+        """Let the mouse select the text; return the label itself."""
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return self
 
 
@@ -73,11 +77,7 @@ class Heading(QWidget):
         super().__init__(parent)
         self._title = Label("heading", title, self)
         self._subtitle = Label("caption", subtitle, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(1)
-        column.addWidget(self._title)
-        column.addWidget(self._subtitle)
+        vbox(self, self._title, self._subtitle, spacing=1)
         self.set_text(title, subtitle)
 
     def set_text(self, title: str, subtitle: str = "") -> None:
@@ -104,7 +104,7 @@ class Heading(QWidget):
         return self._title.said(), self._subtitle.said()
 
 
-def plain_label(text: str = "") -> QLabel:
+def plain_label(text: str = "", role: str = "") -> QLabel:
     """Return a plain-text label, on which markup such as ``<b>`` is shown literally.
 
     Names of programs, files and modules, and error messages, are untrusted text.
@@ -112,6 +112,8 @@ def plain_label(text: str = "") -> QLabel:
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(text)
+    if role:
+        label.setProperty("role", role)
     return label
 
 

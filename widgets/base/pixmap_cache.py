@@ -35,8 +35,7 @@ class PixmapCache:
     def paint(self, *depends: object) -> None:
         """Paint the widget in its `paintEvent`; the pixmap is reused while ``depends`` is equal."""
         ratio = self._widget.devicePixelRatioF()
-        painter = QPainter(self._widget)
-        try:
+        with QPainter(self._widget) as painter:
             if ratio == round(ratio):
                 late = self._is_late(ratio, depends)
                 painter.drawPixmap(0, 0, self._pixmap if late else self._current(ratio, depends))
@@ -45,8 +44,6 @@ class PixmapCache:
             else:
                 # A pixmap whose pixels lie between those of the screen would be blurred.
                 self._draw_into(painter)
-        finally:
-            painter.end()
 
     def prepare(self, *depends: object) -> None:
         """Draw the pixmap ahead of the paint event, if the widget is visible."""
@@ -76,13 +73,10 @@ class PixmapCache:
                 pixmap = QPixmap(widget.size() * ratio)
             pixmap.setDevicePixelRatio(ratio)
             pixmap.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(pixmap)
-            try:
+            with QPainter(pixmap) as painter:
                 painter.setFont(widget.font())
                 painter.setPen(widget.palette().color(QPalette.ColorRole.WindowText))
                 self._draw_into(painter)
-            finally:
-                painter.end()
             self._pixmap, self._key = pixmap, key
             self._took_ms = 1000 * (time.thread_time() - since)
         return self._pixmap

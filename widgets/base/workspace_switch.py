@@ -1,7 +1,9 @@
 """The switch between the workspaces of the window."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QWidget
+
+from gradscribe.widgets.base.boxes import hbox
 
 WORKSPACES = {
     "program": ("Program", "Write a program and see its graph (Ctrl+Alt+1)"),
@@ -19,9 +21,7 @@ class WorkspaceSwitch(QFrame):
         self.setAccessibleName("Workspace")
         self.buttons: dict[str, QPushButton] = {}
         self._group = QButtonGroup(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(3)
+        row = hbox(self, spacing=3)
         for name, (title, tip) in WORKSPACES.items():
             button = self.buttons[name] = QPushButton(title)
             button.setCheckable(True)

@@ -245,15 +245,11 @@ class CodeEdit(SourceEdit):
     def paintEvent(self, paint: QPaintEvent) -> None:
         """Paint highlighted rows, the code, then underlines and marks over it; called by Qt."""
         rows, bands = self.rows(), self.bands()
-        painter = QPainter(self.viewport())
-        try:
+        with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_bands(painter, rows, bands)
-        finally:
-            painter.end()
         super().paintEvent(paint)
-        painter = QPainter(self.viewport())
-        try:
+        with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_number(painter, rows)
             self._paint_error_underline(painter, rows)
@@ -264,8 +260,6 @@ class CodeEdit(SourceEdit):
                 line_layout.paint_placeholder(
                     painter, self, rows[0], "Type PyTorch here", self.look
                 )
-        finally:
-            painter.end()
         current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0
         self._gutter.show_findings(self.findings.lines())
         self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())

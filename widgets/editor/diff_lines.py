@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 
@@ -18,20 +18,11 @@ class DiffLines(QWidget):
     def __init__(self, rows: Sequence[str], sign: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = [row for row in rows if row.strip()]
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(1)
+        column = vbox(self, spacing=1)
         shown = self.rows[:MAX_LINES]
         blank = min((len(row) - len(row.lstrip()) for row in shown), default=0)
         for row in shown:
-            strip = QFrame(self)
-            strip.setProperty("row", "error" if sign == "−" else "good")
-            inside = QVBoxLayout(strip)
-            inside.setContentsMargins(8, 2, 8, 2)
-            code = Label("code", f"{sign} {row[blank:]}", strip)
-            code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            inside.addWidget(code)
-            column.addWidget(strip)
+            column.addWidget(diff_strip(row[blank:], sign, self))
         if len(self.rows) > MAX_LINES:
             rest = len(self.rows) - MAX_LINES
             column.addWidget(
@@ -42,3 +33,11 @@ class DiffLines(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self.setStyleSheet(sheet(theme))
+
+
+def diff_strip(line: str, sign: str, parent: QWidget) -> QFrame:
+    """Return a line of code with its sign on the colour of what it is: left out or new."""
+    strip = QFrame(parent)
+    strip.setProperty("row", "error" if sign == "−" else "good")
+    vbox(strip, Label("code", f"{sign} {line}", strip).selectable(), margins=(8, 2, 8, 2))
+    return strip

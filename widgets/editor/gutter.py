@@ -65,15 +65,12 @@ class Gutter(QWidget):
         """Paint the visible numbers; called by Qt."""
         if self._style is None:
             return
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             # One pixel more: at fractional screen scales the edge lies between two pixels.
             painter.fillRect(self.rect().adjusted(0, 0, 1, 1), self._style.theme.panel)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for row in self._rows:
                 self._paint_row(painter, self._style, row)
-        finally:
-            painter.end()
 
     def _paint_row(self, painter: QPainter, style: EditorStyle, row: VisibleRow) -> None:
         theme = style.theme

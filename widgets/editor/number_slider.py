@@ -4,9 +4,10 @@ from decimal import ROUND_FLOOR, Decimal
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSlider, QStyle, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSlider, QStyle, QWidget
 from shiboken6 import isValid
 
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.editor.number_drag import LiveLiteral
 from gradscribe.widgets.editor.style import EditorStyle
@@ -76,12 +77,7 @@ class NumberSlider(QFrame):
         self._style: EditorStyle | None = None
         self._low, self._high = QLabel(self), QLabel(self)
         self.slider = JumpSlider(Qt.Orientation.Horizontal, self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 10, 2)
-        row.setSpacing(8)
-        row.addWidget(self._low)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self._high)
+        hbox(self, self._low, (self.slider, 1), self._high, margins=(10, 2, 10, 2), spacing=8)
         self.slider.valueChanged.connect(self._on_value_changed)
         self.slider.installEventFilter(self)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -170,8 +166,7 @@ class NumberSlider(QFrame):
         if self._style is None:
             return
         theme = self._style.theme
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(theme.line_strong, 1))
             painter.setBrush(theme.panel)
@@ -184,8 +179,6 @@ class NumberSlider(QFrame):
                 painter.drawLine(
                     middle + QPoint(0, side * 9).toPointF(), middle + QPoint(0, side * 6).toPointF()
                 )
-        finally:
-            painter.end()
 
 
 def _shown(text: str) -> str:

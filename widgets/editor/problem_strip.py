@@ -93,8 +93,7 @@ class ProblemStrip(QWidget):
         if self._problem is None or self._style is None:
             return
         style, top = self._style, float(PAD_Y)
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.fillRect(self.rect(), style.theme.panel)
             painter.fillRect(self.rect(), style.error_soft)
             painter.fillRect(QRectF(0, 0, BAR, self.height()), style.error)
@@ -105,8 +104,6 @@ class ProblemStrip(QWidget):
                 painter.setPen(style.error if token == "error" else style.theme.color(token))
                 painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
                 top += height
-        finally:
-            painter.end()
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
         """Emit `picked`, or open a menu to copy the message; called by Qt."""

@@ -119,13 +119,10 @@ class GraphCanvas(QObject):
             return
         self._ahead.finish()
         self._on_screen = self._on_screen or is_seen
-        painter = QPainter(self._widget)
-        try:
+        with QPainter(self._widget) as painter:
             painter.setRenderHints(HINTS)
             painter.setClipRect(clip)
             self._paint(painter)
-        finally:
-            painter.end()
 
     def _paint(self, painter: QPainter) -> None:
         drawing, camera, moving = self.drawing, self.camera, self._animation

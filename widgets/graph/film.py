@@ -101,13 +101,10 @@ class GraphFilm:
         full = detail_at(self._sight(ms).zoom) == "full"
         self._drawing.hidden = frozenset(self._motion.old if full and share < 1 else ())
         image = QImage(self.size, QImage.Format.Format_RGB32)
-        painter = QPainter(image)
-        try:
+        with QPainter(image) as painter:
             painter.setRenderHints(HINTS)
             yield from self._paint(painter, share)
             self._paint_line(painter, take)
-        finally:
-            painter.end()
         return image
 
     def _move_to(self, take: VideoFrame) -> None:

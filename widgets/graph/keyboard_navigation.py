@@ -33,11 +33,11 @@ def next_card(stage: Stage, key: str, way: Direction) -> str:
     elif way == back:
         keys = [stage.wires[wire].source for wire in stage.into[key]]
     else:
-        return _beside(stage, key, way)
-    return keys[0] if keys else _beside(stage, key, way)
+        return _neighbour(stage, key, way)
+    return keys[0] if keys else _neighbour(stage, key, way)
 
 
-def _beside(stage: Stage, key: str, way: Direction) -> str:
+def _neighbour(stage: Stage, key: str, way: Direction) -> str:
     """Return the nearest card on one side, preferring the same row or column."""
     here = stage.boxes[key].center()
     smallest, nearest = float("inf"), key

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
@@ -58,8 +59,7 @@ class _Scale(QWidget):
         return words.MINUS + size, "0", "+" + size
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             bar = QRectF(1, 1, self.width() - 2, 12)
             blend = QLinearGradient(bar.topLeft(), bar.topRight())
@@ -78,8 +78,6 @@ class _Scale(QWidget):
             )
             for text, align in zip(self.ends(), aligns, strict=True):
                 painter.drawText(below, align | Qt.AlignmentFlag.AlignVCenter, text)
-        finally:
-            painter.end()
 
 
 class _Entry(QWidget):
@@ -88,11 +86,7 @@ class _Entry(QWidget):
     def __init__(self, text: str, draw: DrawSample, parent: QWidget) -> None:
         super().__init__(parent)
         self.sample = _Sample(draw, self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(self.sample)
-        row.addWidget(Label("caption", text, self), 1)
+        hbox(self, self.sample, (Label("caption", text, self), 1), spacing=10)
 
 
 class Legend(QWidget):
@@ -104,14 +98,9 @@ class Legend(QWidget):
         self._entries = [_Entry(text, draw, self) for text, draw in SAMPLES]
         self._scale = _Scale(self)
         self._scale.setAccessibleName("Colours of values: orange negative, blue positive")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 8, 10, 6)
-        column.setSpacing(4)
-        column.addWidget(self.heading)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(10)
-        column.addLayout(self._grid)
-        column.addStretch(1)
+        vbox(self, self.heading, self._grid, STRETCH, margins=(16, 8, 10, 6), spacing=4)
         self._columns = 0
         self._text_scale = 1.0
         self._arrange(1)

@@ -68,8 +68,7 @@ class GraphSnapshot:
         actual = self.image_scale(scale)
         size = self.size * actual
         image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
-        painter = QPainter(image)
-        try:
+        with QPainter(image) as painter:
             # The first access to fresh memory is slow: one step per strip.
             strips = _strips(image.size())
             for top in strips:
@@ -77,8 +76,6 @@ class GraphSnapshot:
                 yield
             painter.setRenderHints(HINTS)
             yield from self._render(painter, QRectF(QPointF(), size), actual < scale)
-        finally:
-            painter.end()
         return image
 
     def svg(self) -> Generator[None, None, bytes]:

@@ -88,7 +88,7 @@ def first_view(
         camera = Camera(near, middle.x, view.height() * 0.85 - target.bottom() * near)
     else:
         camera = Camera(near, view.width() * 0.85 - target.right() * near, middle.y)
-    return _beside_map(stage, _filled(stage.bounds, camera, view), target, view), True
+    return _clear_of_map(stage, _filled(stage.bounds, camera, view), target, view), True
 
 
 def surrounding_box(stage: Stage, key: str) -> QRectF:
@@ -134,7 +134,7 @@ def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:
     return camera.moved(across, away(seen.top(), seen.bottom(), view.height()))
 
 
-def _beside_map(stage: Stage, camera: Camera, target: QRectF, view: QSizeF) -> Camera:
+def _clear_of_map(stage: Stage, camera: Camera, target: QRectF, view: QSizeF) -> Camera:
     """Return the view moved so that the minimap does not cover ``target``, where possible."""
     seen, small = camera.box_to_view(target), Minimap.box(stage.bounds, view)
     away = small.right() + _APART - seen.left()

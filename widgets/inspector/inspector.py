@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec import structs
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
@@ -12,6 +12,7 @@ from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain import Explanation, explain, explain_event, explain_start
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
+from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
@@ -48,23 +49,17 @@ class Inspector(QScrollArea):
         self._page = InspectorPage()
         self._queue: list[tuple[str, int, int]] = []
         """Requested checks; the first of them has been sent."""
-        self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Inspector")
         self.setMinimumWidth(200)
         body = QWidget(self)
         body.setObjectName("inspector-body")
-        column = QVBoxLayout(body)
-        column.setContentsMargins(16, 14, 14, 16)
-        column.setSpacing(12)
+        column = vbox(body, margins=(16, 14, 14, 16), spacing=12)
         self.panes: list[Pane] = []
         self._rules: dict[Pane, QFrame] = {}
         for entry in panes.pane_classes():
             self._add(entry(), body, column)
         column.addStretch(1)
-        self.setWidget(body)
-        self.viewport().setAutoFillBackground(False)
+        make_scrollable(self, body)
         self.setStyleSheet(_CLEAR)
         self.set_theme(Theme.load("light"))
 

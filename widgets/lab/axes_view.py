@@ -53,12 +53,9 @@ class AxesView(QWidget):
         """Draw names and chips, and the meaning of the marks next to each row."""
         if not self.axes.rows:
             return
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint(painter)
-        finally:
-            painter.end()
 
     def _paint(self, painter: QPainter) -> None:
         names, mono = QFontMetricsF(ui_font(12, 600)), QFontMetricsF(mono_font(12))

@@ -199,16 +199,13 @@ class LabCanvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cards and the sign between inputs and results."""
-        painter = QPainter(self)
         self._sheets.begin()
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for card in self.cards:
                 if event.rect().intersects(card.frame.toAlignedRect()):
                     self._paint_card(painter, card)
             self._paint_equals(painter)
-        finally:
-            painter.end()
 
     def _paint_equals(self, painter: QPainter) -> None:
         first = len(self._probed.inputs)

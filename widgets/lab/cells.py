@@ -82,14 +82,11 @@ class CellPixmaps:
         sheet = QPixmap((card.frame.size() * ratio).toSize())
         sheet.setDevicePixelRatio(ratio)
         sheet.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(sheet)
-        try:
+        with QPainter(sheet) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(-card.frame.topLeft())
             ink = _CellPainter(painter, card, array, theme, self.numbers)
             ink.cells(card.boxes(), faint)
-        finally:
-            painter.end()
         return sheet
 
 

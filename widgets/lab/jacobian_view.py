@@ -101,14 +101,11 @@ class JacobianView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the matrices in the exposed area."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for jacobian, place in zip(self._probed.jacobians, self._places, strict=True):
                 if event.rect().intersects(place.toAlignedRect()):
                     self._paint(painter, jacobian, place)
-        finally:
-            painter.end()
 
     def _paint(self, painter: QPainter, jacobian: Jacobian, place: QRectF) -> None:
         theme, side = self.theme, self._side(jacobian)

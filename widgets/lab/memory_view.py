@@ -64,15 +64,12 @@ class MemoryView(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw each storage, and a line about each tensor that uses it."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             y = 0.0
             for group in self._groups:
                 self._paint_group(painter, group, y)
                 y += self._height(group)
-        finally:
-            painter.end()
 
     def _paint_group(self, painter: QPainter, group: Sequence[tuple[str, Cells]], y: float) -> None:
         theme = self.theme

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QScrollArea,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -19,6 +17,7 @@ from gradscribe.engine.protocol.messages import Probed
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.lab import dtypes
 from gradscribe.playback.lab.explain import explain_shapes
+from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
@@ -81,48 +80,27 @@ class ShapeLab(QWidget):
     def _build_layout(self) -> None:
         # In their final layout from the start: reparented widgets are styled and measured again.
         page = self._build_page()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(4, 4, 12, 4)
-        column.setSpacing(10)
-        for part in (self.problem, self.sentence, self.axes):
-            column.addWidget(part)
-        sentence = QHBoxLayout()
-        sentence.addWidget(self.cell_sentence, 1)
-        sentence.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
-        column.addLayout(sentence)
-        column.addWidget(self.canvas)
-        column.addWidget(self.note)
         self.memory_heading = Heading(
             "Memory", "which elements are stored where, and which tensors share them"
         )
         self.jacobian_heading = Heading(
             "Jacobian", "how much each cell of the result changes with each input cell"
         )
-        for low in (
-            self.kinds,
-            self.jacobian_heading,
-            self.jacobians,
-            self.memory_heading,
-            self.memory,
-        ):
-            column.addWidget(low)
-        column.addStretch(1)
+        vbox(
+            page,
+            *(self.problem, self.sentence, self.axes),
+            hbox(None, (self.cell_sentence, 1), (self.numbers, Qt.AlignmentFlag.AlignRight)),
+            *(self.canvas, self.note, self.kinds, self.jacobian_heading, self.jacobians),
+            *(self.memory_heading, self.memory, STRETCH),
+            margins=(4, 4, 12, 4),
+            spacing=10,
+        )
 
     def _build_page(self) -> QWidget:
         """Lay out list and editor; return the page below the editor."""
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(14)
-        row.addWidget(self.list)
-        right = QVBoxLayout()
-        right.setSpacing(8)
-        row.addLayout(right, 1)
         lines = QFrame(self)
         lines.setProperty("panel", True)
-        inside = QVBoxLayout(lines)
-        inside.setContentsMargins(8, 8, 8, 8)
-        inside.addWidget(self.editor)
-        right.addWidget(lines)
+        vbox(lines, self.editor, margins=(8, 8, 8, 8))
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -130,7 +108,7 @@ class ShapeLab(QWidget):
         scroll.setWidget(page)
         scroll.viewport().setAutoFillBackground(False)
         page.setAutoFillBackground(False)
-        right.addWidget(scroll, 1)
+        hbox(self, self.list, (vbox(None, lines, (scroll, 1), spacing=8), 1), spacing=14)
         return page
 
     def set_theme(self, theme: Theme) -> None:

@@ -1,11 +1,10 @@
 """The lesson pane: text, a question to answer before its solution is shown, Back and Next."""
 
-from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.lessons import markup
 from gradscribe.playback.lessons.lesson import MAX_CHOICES
 from gradscribe.playback.lessons.page import LessonPage
+from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.lessons.parts import AnswerChoice, AnswerField, ProgressDots, RichTextLabel
@@ -38,14 +38,8 @@ class LessonPane(QFrame):
         self.setAccessibleName("Lesson")
         self._page: LessonPage | None = None
         self._theme = Theme.load("light")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self._build_head())
-        column.addWidget(self._rule())
-        column.addWidget(self._build_body(), 1)
-        column.addWidget(self._rule())
-        column.addLayout(self._build_foot())
+        head, body, foot = self._build_head(), self._build_body(), self._build_foot()
+        vbox(self, head, self._rule(), (body, 1), self._rule(), foot, spacing=0)
         self.set_theme(self._theme)
 
     # Construction
@@ -53,79 +47,54 @@ class LessonPane(QFrame):
     def _build_head(self) -> QVBoxLayout:
         self.place = Label("caption", "", self)
         self.title = Label("heading", "", self)
-        self.contents = QPushButton("All lessons", self)
-        self.contents.setProperty("link", True)
-        self.contents.setToolTip("See all lessons and how far you are (Ctrl+Shift+T)")
-        self.contents.clicked.connect(self.contents_pressed)
-        self.close_button = QPushButton("Leave", self)
-        self.close_button.setProperty("link", True)
-        self.close_button.setToolTip("Leave the lesson and return to your own program")
-        self.close_button.clicked.connect(self.leave_pressed)
-        row = QHBoxLayout()
-        row.setSpacing(14)
-        row.addWidget(self.contents)
-        row.addStretch(1)
-        row.addWidget(self.close_button)
-        column = QVBoxLayout()
-        column.setContentsMargins(16, 12, 14, 10)
-        column.setSpacing(3)
-        column.addLayout(row)
-        column.addSpacing(4)
-        column.addWidget(self.title)
-        column.addWidget(self.place)
-        return column
+        tip = "See all lessons and how far you are (Ctrl+Shift+T)"
+        self.contents = push_button("All lessons", self, self.contents_pressed, "link", tip=tip)
+        tip = "Leave the lesson and return to your own program"
+        self.close_button = push_button("Leave", self, self.leave_pressed, "link", tip=tip)
+        row = hbox(None, self.contents, STRETCH, self.close_button, spacing=14)
+        return vbox(None, row, 4, self.title, self.place, margins=(16, 12, 14, 10), spacing=3)
 
     def _build_body(self) -> QScrollArea:
         self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inside = QWidget()
         inside.setObjectName("lesson-body")
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(16, 12, 14, 14)
-        column.setSpacing(8)
         self.heading = Label("formula", "", inside)
         self.words = RichTextLabel(inside)
         self.code = Label("code", "", inside)
         self.code_box = _box("soft", inside, self.code)
-        for part in (self.heading, self.words, self.code_box, self._build_card(inside)):
-            column.addWidget(part)
-        self.restore = self._link("Put its program back", self.restore_pressed)
-        column.addWidget(self.restore, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
-        self.area.setWidget(inside)
-        self.area.viewport().setAutoFillBackground(False)
+        self.restore = push_button("Put its program back", None, self.restore_pressed, "link")
+        vbox(
+            inside,
+            *(self.heading, self.words, self.code_box, self._build_card(inside)),
+            *((self.restore, Qt.AlignmentFlag.AlignLeft), STRETCH),
+            margins=(16, 12, 14, 14),
+            spacing=8,
+        )
+        make_scrollable(self.area, inside)
         return self.area
 
     def _build_card(self, inside: QWidget) -> QFrame:
         self.card = QFrame(inside)
         self.card.setObjectName("lesson-card")
-        column = QVBoxLayout(self.card)
-        column.setContentsMargins(12, 10, 12, 12)
-        column.setSpacing(8)
         self.label = Label("section", "", self.card)
         self.asked = RichTextLabel(self.card, strong=True, ground="surface")
-        column.addWidget(self.label)
-        column.addWidget(self.asked)
         self.choices = [AnswerChoice(at, self.card) for at in range(MAX_CHOICES)]
         for choice in self.choices:
             choice.chosen.connect(self._choose)
             choice.continue_pressed.connect(self._answer)
-            column.addWidget(choice)
         self.field = AnswerField(self.card)
         self.field.setAccessibleName("Your answer")
         self.field.returnPressed.connect(self._answer)
-        self.check = QPushButton("Check", self.card)
-        self.check.setProperty("primary", True)
-        self.check.clicked.connect(self._answer)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.field, 1)
-        row.addWidget(self.check)
-        column.addLayout(row)
-        column.addWidget(self._build_outcome(self.card))
+        self.check = push_button("Check", self.card, self._answer, "primary")
+        vbox(
+            self.card,
+            *(self.label, self.asked, *self.choices),
+            hbox(None, (self.field, 1), self.check, spacing=8),
+            self._build_outcome(self.card),
+            margins=(12, 10, 12, 12),
+            spacing=8,
+        )
         return self.card
 
     def _build_outcome(self, card: QWidget) -> QWidget:
@@ -133,43 +102,20 @@ class LessonPane(QFrame):
         self.verdict = RichTextLabel(part, strong=True, ground="surface")
         self.hint = RichTextLabel(part, ground="surface")
         self.why = RichTextLabel(part, ground="surface")
-        self.hint_button = self._link("Give me a hint", self.hint_pressed)
-        self.reveal_button = self._link("Show me", self.reveal_pressed)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        for words in (self.verdict, self.hint, self.why):
-            column.addWidget(words)
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        row.addWidget(self.hint_button)
-        row.addWidget(self.reveal_button)
-        row.addStretch(1)
-        column.addLayout(row)
+        self.hint_button = push_button("Give me a hint", None, self.hint_pressed, "link")
+        self.reveal_button = push_button("Show me", None, self.reveal_pressed, "link")
+        row = hbox(None, self.hint_button, self.reveal_button, STRETCH, spacing=16)
+        vbox(part, self.verdict, self.hint, self.why, row, spacing=6)
         return part
 
-    def _link(self, text: str, signal: SignalInstance) -> QPushButton:
-        button = QPushButton(text)
-        button.setProperty("link", True)
-        button.clicked.connect(signal)
-        return button
-
     def _build_foot(self) -> QHBoxLayout:
-        self.back = QPushButton("Back", self)
-        self.back.setToolTip("Previous step (Ctrl+PgUp)")
-        self.back.clicked.connect(self.back_pressed)
-        self.next = QPushButton("Next", self)
-        self.next.setToolTip("Next step (Ctrl+PgDown)")
-        self.next.setProperty("primary", True)
-        self.next.clicked.connect(self.next_pressed)
+        tip = "Previous step (Ctrl+PgUp)"
+        self.back = push_button("Back", self, self.back_pressed, tip=tip)
+        tip = "Next step (Ctrl+PgDown)"
+        self.next = push_button("Next", self, self.next_pressed, "primary", tip=tip)
         self.dots = ProgressDots(self)
-        row = QHBoxLayout()
-        row.setContentsMargins(16, 10, 14, 12)
-        row.setSpacing(10)
-        row.addWidget(self.back)
-        row.addWidget(self.dots, 1)
-        row.addWidget(self.next)
-        return row
+        parts = (self.back, (self.dots, 1), self.next)
+        return hbox(None, *parts, margins=(16, 10, 14, 12), spacing=10)
 
     def _rule(self) -> QFrame:
         line = QFrame(self)
@@ -304,8 +250,6 @@ _PLACEHOLDERS = {
 def _box(row: str, parent: QWidget, content: QWidget) -> QFrame:
     box = QFrame(parent)
     box.setProperty("row", row)
-    inside = QVBoxLayout(box)
-    inside.setContentsMargins(10, 8, 10, 8)
-    inside.addWidget(content)
+    vbox(box, content, margins=(10, 8, 10, 8))
     box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
     return box

@@ -7,14 +7,13 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.theme import Theme, mono_families
 
 _MOODS = {"good": "✓ ", "bad": "✗ ", "told": "", "": ""}
@@ -105,13 +104,8 @@ class AnswerChoice(QFrame):
         self.sign.setFixedWidth(16)
         self.sign.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter)
         self.words = RichTextLabel(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 6, 10, 2)
-        row.setSpacing(8)
-        row.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
-        inner = QVBoxLayout()
-        inner.addWidget(self.words)
-        row.addLayout(inner, 1)
+        sign = (self.sign, Qt.AlignmentFlag.AlignTop)
+        hbox(self, sign, (vbox(None, self.words), 1), margins=(8, 6, 10, 2), spacing=8)
         self.hide()
 
     def set_theme(self, theme: Theme) -> None:
@@ -189,8 +183,7 @@ class ProgressDots(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the dots."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             gap = min(14.0, (self.width() - 8) / max(1, self._total))
             left = self.width() / 2 - gap * (self._total - 1) / 2
@@ -201,8 +194,6 @@ class ProgressDots(QWidget):
                 painter.setBrush(color)
                 radius = 4.0 if here else 2.6
                 painter.drawEllipse(QPointF(left + at * gap, self.height() / 2), radius, radius)
-        finally:
-            painter.end()
 
 
 class AnswerField(QLineEdit):

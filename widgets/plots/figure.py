@@ -16,10 +16,9 @@ from gradscribe.widgets.plots.drawing.polylines import (
     PixelPoints,
     draw_polyline,
     finite_points,
-    to_points,
     to_polygon,
 )
-from gradscribe.widgets.plots.plot import draw_bottom_axis, draw_dot, draw_left_axis, label_width
+from gradscribe.widgets.plots.plot import AxesFrame, draw_dot, label_width
 
 _STROKES = {"dashed": Qt.PenStyle.DashLine, "dotted": Qt.PenStyle.DotLine}
 _TEXT_PX = 12
@@ -54,13 +53,10 @@ def figure_image(figure: Figure, theme: Theme, scale: float = 2.0) -> QImage:
     width, height = 520 * columns, 360 * (-(-len(figure.axes) // columns) or 1)
     image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
     image.fill(theme.panel)
-    painter = QPainter(image)
-    try:
+    with QPainter(image) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(scale, scale)
         draw_figure(painter, QRectF(0, 0, width, height), figure, theme)
-    finally:
-        painter.end()
     return image
 
 
@@ -81,18 +77,18 @@ def draw_axes(painter: QPainter, cell: QRectF, plotted: AxesData, theme: Theme) 
     x, y = _spans(plotted)
     ticks = y.ticks(max(2, round(cell.height() / 44)))
     frame = cell.adjusted(aside + label_width(theme, ticks) + 10, above + 4, -12, -below - 4)
+    axes = AxesFrame(frame, x, y)
     if plotted.title:
         box = QRectF(frame.left(), cell.top() + 2, frame.width(), _ROW)
         _words(painter, box, plotted.title, theme)
     if plotted.image:
         _image(painter, frame, plotted, theme)
     else:
-        draw_left_axis(painter, frame, y, theme, ticks)
-        draw_bottom_axis(painter, frame, x, theme)
+        axes.draw(painter, theme, ticks)
         painter.save()
         painter.setClipRect(frame.adjusted(-1, -6, 6, 1))
         for place, trace in enumerate(plotted.traces):
-            _trace(painter, frame, trace, (x, y), trace_color(trace, place, theme), theme)
+            _trace(painter, axes, trace, trace_color(trace, place, theme), theme)
         painter.restore()
     if plotted.x_label:
         box = QRectF(frame.left(), cell.bottom() - _ROW - 1, frame.width(), _ROW)
@@ -104,7 +100,7 @@ def draw_axes(painter: QPainter, cell: QRectF, plotted: AxesData, theme: Theme) 
         _words(painter, QRectF(0, 0, frame.height(), _ROW), plotted.y_label, theme, faint=True)
         painter.restore()
     if plotted.legend:
-        _legend(painter, frame, plotted, (x, y), theme)
+        _legend(painter, axes, plotted, theme)
 
 
 def trace_color(trace: Trace, place: int, theme: Theme) -> QColor:
@@ -140,33 +136,20 @@ def _spans(plotted: AxesData) -> tuple[Axis, Axis]:
     return found[0], found[1]
 
 
-def _places(frame: QRectF, x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> PixelPoints:
-    """Return points in pixels."""
-    across = frame.left() + axes[0].share(x) * frame.width()
-    return to_points(across, frame.bottom() - axes[1].share(y) * frame.height())
-
-
-def _trace(
-    painter: QPainter,
-    frame: QRectF,
-    trace: Trace,
-    axes: tuple[Axis, Axis],
-    color: QColor,
-    theme: Theme,
-) -> None:
+def _trace(painter: QPainter, axes: AxesFrame, trace: Trace, color: QColor, theme: Theme) -> None:
     pen = QPen(color, 2.0, _STROKES.get(trace.style, Qt.PenStyle.SolidLine))
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if trace.kind in ("level", "upright"):
-        _across(painter, frame, trace, axes)
+        _across(painter, axes, trace)
         return
-    points = _places(frame, np.asarray(trace.x), np.asarray(trace.y), axes)
+    points = axes.points(np.asarray(trace.x), np.asarray(trace.y))
     if trace.kind == "line":
         draw_polyline(painter, points)
     elif trace.kind == "bars":
-        _bars(painter, frame, trace, axes, points, color)
+        _bars(painter, axes, trace, points, color)
     elif trace.kind == "area":
-        base = _places(frame, np.asarray(trace.x), np.asarray(trace.base), axes)
+        base = axes.points(np.asarray(trace.x), np.asarray(trace.base))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(faded(color, 0.25))
         around = np.concatenate([points, base[::-1]])
@@ -176,28 +159,24 @@ def _trace(
             draw_dot(painter, point, color, theme.panel, 3.5)
 
 
-def _across(painter: QPainter, frame: QRectF, trace: Trace, axes: tuple[Axis, Axis]) -> None:
+def _across(painter: QPainter, axes: AxesFrame, trace: Trace) -> None:
+    frame = axes.area
     if trace.kind == "level" and trace.y:
-        y = frame.bottom() - axes[1].number_share(trace.y[0]) * frame.height()
+        y = frame.bottom() - axes.y.number_share(trace.y[0]) * frame.height()
         if math.isfinite(y):
             painter.drawLine(QLineF(frame.left(), y, frame.right(), y))
     elif trace.kind == "upright" and trace.x:
-        x = frame.left() + axes[0].number_share(trace.x[0]) * frame.width()
+        x = frame.left() + axes.x.number_share(trace.x[0]) * frame.width()
         if math.isfinite(x):
             painter.drawLine(QLineF(x, frame.top(), x, frame.bottom()))
 
 
 def _bars(
-    painter: QPainter,
-    frame: QRectF,
-    trace: Trace,
-    axes: tuple[Axis, Axis],
-    points: PixelPoints,
-    color: QColor,
+    painter: QPainter, axes: AxesFrame, trace: Trace, points: PixelPoints, color: QColor
 ) -> None:
-    share = axes[0].share(np.asarray([0.0, trace.width]))
-    width = max(2.0, float(share[1] - share[0]) * frame.width() - 1) if not axes[0].log else 6.0
-    zero = 0.0 if axes[1].log else axes[1].number_share(0.0)
+    frame, share = axes.area, axes.x.share(np.asarray([0.0, trace.width]))
+    width = max(2.0, float(share[1] - share[0]) * frame.width() - 1) if not axes.x.log else 6.0
+    zero = 0.0 if axes.y.log else axes.y.number_share(0.0)
     floor = frame.bottom() - zero * frame.height()
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
@@ -229,21 +208,20 @@ def _image(painter: QPainter, frame: QRectF, plotted: AxesData, theme: Theme) ->
     painter.drawRect(QRectF(left, top, side * columns, side * rows))
 
 
-def _emptiest(plotted: AxesData, axes: tuple[Axis, Axis]) -> tuple[bool, bool]:
+def _emptiest(plotted: AxesData, axes: AxesFrame) -> tuple[bool, bool]:
     """Return the corner with the fewest points as (is right, is bottom)."""
     counts = dict.fromkeys(((True, False), (False, False), (True, True), (False, True)), 0)
     for trace in plotted.traces:
         size = min(len(trace.x), len(trace.y))
-        right = axes[0].share(np.asarray(trace.x[:size])) > 0.5
-        low = axes[1].share(np.asarray(trace.y[:size])) < 0.5
+        right = axes.x.share(np.asarray(trace.x[:size])) > 0.5
+        low = axes.y.share(np.asarray(trace.y[:size])) < 0.5
         for corner in counts:
             counts[corner] += int(((right == corner[0]) & (low == corner[1])).sum())
     return min(counts, key=lambda corner: counts[corner])
 
 
-def _legend(
-    painter: QPainter, frame: QRectF, plotted: AxesData, axes: tuple[Axis, Axis], theme: Theme
-) -> None:
+def _legend(painter: QPainter, axes: AxesFrame, plotted: AxesData, theme: Theme) -> None:
+    frame = axes.area
     named = [(place, t) for place, t in enumerate(plotted.traces) if t.label][:8]
     if not named:
         return

@@ -2,16 +2,28 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis, tick_label
+from gradscribe.widgets.plots.drawing.polylines import PixelPoints, to_points
 
 EDGE = 16
 """Pixels between the border of a panel and its contents."""
@@ -75,6 +87,8 @@ class Plot(QWidget):
     def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
+        self.mouse: QPointF | None = None
+        """The place of the mouse on the canvas, as `follow_mouse` noted it; None: elsewhere."""
         self.heading, self.caption = Heading(title), Label("caption")
         self.tools = QHBoxLayout()
         self.tools.setSpacing(6)
@@ -157,6 +171,14 @@ class Plot(QWidget):
         """Handle an event of the canvas; return whether it was consumed."""
         return False
 
+    def follow_mouse(self, happened: QEvent) -> QMouseEvent | None:
+        """Note the place of the mouse, or that it has left; return its event, None for others."""
+        moved = happened if isinstance(happened, QMouseEvent) else None
+        if moved is not None or happened.type() == QEvent.Type.Leave:
+            self.mouse = moved.position() if moved is not None else None
+            self.refresh()
+        return moved
+
 
 def switch_button(name: str, tip: str, on: bool) -> QPushButton:
     """Return a small button that can be on or off."""
@@ -217,6 +239,40 @@ def draw_bottom_axis(
         if start > after:
             painter.drawText(QPointF(start, area.bottom() + metrics.height() + 1), label)
             after = start + width + 8
+
+
+@dataclass(frozen=True)
+class AxesFrame:
+    """The part of a plot for curves, with an axis along its bottom and its left edge."""
+
+    area: QRectF
+    x: Axis
+    y: Axis
+
+    def draw(
+        self,
+        painter: QPainter,
+        theme: Theme,
+        ticks: Sequence[tuple[float, str]],
+        *,
+        whole: bool = False,
+    ) -> None:
+        """Draw both axes; ``ticks`` are those at the left. ``whole``: only integers below."""
+        draw_left_axis(painter, self.area, self.y, theme, ticks)
+        draw_bottom_axis(painter, self.area, self.x, theme, whole=whole)
+
+    def points(self, x: NDArray[np.floating], y: NDArray[np.floating]) -> PixelPoints:
+        """Return points in pixels."""
+        across = self.area.left() + self.x.share(x) * self.area.width()
+        return to_points(across, self.area.bottom() - self.y.share(y) * self.area.height())
+
+    def x_at(self, at: QPointF) -> float:
+        """Return the number on the axis at the bottom for a pixel."""
+        return self.x.number((at.x() - self.area.left()) / max(1.0, self.area.width()))
+
+    def y_at(self, at: QPointF) -> float:
+        """Return the number on the axis at the left for a pixel."""
+        return self.y.number((self.area.bottom() - at.y()) / max(1.0, self.area.height()))
 
 
 def plot_frame(

@@ -4,11 +4,12 @@ import re
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.figures import FigureStrip
@@ -53,37 +54,23 @@ class Console(QWidget):
         # In a low panel the problem gets the space first.
         self.view.setMinimumHeight(LEAST_HEIGHT)
         self._build_problem_bar()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 10, 10)
-        column.setSpacing(8)
         self.figures = FigureStrip(self)
-        column.addWidget(self.heading)
-        column.addWidget(self.view, 1)
-        column.addWidget(self.figures, 3)
-        column.addWidget(self._bar)
+        parts = (self.heading, (self.view, 1), (self.figures, 3), self._bar)
+        vbox(self, *parts, margins=(16, 14, 10, 10), spacing=8)
         self.set_theme(Theme.load("light"))
         self._update_heading()
 
     def _build_problem_bar(self) -> None:
         self._bar = QFrame(self)
         self._bar.setProperty("row", "error")
-        self._message = Label("error", "", self._bar)
-        self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._message = Label("error", "", self._bar).selectable()
         self._hint = Label("words", "", self._bar)
-        self._go = QPushButton("", self._bar)
+        tip = "Go to the line of the problem"
+        self._go = push_button("", self._bar, self._on_link_clicked, "link", tip=tip)
         self._go.setObjectName("problem-link")
-        self._go.setProperty("link", True)
         self._go.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._go.setToolTip("Go to the line of the problem")
-        self._go.clicked.connect(self._on_link_clicked)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(self._message)
-        texts.addWidget(self._hint)
-        row = QHBoxLayout(self._bar)
-        row.setContentsMargins(10, 8, 10, 8)
-        row.addLayout(texts, 1)
-        row.addWidget(self._go, 0, Qt.AlignmentFlag.AlignTop)
+        texts = vbox(None, self._message, self._hint, spacing=2)
+        hbox(self._bar, (texts, 1), (self._go, Qt.AlignmentFlag.AlignTop), margins=(10, 8, 10, 8))
         self._bar.hide()
 
     def set_theme(self, theme: Theme) -> None:

@@ -7,9 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFileDialog,
-    QHBoxLayout,
     QLayout,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -17,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.engine.protocol.figures import Figure
+from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figure import describe_figure, draw_figure, figure_image
@@ -50,16 +49,13 @@ class FigureView(QAbstractButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the figure, and a frame around it while it has the focus."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             draw_figure(painter, QRectF(self.rect()), self.figure, self._theme)
             if self.hasFocus():
                 painter.setPen(self._theme.selection)
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
-        finally:
-            painter.end()
 
 
 class FigureWindow(QWidget):
@@ -75,12 +71,9 @@ class FigureWindow(QWidget):
         self.view = FigureView(figure, theme, self)
         self.view.setEnabled(False)
         self.view.setToolTip("")
-        self.save = QPushButton("Save picture…", self)
-        self.save.clicked.connect(self._save_as)
+        self.save = push_button("Save picture…", self, self._save_as)
         self.note = plain_label(_note(figure))
-        below = QHBoxLayout()
-        below.addWidget(self.note, 1)
-        below.addWidget(self.save)
+        below = hbox(None, (self.note, 1), self.save)
         column = QVBoxLayout(self)
         # A minimum size would be sent to the window system; not every one accepts it.
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
@@ -110,9 +103,7 @@ class FigureStrip(QScrollArea):
         self.setAccessibleName("Figures of the script")
         self.viewport().setAutoFillBackground(False)
         self._container = QWidget()
-        self._row = QHBoxLayout(self._container)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(10)
+        self._row = hbox(self._container, spacing=10)
         self.setWidget(self._container)
         self._container.setAutoFillBackground(False)
         self.setMinimumHeight(LEAST_HEIGHT)

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QWidget
 
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.playback.code.fix_diff import FixRow, changed_lines
+from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.editor.diff_lines import diff_strip
 
 MAX_LINES = 12
 """Maximum number of diff lines shown."""
@@ -30,14 +32,10 @@ class FindingCard(QFrame):
         self.finding = finding
         self.setProperty("row", "soft")
         self.setAccessibleName(f"{finding.title}, {finding.message}")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, 10, 12, 10)
-        self._column.setSpacing(6)
+        self._column = vbox(self, margins=(12, 10, 12, 10), spacing=6)
         self._add_head(finding)
-        self._column.addWidget(
-            self._selectable(Label("words", _with_full_stop(finding.message), self))
-        )
-        self._column.addWidget(self._selectable(Label("caption", finding.why, self)))
+        self._column.addWidget(Label("words", _with_full_stop(finding.message), self).selectable())
+        self._column.addWidget(Label("caption", finding.why, self).selectable())
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
         rows = changed_lines(source, finding.fix)
@@ -48,16 +46,11 @@ class FindingCard(QFrame):
             words = finding.why_no_fix if beside else f"No automatic fix. {finding.why_no_fix}"
             self._column.addWidget(Label("caption", f"{words}.", self))
             if beside:
-                self._add_demo_button()
+                self._add_demo_button("Train the fixed run too, and see both side by side")
         self._table: QWidget | None = None
 
-    def _selectable(self, label: Label) -> Label:
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return label
-
     def _add_head(self, finding: Finding) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
+        head = hbox(None, spacing=8)
         title = finding.title if finding.severity == "sure" else f"{finding.title}?"
         head.addWidget(Label("section", title, self), 1)
         lines = [finding.place.line, *(place.line for place in finding.related)]
@@ -66,54 +59,34 @@ class FindingCard(QFrame):
         self._column.addLayout(head)
 
     def _link(self, line: int, first: bool) -> QPushButton:
-        button = QPushButton(f"Line {line}" if first else str(line), self)
-        button.setProperty("link", True)
+        text, tip = f"Line {line}" if first else str(line), f"Go to line {line}"
+        button = push_button(text, self, lambda: self.line_requested.emit(line), "link", tip=tip)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.setToolTip(f"Go to line {line}")
-        button.setAccessibleName(f"Go to line {line}")
-        button.clicked.connect(lambda: self.line_requested.emit(line))
+        button.setAccessibleName(tip)
         return button
 
     def _add_diff(self, rows: list[str]) -> None:
-        box = QVBoxLayout()
-        box.setSpacing(1)
-        blank = (
-            min(len(row[2:]) - len(row[2:].lstrip()) for row in rows if row[2:].strip())
-            if any(row[2:].strip() for row in rows)
-            else 0
-        )
-        for row in rows[:MAX_LINES]:
-            strip = QFrame(self)
-            strip.setProperty("row", "error" if row.startswith("-") else "good")
-            inside = QHBoxLayout(strip)
-            inside.setContentsMargins(8, 2, 8, 2)
-            sign = "−" if row.startswith("-") else "+"
-            code = Label("code", f"{sign} {row[2 + blank :]}", strip)
-            inside.addWidget(self._selectable(code))
-            box.addWidget(strip)
+        box = vbox(None, spacing=1)
+        lines = [row[2:] for row in rows]
+        blank = min((len(x) - len(x.lstrip()) for x in lines if x.strip()), default=0)
+        for row, line in zip(rows[:MAX_LINES], lines, strict=False):
+            box.addWidget(diff_strip(line[blank:], "−" if row.startswith("-") else "+", self))
         if len(rows) > MAX_LINES:
             box.addWidget(Label("caption", f"and {len(rows) - MAX_LINES} more lines", self))
         self._column.addLayout(box)
 
     def _add_buttons(self) -> None:
-        apply, show = QPushButton("Apply fix", self), QPushButton("Show me", self)
-        apply.setToolTip("Change these lines; can be undone")
-        show.setToolTip("Run the fixed program too, and see both side by side")
-        apply.clicked.connect(lambda: self.fix_requested.emit(self.finding))
-        show.clicked.connect(lambda: self.demo_requested.emit(self.finding))
-        self.apply, self.show_me = apply, show
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(apply)
-        line.addWidget(show)
-        line.addStretch(1)
-        self._column.addLayout(line)
+        tip = "Change these lines; can be undone"
+        self.apply = push_button(
+            "Apply fix", self, lambda: self.fix_requested.emit(self.finding), tip=tip
+        )
+        self._add_demo_button("Run the fixed program too, and see both side by side", self.apply)
 
-    def _add_demo_button(self) -> None:
-        self.show_me = show = QPushButton("Show me", self)
-        show.setToolTip("Train the fixed run too, and see both side by side")
-        show.clicked.connect(lambda: self.demo_requested.emit(self.finding))
-        self._column.addWidget(show, 0, Qt.AlignmentFlag.AlignLeft)
+    def _add_demo_button(self, tip: str, *before: QWidget) -> None:
+        self.show_me = push_button(
+            "Show me", self, lambda: self.demo_requested.emit(self.finding), tip=tip
+        )
+        self._column.addLayout(hbox(None, *before, self.show_me, STRETCH, spacing=8))
 
     def set_current(self, current: bool) -> None:
         """Enable the buttons only while the source is the one that was analysed."""
@@ -157,9 +130,7 @@ class FindingsPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(16, 14, 12, 12)
-        self._column.setSpacing(10)
+        self._column = vbox(self, margins=(16, 14, 12, 12), spacing=10)
         self._none = Label("absent", "Nothing found in the last run", self)
         self._column.addWidget(self._none)
         self._more = Label("caption", "", self)

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.playback.tape.track import LedgerRow
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -204,11 +204,7 @@ class Ledger(QWidget):
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.view.setAccessibleName("Ledger of events")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 10, 10)
-        column.setSpacing(8)
-        column.addWidget(self.heading)
-        column.addWidget(self.view, 1)
+        vbox(self, self.heading, (self.view, 1), margins=(16, 14, 10, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
         self.set_theme(Theme.load("light"))

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from gradscribe.playback.code.line_states import StateRow
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
@@ -28,9 +29,7 @@ class _Row(QFrame):
         super().__init__(parent)
         self.setProperty("row", "soft")
         self._value_id = 0
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 6, 10, 7)
-        column.setSpacing(2)
+        column = vbox(self, margins=(10, 6, 10, 7), spacing=2)
         self.name = Label("section", "", self)
         self.value = Label("words", "", self)
         self.gradient = Label("gradient", "", self)
@@ -81,37 +80,18 @@ class LineTable(QWidget):
         self.heading = Heading("Line", "before and after the running line", self)
         self.line = Label("code", "", self)
         self.same = Label("caption", "", self)
-        self.back = QPushButton("Line before", self)
-        self.back.setToolTip("Undo the last line (Ctrl+F10)")
-        self.back.clicked.connect(self.back_pressed)
-        self.forward = QPushButton("Next line", self)
-        self.forward.setToolTip("Run to the end of the next line (F10)")
-        self.forward.clicked.connect(self.next_pressed)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.back)
-        buttons.addWidget(self.forward)
-        buttons.addStretch(1)
+        tip = "Undo the last line (Ctrl+F10)"
+        self.back = push_button("Line before", self, self.back_pressed, tip=tip)
+        tip = "Run to the end of the next line (F10)"
+        self.forward = push_button("Next line", self, self.next_pressed, tip=tip)
+        buttons = hbox(None, self.back, self.forward, STRETCH)
         inside = QWidget()
         inside.setObjectName("line-body")
-        self._rows_column = QVBoxLayout(inside)
-        self._rows_column.setContentsMargins(0, 0, 8, 0)
-        self._rows_column.setSpacing(6)
+        self._rows_column = vbox(inside, self.same, STRETCH, margins=(0, 0, 8, 0), spacing=6)
         self.rows: list[_Row] = []
-        self._rows_column.addWidget(self.same)
-        self._rows_column.addStretch(1)
         area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(inside)
-        area.viewport().setAutoFillBackground(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 8, 10)
-        column.setSpacing(8)
-        column.addWidget(self.heading)
-        column.addLayout(buttons)
-        column.addWidget(self.line)
-        column.addWidget(area, 1)
+        make_scrollable(area, inside)
+        vbox(self, self.heading, buttons, self.line, (area, 1), margins=(14, 12, 8, 10), spacing=8)
         self._changed: list[StateRow] = []
         self._rows_timer = single_shot(self, self._show_rows)
         self.set_theme(Theme.load("light"))

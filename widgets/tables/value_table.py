@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.playback.tape.track import VariableRow
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -199,11 +199,7 @@ class ValueTable(QWidget):
         """Cached widths in pixels of texts in the bold font."""
         self.view = QTableView(self)
         self._configure_view()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 14, 6, 10)
-        column.setSpacing(8)
-        column.addWidget(self.heading)
-        column.addWidget(self.view, 1)
+        vbox(self, self.heading, (self.view, 1), margins=(12, 14, 6, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
         self.set_theme(Theme.load("light"))

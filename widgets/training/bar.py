@@ -1,7 +1,5 @@
 """The bar of the training page: current run, transport, speed and export."""
 
-import math
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QVBoxLayout, QWidget
@@ -176,14 +174,6 @@ class TrainingBar(QFrame):
             self._words = (title, where)
             self._fit()
 
-    def set_rate(self, rate: float) -> None:
-        """Show a speed without emitting a signal."""
-        self.speed.blockSignals(True)
-        share = math.log(rate / SLOWEST) / math.log(FASTEST / SLOWEST) if rate > 0 else 1.0
-        self.speed.setValue(round(share * SPEED_POSITIONS))
-        self.speed.blockSignals(False)
-        self.speed_value.say(self._rate_words())
-
     def rate(self) -> float:
         """Return the steps per second of the slider; 0 is unlimited."""
         place = self.speed.value()
@@ -192,13 +182,10 @@ class TrainingBar(QFrame):
         rate = SLOWEST * (FASTEST / SLOWEST) ** (place / SPEED_POSITIONS)
         return float(f"{rate:.2g}")
 
-    def _rate_words(self) -> str:
-        rate = self.rate()
-        return f"{rate:,.0f}/s" if rate else "max"
-
     def _speed_moved(self) -> None:
-        self.speed_value.say(self._rate_words())
-        self.rate_changed.emit(self.rate())
+        rate = self.rate()
+        self.speed_value.say(f"{rate:,.0f}/s" if rate else "max")
+        self.rate_changed.emit(rate)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave out what does not fit."""

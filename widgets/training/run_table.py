@@ -314,12 +314,9 @@ class _Table(QTableWidget):
 def _swatch(color: QColor) -> QIcon:
     pixmap = QPixmap(14, 14)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    try:
+    with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
         painter.drawRoundedRect(0, 5, 14, 4, 2, 2)
-    finally:
-        painter.end()
     return QIcon(pixmap)

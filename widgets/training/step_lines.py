@@ -177,8 +177,7 @@ class _OneLine(Label):
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
         """Draw as many texts as fit."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             metrics = self.fontMetrics()
             text = shorten_changes(
                 self._all, lambda text: metrics.horizontalAdvance(text) <= self.width()
@@ -188,8 +187,6 @@ class _OneLine(Label):
             # Not with the style: Python may hold a deleted style that a style sheet replaced.
             painter.setPen(self.palette().color(self.foregroundRole()))
             painter.drawText(self.rect(), flags.value, text)
-        finally:
-            painter.end()
 
     def sizeHint(self) -> QSize:
         """Return the size of a line."""

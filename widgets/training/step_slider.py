@@ -14,12 +14,11 @@ BELOW = 22
 
 
 class StepSlider(QWidget):
-    """A track from step 0 to the furthest step; ``dragged`` while moving, ``picked`` at the end.
+    """A track from step 0 to the furthest step; a drag picks its last step.
 
     After a rewind the furthest step stays until the run takes other steps.
     """
 
-    dragged = Signal(int)
     picked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -79,12 +78,9 @@ class StepSlider(QWidget):
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
         """Draw track, numbers, forks and the handle."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._draw(painter)
-        finally:
-            painter.end()
 
     def _draw(self, painter: QPainter) -> None:
         theme, track = self._theme, self._track()
@@ -148,7 +144,6 @@ class StepSlider(QWidget):
         step = self._step_at(x)
         if step != self._held:
             self._held = step
-            self.dragged.emit(step)
             self.update()
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:

@@ -71,7 +71,7 @@ class StopMenu(QMenu):
     def offer_step_after(self, step: int) -> None:
         """Offer a round step after ``step`` if the number shown has been passed."""
         field = self.numbers["step"]
-        if float(field.number() or 0) <= step:
+        if float(field.number or 0) <= step:
             unit = max(1000, 10 ** (len(str(step)) - 1))
             field.set_number((step // unit + 1) * unit)
 
@@ -131,6 +131,6 @@ class StopMenu(QMenu):
             field.take_text()
             if self.problem.said():
                 return
-        value = field.number() if field is not None else None
+        value = field.number if field is not None else None
         self.chosen.emit(StopCondition(self._kind, float(value or 0.0)))
         self.close()

@@ -4,8 +4,9 @@ import math
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPixmap, QPolygonF
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QSlider, QWidget
 
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 
@@ -21,8 +22,7 @@ def icon(shape: str, color: QColor, ratio: float = 1.0, trailing: bool = False) 
     pixmap = QPixmap(round((ICON + ROOM) * ratio), round(ICON * ratio))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    try:
+    with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
@@ -33,8 +33,6 @@ def icon(shape: str, color: QColor, ratio: float = 1.0, trailing: bool = False) 
             painter.drawRoundedRect(QRectF(7, 1, 3, 10), 1, 1)
         else:
             painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in _SHAPES[shape]]))
-    finally:
-        painter.end()
     return QIcon(pixmap)
 
 
@@ -76,14 +74,18 @@ class TransportButtons(QWidget):
         for button in (self.back_button, self.step_button):
             button.setAutoRepeat(True)
         self._make_speed()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for button in (self.reset_button, self.back_button, self.step_button, self.play_button):
-            row.addWidget(button)
-        row.addSpacing(12)
-        for widget in (self.speed_label, self.speed_slider, self.speed_value):
-            row.addWidget(widget)
+        hbox(
+            self,
+            self.reset_button,
+            self.back_button,
+            self.step_button,
+            self.play_button,
+            12,
+            self.speed_label,
+            self.speed_slider,
+            self.speed_value,
+            spacing=8,
+        )
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.set_theme(self._theme)
 

@@ -246,8 +246,7 @@ class Scrubber(QAbstractSlider):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw labels, bars, ticks, thumb and overview."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(self.margin(), 0)
             if not self._spans:
@@ -259,8 +258,6 @@ class Scrubber(QAbstractSlider):
             if self.is_zoomed():
                 self._paint_overview(painter)
             self._paint_thumb(painter)
-        finally:
-            painter.end()
 
     def _colours(self, phase: str) -> tuple[QColor, QColor]:
         theme = self._theme

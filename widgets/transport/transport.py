@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.tape.track import Segment
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.buttons import TransportButtons
 from gradscribe.widgets.transport.scrubber import Scrubber
@@ -30,9 +31,7 @@ class Transport(QWidget):
         super().__init__(parent)
         self.buttons = TransportButtons()
         self.scrubber = Scrubber(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(6, 8, 6, 6)
-        column.addWidget(self.scrubber)
+        vbox(self, self.scrubber, margins=(6, 8, 6, 6))
         self.scrubber.valueChanged.connect(self.moved)
         self.buttons.play_pressed.connect(self.play_pressed)
         self.buttons.step_pressed.connect(self.step_pressed)

@@ -30,9 +30,7 @@ _AT = ("op", "enter", "leave", "leaf", "backward", "zero_grad", "step")
 class LiveGraph(QObject):
     """Requests tapes while its view is visible, and shows them at the run's position."""
 
-    def __init__(
-        self, session: TrainSession, view: StepGraph, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, view: StepGraph, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._view = session, view
         self.scenery = SceneBuilder(self)

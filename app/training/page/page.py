@@ -25,7 +25,6 @@ from gradscribe.app.ui.layout import GUTTER, Panel, scroll_area, separator, tab_
 from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
@@ -288,11 +287,6 @@ class TrainingPage(QWidget):
         shown |= {"Graph": self.graph, "One step": self.lines, "Runs": self.table}
         shown |= {w.accessibleName(): w for entry, w in self.views if entry.place == "steps"}
         return {title: widget for title, widget in shown.items() if widget.isVisibleTo(self)}
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colours and fonts of ``theme`` everywhere."""
-        for part in self.theme_targets():
-            part.set_theme(theme)
 
     def theme_targets(self) -> tuple[Themed, ...]:
         """Return the widgets to which a theme is applied."""

@@ -37,9 +37,7 @@ class TrainPresenter(QObject):
     commanded = Signal(str)
     """Carries the command of a button that was pressed."""
 
-    def __init__(
-        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, page: TrainingPage, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._page = session, page
         self._theme = Theme.load("light")
@@ -117,11 +115,6 @@ class TrainPresenter(QObject):
         for _, widget in page.views:
             if isinstance(widget, Plot):
                 widget.wished.connect(self.want)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colours of ``theme`` everywhere."""
-        self._page.set_theme(theme)
-        self.follow(theme)
 
     def follow(self, theme: Theme) -> None:
         """Redraw the parts that take their colours from here."""
@@ -331,7 +324,7 @@ class TrainPresenter(QObject):
     def _complain(self, place: str, why: str) -> None:
         if why:
             self.following.finish()  # The error is shown at a setting, which has to exist.
-        self.complaints.tell(place, why)
+        self.complaints.show(place, why)
 
     def _show_run(self) -> None:
         run = self._session.run

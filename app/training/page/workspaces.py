@@ -206,7 +206,9 @@ class Workspaces(QObject):
         yield
         page.bar.switch.picked.connect(self.show_workspace)
         page.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
+        showing.commanded.connect(
+            lambda name: self.commanded.emit(COMMANDS.get(name, f"train.{name}"))
+        )
         self.waiting.told.connect(page.bar.set_words)
         self.session.store.alone_changed.connect(page.set_alone)
         page.set_alone(self.session.store.look.alone)
@@ -289,15 +291,5 @@ COMMANDS = {
     "play": "play.toggle",
     "step": "play.step",
     "reset": "play.reset",
-    "line": "train.line",
-    "fork": "train.fork",
-    "new_weights": "train.new_weights",
-    "new_data": "train.new_data",
-    "tape": "train.tape",
-    "export_script": "train.export_script",
-    "export_setup": "train.export_setup",
-    "export_csv": "train.export_csv",
-    "export_weights": "train.export_weights",
-    "export_picture": "train.export_picture",
 }
-"""The commands of the buttons of the training page."""
+"""The commands of the buttons of the training page that are not named ``train.BUTTON``."""

@@ -22,21 +22,8 @@ for _byte in range(256):
         _SIZES[_byte] = 1 + (_byte & 31)
 for _byte, _size in enumerate((5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 3, 4, 6, 10, 18), 0xCA):
     _SIZES[_byte] = _size
-_COUNTS = {
-    0xC4: 1,
-    0xC5: 2,
-    0xC6: 4,
-    0xC7: 1,
-    0xC8: 2,
-    0xC9: 4,
-    0xD9: 1,
-    0xDA: 2,
-    0xDB: 4,
-    0xDC: 2,
-    0xDD: 4,
-    0xDE: 2,
-    0xDF: 4,
-}
+_WITH_COUNT = (*range(0xC4, 0xCA), *range(0xD9, 0xE0))
+_COUNTS = dict(zip(_WITH_COUNT, (1, 2, 4, 1, 2, 4, 1, 2, 4, 2, 4, 2, 4), strict=True))
 """The bytes of a value's length or element count."""
 
 

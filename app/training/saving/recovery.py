@@ -145,10 +145,10 @@ class TrainRecovery(QObject):
 
     def _is_known(self, run: RunState) -> bool:
         is_begun = run.begun is not None or run.branch is not None or not run.alive
-        return is_begun or self._revival.kept(run.run_id) is not None
+        return is_begun or self._revival.saved_run(run.run_id) is not None
 
     def _row(self, run: RunState) -> SessionRun:
-        held = self._revival.kept(run.run_id) if run.alive else None
+        held = self._revival.saved_run(run.run_id) if run.alive else None
         step, data = (held.step, held.data) if held is not None else (run.step, b"")
         curves = (*run.series.items(), *run.ahead.items())
         sizes = tuple((name, len(curve), curve.last) for name, curve in curves)

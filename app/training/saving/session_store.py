@@ -52,8 +52,8 @@ class SessionStore(QObject):
         # Connected after the session, which has stored the curves of earlier messages by then.
         link.received.connect(self._on_message)
         link.died.connect(self._on_engine_died)
-        self._files = SessionReader(self)
-        self._files.said.connect(self.said)
+        self.files = SessionReader(self)
+        self.files.said.connect(self.said)
 
     @property
     def awaited(self) -> str:
@@ -118,13 +118,9 @@ class SessionStore(QObject):
         if sum(len(snapshot.row.data) for snapshot in held) > MOST_IN_GUI_THREAD:
             self.said.emit(f"Saving {path.name}…")
 
-    def fetch(self, path: Path, then: Callable[[LoadedSession], None]) -> None:
-        """Read a session file and pass its contents to ``then``, as `SessionReader.fetch` does."""
-        self._files.fetch(path, then)
-
     def close(self) -> None:
         """Read no more files."""
-        self._files.close()
+        self.files.close()
 
     def open(self, found: LoadedSession, foreign: bool = False) -> None:
         """Replace the session by a saved one; each run is at the step at which it was saved.

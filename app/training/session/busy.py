@@ -26,9 +26,7 @@ class BusyIndicator(QObject):
     told = Signal(str, str)
     """(run, progress) for the bar, until the engine reports more."""
 
-    def __init__(
-        self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, link: TrainEngine, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._asked: messages.TrainRequest | None = None

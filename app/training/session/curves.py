@@ -23,9 +23,7 @@ CORRECT_RUN = "right run"
 class RunCurves(QObject):
     """Keeps the plots over steps up to date with the runs."""
 
-    def __init__(
-        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, page: TrainingPage, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._page = session, page
         self.theme = Theme.load("light")

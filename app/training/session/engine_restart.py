@@ -33,9 +33,7 @@ class RunRestorer(QObject):
     first_stored = Signal()
     """The first state of a run is stored: it could continue in another engine now."""
 
-    def __init__(
-        self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, link: TrainEngine, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._link = session, link
         self._kept: dict[int, messages.RunSaved] = {}
@@ -58,7 +56,7 @@ class RunRestorer(QObject):
         link.died.connect(self._on_engine_died)
         session.controller.weight_edited.connect(self._on_touched)
 
-    def kept(self, run_id: int) -> messages.RunSaved | None:
+    def saved_run(self, run_id: int) -> messages.RunSaved | None:
         """Return the stored state of a run; while it is restored, the state that was sent."""
         held, sent = self._kept.get(run_id), self._coming.get(run_id)
         run = self._session.store.find(run_id) if held is None and sent is not None else None

@@ -67,7 +67,7 @@ class TrainLink(QObject):
         engine = lent or EngineProcess(self)
         self._engine = engine
         engine.received.connect(self._on_message)
-        engine.ended.connect(self._on_ended)
+        engine.ended.connect(self.kill)
         engine.await_ready()
         if engine.ready is None:
             engine.start()
@@ -77,14 +77,22 @@ class TrainLink(QObject):
     def send(self, message: TrainRequest) -> None:
         """Send a request, or queue it until the engine is ready."""
         self.start()
-        if self._engine is not None and self._engine.is_ready:
+        if self.is_ready:
             self.files.take(message)
         else:
             self._waiting.append(message)
 
     def kill(self, why: str) -> None:
-        """End an engine that does not reply."""
-        self._on_ended(why)
+        """Drop the engine, which does not reply or has ended; report why."""
+        engine, self._engine = self._engine, None
+        self._waiting.clear()
+        self.files.forget()
+        if engine is None:
+            return
+        engine.discard()
+        self._failures += 1
+        does = "ended" if self._failures <= RESTARTS else "does not start"
+        self.died.emit(f"The training engine {does} ({why})")
 
     def close(self) -> None:
         """End the engine for good."""
@@ -112,16 +120,3 @@ class TrainLink(QObject):
                 self.send(request)
         else:
             self.received.emit(message)
-
-    def _on_ended(self, why: str) -> None:
-        engine, self._engine = self._engine, None
-        self._waiting.clear()
-        self.files.forget()
-        if engine is None:
-            return
-        engine.discard()
-        self._failures += 1
-        if self._failures <= RESTARTS:
-            self.died.emit(f"The training engine ended ({why})")
-        else:
-            self.died.emit(f"The training engine does not start ({why})")

@@ -25,16 +25,6 @@ class SetupHistory:
         self._undo: list[Setup | WeightChange] = []
         self._redo: list[Setup | WeightChange] = []
 
-    @property
-    def can_undo(self) -> bool:
-        """True if there is a change of the setup or of a weight to undo."""
-        return bool(self._undo)
-
-    @property
-    def can_redo(self) -> bool:
-        """True if there is a change to redo."""
-        return bool(self._redo)
-
     def push(self, change: Setup | WeightChange, merge: bool = False) -> None:
         """Add a change of a weight, or the setup before a change; ``merge`` it into the last."""
         if not merge:

@@ -1,7 +1,7 @@
 """State of the training page: setup, runs, view."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import PurePath
@@ -137,21 +137,11 @@ class TrainEngine(EngineSignals, Protocol):
         """End the engine."""
 
 
-Listed = Callable[[Catalogue], None]
-
-
-def parameter_count(run: RunState) -> int:
-    """Return the number of parameters of its model; 0 before it is known."""
-    return run.begun.parameter_count if run.begun else 0
-
-
 def reply_timeout_ms(run: RunState) -> int:
     """Return the timeout for its engine: a step of a big model takes a while."""
     rate = run.state.rate if run.state is not None else 0.0
-    return max(
-        REPLY_TIMEOUT_MS + parameter_count(run) // PARAMETERS_PER_MS,
-        round(3000 / rate) if rate else 0,
-    )
+    size = run.begun.parameter_count if run.begun is not None else 0
+    return max(REPLY_TIMEOUT_MS + size // PARAMETERS_PER_MS, round(3000 / rate) if rate else 0)
 
 
 def progress_text(run: RunState, plays: bool) -> str:

@@ -11,9 +11,7 @@ from gradscribe.engine.protocol.training import StopCondition
 class StopConditionController(QObject):
     """Passes a stop condition to the session, and reports when it is met."""
 
-    def __init__(
-        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, page: TrainingPage, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._waits = False

@@ -80,7 +80,7 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> P
     sample = LineSample(lines, ends, PREVIEW_LINES, start, every)
     file.seek(0)
     kept = bytearray()
-    for done, part in _kept(file, sample, mark):
+    for done, part in _sampled_lines(file, sample, mark):
         kept += part
         if len(kept) > MOST:
             raise ValueError(f"{limit:,} of its rows have more than {MOST >> 20} MB")
@@ -136,7 +136,7 @@ def _check_quotation(line: bytes, place: int, mark: str) -> None:
         raise ValueError(f"{why}; where rows are left out, each is to be one line")
 
 
-def _kept(file: BinaryIO, sample: LineSample, mark: str) -> Iterator[tuple[int, bytes]]:
+def _sampled_lines(file: BinaryIO, sample: LineSample, mark: str) -> Iterator[tuple[int, bytes]]:
     """Yield the number of bytes read so far and the sampled lines of each chunk."""
     at, rest = 0, b""
     for done, chunk in _chunks(file):

@@ -17,7 +17,7 @@ class SetupErrors(QObject):
     """The message above the columns changed."""
 
     def __init__(
-        self, session: TrainSession, page: TrainingPage, own: OwnData, parent: QObject | None = None
+        self, session: TrainSession, page: TrainingPage, own: OwnData, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._session, self._page, self._own = session, page, own
@@ -32,7 +32,7 @@ class SetupErrors(QObject):
         scrolls.rangeChanged.connect(lambda *_: self._check_timer.start())
         page.there.clicked.connect(self._reveal)
 
-    def tell(self, place: str, why: str) -> None:
+    def show(self, place: str, why: str) -> None:
         """Show ``why`` at the setting ``place``; an empty text removes it."""
         page, own = self._page, self._own
         asked = own.asked(place) if why else None

@@ -27,9 +27,7 @@ MOST_CLASSES = 20
 class OwnData(QObject):
     """Applies columns chosen in a file's preview, and points drawn in a plot, to the setup."""
 
-    def __init__(
-        self, session: TrainSession, page: TrainingPage, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: TrainSession, page: TrainingPage, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._page = session, page
         session.store.setup_changed.connect(self.show_setup)

@@ -16,14 +16,14 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     program = evidence.program
     if not evidence.tape.steps:
         return
-    for clip in (call for name in _CLIPS for call in program.calls(name)):
+    for clip in program.calls(*_CLIPS):
         statement = program.statement_of(clip)
         if not isinstance(statement, ast.Expr | ast.Assign):
             continue
         block = program.siblings(statement)
         at = block.index(statement) if statement in block else -1
         backwards = _places(block, "backward")
-        steps = [i for i in _places(block, "step") if _is_optimizers(program, block[i])]
+        steps = [i for i in _places(block, "step") if optimizer_names(program, block[i].lineno)]
         if at < 0 or len(backwards) != 1 or not steps or steps[0] < backwards[0]:
             continue
         backward, step = backwards[0], steps[-1]
@@ -45,10 +45,6 @@ def _places(block: list[ast.stmt], name: str) -> list[int]:
         and isinstance(statement.value, ast.Call)
         and called_name(statement.value) == name
     ]
-
-
-def _is_optimizers(program: ProgramTree, statement: ast.stmt) -> bool:
-    return bool(optimizer_names(program, statement.lineno))
 
 
 def _moved(program: ProgramTree, clip: ast.stmt, backward: ast.stmt) -> str:

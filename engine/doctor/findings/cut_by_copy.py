@@ -30,7 +30,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 
 def _copies(program: ProgramTree) -> Iterator[tuple[ast.Call, ast.expr]]:
     """Yield calls that create a tensor, each with the parts it is made of."""
-    for call in (call for name in _MAKERS for call in program.calls(name)):
+    for call in program.calls(*_MAKERS):
         if len(call.args) == 1:
             for part in _parts(program, call.args[0], call.lineno):
                 yield call, part

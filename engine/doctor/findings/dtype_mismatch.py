@@ -72,13 +72,7 @@ def _is_target(evidence: Evidence, line: int, message: str) -> bool:
 def _whole_numbers(evidence: Evidence, line: int) -> FoundCase:
     program = evidence.program
     fix = ""
-    for call in [
-        *program.calls("tensor"),
-        *program.calls("arange"),
-        *program.calls("ones"),
-        *program.calls("zeros"),
-        *program.calls("randint"),
-    ]:
+    for call in program.calls("tensor", "arange", "ones", "zeros", "randint"):
         if call.lineno <= line <= (call.end_lineno or line) and not any(
             k.arg == "dtype" for k in call.keywords
         ):

@@ -8,7 +8,7 @@ from gradscribe.engine.doctor import nan_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan, shape
-from gradscribe.engine.protocol.tape import Op, Place, Snapshot
+from gradscribe.engine.protocol.tape import Op, Snapshot
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
@@ -52,7 +52,8 @@ def _first_op(evidence: Evidence) -> FoundCase | None:
             if bad and _given_finite(evidence, op, nan):
                 message = _message(evidence, op, snapshot, nan)
                 fix = nan_fixes.fix_nan(evidence, op)
-                return FoundCase(op.place, message, _origins(evidence, op), fix)
+                origins = tuple(evidence.place_of(i) for i in op.inputs[:2])
+                return FoundCase(op.place, message, origins, fix)
     return None
 
 
@@ -91,10 +92,6 @@ def _message(evidence: Evidence, op: Op, made: Snapshot, nan: bool) -> str:
             ranges.append(f"{evidence.name(i, 'an input')} = {what}")
     given = f", given {', '.join(ranges)}" if ranges else ""
     return f"{op.op} is the first to make {'NaN' if nan else 'infinity'}: {count}{given}"
-
-
-def _origins(evidence: Evidence, op: Op) -> tuple[Place, ...]:
-    return tuple(evidence.place_of(i) for i in op.inputs[:2])
 
 
 def _first_node(evidence: Evidence) -> FoundCase | None:

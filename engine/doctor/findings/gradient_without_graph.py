@@ -68,7 +68,7 @@ def _case(evidence: Evidence, value: Value, line: int, why: str) -> FoundCase:
 def _fix(evidence: Evidence, line: int) -> str:
     """Add create_graph=True to the call that computed the gradient."""
     program = evidence.program
-    for call in (*program.calls("grad"), *program.calls("backward")):
+    for call in program.calls("grad", "backward"):
         if not call.lineno <= line <= (call.end_lineno or line):
             continue
         flag = next((w.value for w in call.keywords if w.arg == "create_graph"), None)

@@ -23,18 +23,17 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         if not training.diverged(curve):
             continue
         ratios = [r for _, r in training.update_ratios(evidence) if math.isfinite(r)]
-        rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
-        at_lr = f" with lr = {format_number(rate)}" if rate is not None else ""
-        large = (
-            f"; one step changed a parameter by {_times(max(ratios))} its size" if ratios else ""
-        )
+        large = ""
+        if ratios:
+            most = max(ratios)
+            times = f"{most:.0%} of" if most < 100 else f"{format_number(most)} times"
+            large = f"; one step changed a parameter by {times} its size"
         message = (
             f"The loss went from {format_number(curve.losses[0])} "
-            f"to {format_number(curve.losses[-1])} in {len(curve.losses)} passes{at_lr}{large}"
+            f"to {format_number(curve.losses[-1])} in {len(curve.losses)} passes"
+            f"{known_rate(evidence)}{large}"
         )
-        place, fix = rate_place(evidence, _factor(curve.losses))
-        at = place if place.line else evidence.program.line(curve.line)
-        yield FoundCase(at, message, (evidence.program.line(curve.line),), fix)
+        yield rate_case(evidence, curve, message, _factor(curve.losses))
         return
 
 
@@ -50,17 +49,28 @@ def _factor(losses: tuple[float, ...]) -> float:
     return math.floor(factor / size) * size
 
 
-def _times(ratio: float) -> str:
-    return f"{ratio:.0%} of" if ratio < 100 else f"{format_number(ratio)} times"
-
-
 def _is_ascent(evidence: Evidence) -> bool:
     from gradscribe.engine.doctor.findings import wrong_sign_loss
 
     return bool(list(wrong_sign_loss.detect(evidence)))
 
 
-def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
+def known_rate(evidence: Evidence) -> str:
+    """Return the first known learning rate as the end of a phrase, empty if there is none."""
+    rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
+    return f" with lr = {format_number(rate)}" if rate is not None else ""
+
+
+def rate_case(
+    evidence: Evidence, curve: training.LossCurve, message: str, factor: float
+) -> FoundCase:
+    """Return the case of a rate that ``factor`` corrects, at the rate if its place is known."""
+    place, fix = _rate_place(evidence, factor)
+    line = evidence.program.line(curve.line)
+    return FoundCase(place if place.line else line, message, (line,), fix)
+
+
+def _rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
     """Return the place of the learning rate, and the program with ``factor`` times it."""
     program = evidence.program
     for _, call in optimizer_calls(program).values():

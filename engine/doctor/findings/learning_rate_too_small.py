@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
-from gradscribe.engine.doctor.findings.learning_rate_too_big import rate_place
-from gradscribe.engine.doctor.snapshot_stats import format_number
+from gradscribe.engine.doctor.findings.learning_rate_too_big import known_rate, rate_case
 
 PASSES = 10
 CHANGE, UPDATE = 0.01, 1e-4
@@ -25,15 +24,12 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         ratios = [r for _, r in training.update_ratios(evidence)]
         if not ratios or max(ratios) > UPDATE:
             continue
-        rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
-        at_lr = f" with lr = {format_number(rate)}" if rate is not None else ""
         message = (
-            f"In {len(curve.losses)} passes the loss went from {first:.6g} to {last:.6g}{at_lr}: "
+            f"In {len(curve.losses)} passes the loss went from {first:.6g} to {last:.6g}"
+            f"{known_rate(evidence)}: "
             f"no step changed a parameter by more than {max(ratios):.2g} of its size"
         )
-        place, fix = rate_place(evidence, _factor(max(ratios)))
-        at = place if place.line else evidence.program.line(curve.line)
-        yield FoundCase(at, message, (evidence.program.line(curve.line),), fix)
+        yield rate_case(evidence, curve, message, _factor(max(ratios)))
         return
 
 

@@ -31,7 +31,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     ]
     if not missed:
         return
-    line = _optimizer_line(evidence)
+    line = min((line for line, _ in optimizer_calls(evidence.program).values()), default=0)
     single = len(missed) == 1
     verb = "gets gradients but is" if single else "get gradients but are"
     sizes = _sizes(evidence, missed)
@@ -160,20 +160,16 @@ def _plain_field(program: ProgramTree, missed: list[Value]) -> ast.Call | None:
     return made if isinstance(made, ast.Call) and asks else None
 
 
-def _optimizer_line(evidence: Evidence) -> int:
-    lines = [line for line, _ in optimizer_calls(evidence.program).values()]
-    return min(lines, default=0)
-
-
 def _fix(evidence: Evidence, missed: list[Value]) -> str:
     """Add the missing parameters to the first optimizer."""
     program = evidence.program
     calls = [call for _, call in optimizer_calls(program).values()]
     hidden = _hidden_layers(evidence)
     if hidden is not None:
-        kind = "ModuleDict" if isinstance(hidden, ast.Dict | ast.DictComp) else "ModuleList"
         start = "torch.nn" if functional(program).startswith("torch.nn") else "nn"
-        return program.replaced((hidden, f"{start}.{kind}({program.source(hidden)})"))
+        return program.replaced(
+            (hidden, f"{start}.Module{_kind(hidden).title()}({program.source(hidden)})")
+        )
     plain = _plain_field(program, missed)
     if plain is not None:
         bare = arguments_without(program, plain, "requires_grad")

@@ -1,6 +1,7 @@
 """A column against a row: two vectors of n elements broadcast to n × n without an error."""
 
 import ast
+import math
 from collections.abc import Iterator
 
 from gradscribe.engine.doctor.evidence import Evidence
@@ -23,7 +24,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             continue
         a, b = (evidence.values[i] for i in op.inputs[:2])
         if op.op in _LOSSES:
-            is_sick = a.shape != b.shape and a.shape and b.shape and _size(a) * _size(b) > 1
+            is_sick = (
+                a.shape != b.shape and a.shape and b.shape and math.prod(a.shape + b.shape) > 1
+            )
         else:
             is_sick = _clash(a.shape, b.shape) and not _on_purpose(evidence, op)
             is_sick = is_sick and (op.op != "mul" or _weighs_targets(evidence, op, a, b))
@@ -46,13 +49,6 @@ def _weighs_targets(evidence: Evidence, op: Op, a: Value, b: Value) -> bool:
     return is_loss and op.outputs[0] in evidence.root_dependencies
 
 
-def _size(value: Value) -> int:
-    size = 1
-    for extent in value.shape:
-        size *= extent
-    return size
-
-
 def _on_purpose(evidence: Evidence, op: Op) -> bool:
     """Return whether the expression itself adds a dimension: ``x[:, None] - x``."""
     for value in op.inputs[:2]:
@@ -70,10 +66,10 @@ def _case(evidence: Evidence, op: Op, a: Value, b: Value) -> FoundCase:
     result = _broadcast(a.shape, b.shape)
     names = [f"{evidence.name(v.id, 'one side')} {shape(v.shape)}" for v in (a, b)]
     made = f"{op.op} stretches both to {shape(result)}" if result else f"{op.op} broadcasts"
-    elements = max(_size(a), _size(b))
-    product = _product(result)
+    elements = max(math.prod(a.shape), math.prod(b.shape))
     message = (
-        f"{names[0]} meets {names[1]}: {made}, {product} pairs instead of {elements} differences"
+        f"{names[0]} meets {names[1]}: {made}, "
+        f"{math.prod(result)} pairs instead of {elements} differences"
     )
     related = tuple(evidence.place_of(v.id) for v in (a, b))
     return FoundCase(op.place, message, related, _fix(evidence, op, long, short))
@@ -83,13 +79,6 @@ def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     size = max(len(a), len(b))
     left, right = (1,) * (size - len(a)) + a, (1,) * (size - len(b)) + b
     return tuple(max(x, y) for x, y in zip(left, right, strict=True))
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product
 
 
 def _fix(evidence: Evidence, op: Op, long: Value, short: Value) -> str:

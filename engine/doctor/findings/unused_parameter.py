@@ -23,7 +23,8 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         owner = leaf.name.split(".")[0]
         if "." not in leaf.name or not value.requires_grad or owner not in trained & called:
             continue
-        if value.tensor in evidence.received or _is_used(evidence, value):
+        used = any(evidence.users.get(v.id) for v in evidence.versions[value.tensor])
+        if used or value.tensor in evidence.received:
             continue
         path = leaf.name.rpartition(".")[0]
         if path == owner and _is_read(evidence, leaf.name):
@@ -52,10 +53,6 @@ def _is_read(evidence: Evidence, name: str) -> bool:
     field = name.rpartition(".")[2]
     reads = (n for n in evidence.program.nodes if isinstance(n, ast.Attribute) and n.attr == field)
     return any(isinstance(n.ctx, ast.Load) for n in reads)
-
-
-def _is_used(evidence: Evidence, value: Value) -> bool:
-    return any(evidence.users.get(v.id) for v in evidence.versions[value.tensor])
 
 
 def _made_at(evidence: Evidence, path: str, value: Value) -> Place:

@@ -107,6 +107,14 @@ class ExpressionEvaluator:
         _seed()
         return self._evaluate(scope)
 
+    def gradients(self, index: int, k: int) -> list[torch.Tensor]:
+        """Return for each cell of result ``k`` its gradient by input ``index``, flattened."""
+        with torch.enable_grad():
+            leaf = clone_with_strides(self.originals[index]).requires_grad_()
+            cells = self.results(self.evaluate({index: leaf}))[0][k].tensor.reshape(-1)
+            every = [torch.autograd.grad(cell, leaf, retain_graph=True)[0] for cell in cells]
+        return [gradient.reshape(-1) for gradient in every]
+
     @staticmethod
     def results(value: object) -> tuple[list[NamedTensor], str]:
         """Return the tensors of a result, or its text if it has none."""

@@ -3,12 +3,7 @@
 import numpy as np
 import torch
 
-from gradscribe.engine.inspect.lab.evaluator import (
-    ExpressionEvaluator,
-    NamedTensor,
-    TooSlow,
-    clone_with_strides,
-)
+from gradscribe.engine.inspect.lab.evaluator import ExpressionEvaluator, NamedTensor, TooSlow
 from gradscribe.engine.protocol.check_replies import MAX_DERIVED
 from gradscribe.engine.protocol.messages import Jacobian
 
@@ -35,17 +30,9 @@ def find_jacobians(
 def _matrix(trial: ExpressionEvaluator, index: int, k: int) -> np.ndarray | None:
     """Return result cells x input cells in double precision; None if no gradient flows back."""
     try:
-        with torch.enable_grad():
-            leaf = clone_with_strides(trial.originals[index]).requires_grad_()
-            result = trial.results(trial.evaluate({index: leaf}))[0][k].tensor
-            if not result.requires_grad:
-                return None
-            rows = []
-            for cell in result.reshape(-1):
-                (row,) = torch.autograd.grad(cell, leaf, retain_graph=True)
-                rows.append(row.reshape(-1).double().cpu().numpy())
+        rows = trial.gradients(index, k)
     except (RuntimeError, IndexError, TooSlow):
         # In-place on a leaf, or nothing to differentiate: there is no matrix to show.
         return None
-    matrix: np.ndarray = np.stack(rows)
+    matrix: np.ndarray = torch.stack(rows).double().cpu().numpy()
     return matrix

@@ -82,8 +82,7 @@ class RunStarted(Struct, frozen=True, tag=True):
     """Reply to a created (or restarted) run. ``setup`` has every default filled in.
 
     ``series`` names the columns of `SeriesChunk.values`. ``lines`` are (event, text) pairs of the
-    step's
-    statements in order; events: ``zero_grad``, ``forward``, ``loss``, ``backward``, ``step``...
+    step's statements in order; events: ``zero_grad``, ``forward``, ``loss``, ``backward``...
     """
 
     run_id: int
@@ -93,8 +92,6 @@ class RunStarted(Struct, frozen=True, tag=True):
     units: tuple[UnitLayer, ...]
     series: tuple[str, ...]
     lines: tuple[tuple[str, str], ...]
-    model_text: str
-    """``print(model)``."""
     inputs: tuple[str, ...] = ()
     """Names of the model's input columns, features included."""
     classes: tuple[str, ...] = ()
@@ -141,8 +138,7 @@ class DataSample(Struct, frozen=True, tag=True):
 class SeriesChunk(Struct, frozen=True, tag=True):
     """New points of every curve.
 
-    ``steps``: (n,) int64, rising. ``values``: (n, columns) float64 in the order of
-    `RunStarted.series`:
+    ``steps``: (n,) int64, rising. ``values``: (n, columns) float64 as in `RunStarted.series`:
     ``loss`` (of the step's batch, before its update), ``val`` (validation loss, NaN where it was
     not computed), ``lr``, then ``grad:NAME`` (gradient norm) and ``ratio:NAME`` (norm of the update
     over norm of the weights) for each parameter, NaN where not computed; these columns are omitted

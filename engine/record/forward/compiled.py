@@ -65,9 +65,6 @@ class OptimizedModule(nn.Module):
 class CompileStub:
     """Replacement of ``torch.compile`` for one recording."""
 
-    def __init__(self) -> None:
-        self._originals = torch.compile, nn.Module.compile
-
     def start(self) -> None:
         """Replace torch's functions."""
         self._originals = torch.compile, nn.Module.compile

@@ -45,11 +45,11 @@ class Modules:
         self._known: dict[int, CalledModule] = {}
         """By ``id()``, which may have belonged to another module before."""
         self._numbers = itertools.count()
-        self._call = _call_of(nn.Module)
+        self._call: _CallImpl = nn.Module._call_impl
 
     def start(self) -> None:
         """Begin to watch every module of the process."""
-        self._call = original = _call_of(nn.Module)
+        self._call = original = cast("_CallImpl", nn.Module._call_impl)
         enter, leave, here = self._enter, self._leave, self.threads.current
         log = self.log
 
@@ -282,10 +282,6 @@ def _ask(read: "Callable[[], T]", otherwise: T) -> T:
         return read()
     except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
         return otherwise
-
-
-def _call_of(kind: type[nn.Module]) -> _CallImpl:
-    return cast("_CallImpl", kind._call_impl)
 
 
 def _path_from(outer: CalledModule, module: nn.Module) -> str | None:

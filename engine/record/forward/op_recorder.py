@@ -223,7 +223,7 @@ class OpRecorder:
                     self._detached(t, value, seen)
                 # A new view of memory that was written to before shares its version counter.
                 if inplace and value.version:
-                    self.tensors.note_write(value, index)
+                    self.tensors.changed_by[value.storage] = index
             if made:
                 row.node = made[0][1].id
                 row.nodes = nodes.claim(made, index)

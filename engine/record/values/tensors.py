@@ -50,7 +50,8 @@ class Tensors:
         """The last value of each tensor by ``id()``, which may have been another's before."""
         self._memories: dict[int, _Memory] = {}
         self._memory_numbers = itertools.count()
-        self._changed_by: dict[int, int] = {}
+        self.changed_by: dict[int, int] = {}
+        """The op that last wrote to a storage: the cause of changes in its views."""
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._numbers = itertools.count()
         self.handles_ops = False
@@ -80,7 +81,7 @@ class Tensors:
             is_other = row.version != version(t)
         if is_other or (self.exposed and row.storage in self.exposed and self.differs(t, row)):
             before = row
-            row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
+            row = self.add(t, where, op=self.changed_by.get(row.storage), maker=row.maker)
             if row.maker != ".grad":
                 self.log.add_changes([Change(before.id, row.id)], where)
         return row
@@ -184,7 +185,7 @@ class Tensors:
         if t.layout is not torch.strided or (t.is_nested and not readable):
             return (), 0, -1
         first = t.storage_offset()
-        return t.stride(), first if isinstance(first, int) else 0, self._storage(t, user)
+        return t.stride(), first if isinstance(first, int) else 0, self.storage(t, user)
 
     def _note_gradient(self, row: ValueRow, key: int) -> None:
         grad = self._grads.get(key)
@@ -200,10 +201,6 @@ class Tensors:
                     raise ValueError("this tensor's memory cannot be nudged in place")
                 by = self.nudge[2]
                 flat.data[self.nudge[1]] += by if t.is_complex() else by.real
-
-    def note_write(self, row: ValueRow, op: int) -> None:
-        """Note that ``op`` wrote to a value's memory, as the cause of changes in its views."""
-        self._changed_by[row.storage] = op
 
     def differs(self, t: torch.Tensor, row: ValueRow) -> bool:
         """Return whether the data of ``t`` changed since ``row`` was written.
@@ -238,12 +235,11 @@ class Tensors:
         users = [known.user, *known.others] if known is not None else []
         return [t_alive for user in users if (t_alive := user()) is not None]
 
-    def storage(self, t: torch.Tensor) -> int:
-        """Return the storage number of the memory of ``t``; -1 if it has none of its own."""
-        return self._storage(t, None)
+    def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
+        """Return the storage number of the memory of ``t``; -1 if it has none of its own.
 
-    def _storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None") -> int:
-        """Return the same; the number is valid while the tensor ``user`` is alive."""
+        The number is valid while the tensor ``user`` is alive.
+        """
         try:
             if t.layout is not torch.strided or t.is_nested or is_functorch_wrapped(t):
                 return -1

@@ -45,14 +45,12 @@ def check(source: str) -> None:
         raise Refusal("The program is too long", f"Keep it below {BYTES // 1000} kB.")
     if source.count("\n") >= LINES:
         raise Refusal("The program has too many lines", f"Keep it below {LINES:,} lines.")
-    depth = _measure(source, 0, BRACKETS)
-    if depth > BRACKETS:
-        raise Refusal("Brackets are nested too deep", "Give the inner parts names of their own.")
+    _measure(source, 0, BRACKETS)
 
 
-def _measure(source: str, start: int, most: int) -> int:
-    """Return the greatest number of open brackets; raise `Refusal` at an excess."""
-    depth = deepest = run = 0
+def _measure(source: str, start: int, most: int) -> None:
+    """Raise `Refusal` at more than ``most`` open brackets, or too many signs in a row."""
+    depth = run = 0
     for piece in _PIECE.finditer(source):
         kind = piece.lastgroup
         if kind == "prefix":
@@ -67,7 +65,6 @@ def _measure(source: str, start: int, most: int) -> int:
             raise Refusal("Too many signs in a row", "Use brackets and fewer signs.", place)
         if kind == "open":
             depth += 1
-            deepest = max(deepest, depth)
             if depth > most:
                 place = _at(source, at) if start == 0 else Place()
                 raise Refusal(
@@ -80,8 +77,7 @@ def _measure(source: str, start: int, most: int) -> int:
         elif kind == "text" and "f" in (piece["prefix"] or "").lower():
             # Expressions in an f-string are parsed too.
             inner = piece[0][len(piece["prefix"]) :].strip("'\"")
-            deepest = max(deepest, depth + _measure(inner, at, most - depth))
-    return deepest
+            _measure(inner, at, most - depth)
 
 
 def _at(source: str, index: int) -> Place:

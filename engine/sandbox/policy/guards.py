@@ -305,11 +305,6 @@ Type = _Type("type", (), {"__module__": "builtins"})
 """``type`` with a single argument, and as an argument of `isinstance`."""
 
 
-def exit_program(code: object = None) -> None:
-    """End the program, as ``exit()`` and ``quit()`` do."""
-    raise SystemExit(code)
-
-
 _KEPT = (
     "abs all any ascii bin bool bytes callable chr classmethod complex dict dir divmod enumerate "
     "filter float format frozenset hash hex id int isinstance issubclass iter len list map max min "
@@ -328,8 +323,8 @@ BUILTINS: dict[str, object] = {
     "setattr": guarded_setattr,
     "delattr": guarded_delattr,
     "hasattr": guarded_hasattr,
-    "exit": exit_program,
-    "quit": exit_program,
+    "exit": safe_variants.exit_program,
+    "quit": safe_variants.exit_program,
     rewrite.IMPORT: modules.import_module,
     rewrite.IMPORT_FROM: modules.import_from,
     rewrite.GET: guarded_getattr,

@@ -221,7 +221,7 @@ MODULES: dict[str, Maker] = dict(
         _std(
             "sys",
             "byteorder float_info maxsize platform version version_info",
-            exit=safe_variants.sys_exit,
+            exit=safe_variants.exit_program,
         ),
         _std("textwrap", "dedent fill indent shorten wrap"),
         _std(

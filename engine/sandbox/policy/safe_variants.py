@@ -18,8 +18,8 @@ from gradscribe.engine.sandbox.policy.ownership import MAIN, is_own, is_own_attr
 from gradscribe.engine.sandbox.policy.refusal import Refusal
 
 
-def sys_exit(code: object = None) -> NoReturn:
-    """End the program, as ``sys.exit`` does."""
+def exit_program(code: object = None) -> NoReturn:
+    """End the program, as ``sys.exit()``, ``exit()`` and ``quit()`` do."""
     raise SystemExit(code)
 
 
@@ -99,15 +99,7 @@ DATACLASSES: dict[str, object] = {
     "fields": fields,
     **{
         name: getattr(dataclasses, name)
-        for name in (
-            "InitVar",
-            "KW_ONLY",
-            "MISSING",
-            "asdict",
-            "astuple",
-            "is_dataclass",
-            "replace",
-        )
+        for name in "InitVar KW_ONLY MISSING asdict astuple is_dataclass replace".split()
     },
 }
 

@@ -112,28 +112,23 @@ class _Check:
                     "Use a decorator or a base class.",
                 )
 
-    def _visit_arg(self, node: ast.arg, _: tuple[ast.AST, ...]) -> None:
+    def _visit_arg(self, node: ast.arg | ast.keyword, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.arg)
 
-    def _visit_keyword(self, node: ast.keyword, _: tuple[ast.AST, ...]) -> None:
-        self._binding(node, node.arg)
+    _visit_keyword = _visit_arg
 
-    def _visit_ExceptHandler(self, node: ast.ExceptHandler, _: tuple[ast.AST, ...]) -> None:
-        self._binding(node, node.name)
-
-    def _visit_Global(self, node: ast.Global, _: tuple[ast.AST, ...]) -> None:
+    def _visit_Global(self, node: ast.Global | ast.Nonlocal, _: tuple[ast.AST, ...]) -> None:
         for name in node.names:
             self._binding(node, name)
 
-    def _visit_Nonlocal(self, node: ast.Nonlocal, _: tuple[ast.AST, ...]) -> None:
-        for name in node.names:
-            self._binding(node, name)
+    _visit_Nonlocal = _visit_Global
 
-    def _visit_MatchAs(self, node: ast.MatchAs, _: tuple[ast.AST, ...]) -> None:
+    def _visit_MatchAs(
+        self, node: ast.MatchAs | ast.MatchStar | ast.ExceptHandler, _: tuple[ast.AST, ...]
+    ) -> None:
         self._binding(node, node.name)
 
-    def _visit_MatchStar(self, node: ast.MatchStar, _: tuple[ast.AST, ...]) -> None:
-        self._binding(node, node.name)
+    _visit_MatchStar = _visit_ExceptHandler = _visit_MatchAs
 
     def _visit_MatchMapping(self, node: ast.MatchMapping, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.rest)

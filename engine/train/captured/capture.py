@@ -89,14 +89,8 @@ class Emitter:
         """Nodes whose values are the same in every step."""
         self._written: dict[str, object] = {}
         self._lines: list[str] = []
-        self._mutated = self._mutations()
-
-    def _mutations(self) -> set[fx.Node]:
-        mutated = set()
-        for node in self._graph.graph.nodes:
-            if node.op == "call_function" and ops.mutates(node.target):
-                mutated.add(node.args[0])
-        return mutated
+        calls = (node for node in graph.graph.nodes if node.op == "call_function")
+        self._mutated = {node.args[0] for node in calls if ops.mutates(node.target)}
 
     def batch_arguments(self, *batch: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Return the arguments of the function for a batch, as views of its memory."""

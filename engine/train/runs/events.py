@@ -17,7 +17,8 @@ class StepEvents:
         self._scope["inputs"], self._scope["targets"] = batches[0]
         self.index = -1
         self.changed: tuple[str, ...] = ()
-        self._total = 0.0
+        self.loss = 0.0
+        """The sum of the losses of all micro-batches so far; 0 before the first."""
         self._losses = 0
         self._last = 0.0
         self._scale = 1.0
@@ -34,11 +35,6 @@ class StepEvents:
         return self._lines[self.index][0] if self.index >= 0 else ""
 
     @property
-    def loss(self) -> float:
-        """The sum of the losses of all micro-batches so far; 0 before the first."""
-        return self._total
-
-    @property
     def has_loss(self) -> bool:
         """True if a loss has been computed."""
         return self._losses > 0
@@ -52,7 +48,7 @@ class StepEvents:
         loss = self._scope.get("loss")
         if (event == "loss" or "closure" in text) and isinstance(loss, torch.Tensor):
             self._last = loss.item()
-            self._total += self._last
+            self.loss += self._last
             self._losses += 1
         self.changed = tuple(self._describe(event, before))[:MOST_WORDS]
 
@@ -70,7 +66,7 @@ class StepEvents:
                 shape = ", ".join(map(str, output.shape))
                 return [f"output is ({shape}), mean {output.detach().float().mean().item():.4g}"]
             case "loss":
-                so_far = f", {self._total:.6g} with those before" if self._losses > 1 else ""
+                so_far = f", {self.loss:.6g} with those before" if self._losses > 1 else ""
                 return [f"loss is {self._last:.6g}{so_far}"]
             case "backward" | "clip":
                 scaled = event == "backward" and self._scale != 1

@@ -23,22 +23,12 @@ _TITLES = {
 }
 
 
-def script_of(run: TrainingRun, count: int) -> str:
-    """Return the script of a run up to step ``count``, with all changes made during it."""
-    return script(run.program, count, run.checkpoints.before(0).setup, run.changes)
-
-
-def script(
-    program: TrainingProgram,
-    count: int,
-    first: Setup | None = None,
-    changes: Sequence[tuple[int, Change]] = (),
-) -> str:
+def script(run: TrainingRun, count: int) -> str:
     """Return a plain PyTorch script that makes ``count`` steps and prints ``step loss`` for each.
 
-    ``first`` is the setup at step 0 if it was changed since, ``changes`` the changes by step.
+    It has all changes made during the run.
     """
-    setup = program.setup if first is None else first
+    program, changes, setup = run.program, run.changes, run.checkpoints.before(0).setup
     sections = {**program.sections, "head": codegen.head(setup)}
     sections |= {
         "freeze": codegen.freeze(setup),

@@ -7,7 +7,7 @@ import msgspec
 import torch
 
 from gradscribe.engine.doctor.examine import examine_safely
-from gradscribe.engine.protocol.tape import Finding, Problem, Snapshot, Tape
+from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
 from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run.errors import USER_ERRORS
@@ -55,22 +55,15 @@ def _recorded(run: TrainingRun) -> tuple[Tape, str]:
     shown = {name: scope[name] for name in names if name in scope}
     tape = freeze(recorder, leaves(recorder, shown))
     recorder.release()
+    findings = examine_safely(msgspec.structs.replace(tape, error=error), source)
     return msgspec.structs.replace(
         tape,
-        findings=_findings(msgspec.structs.replace(tape, error=error), source),
+        findings=tuple(msgspec.structs.replace(f, fix="", why_no_fix=_SET_UP) for f in findings),
         status="ok" if error is None else "error",
         error=error,
         torch=str(torch.__version__),
         device=program.setup.device,
     ), source
-
-
-def _findings(tape: Tape, source: str) -> tuple[Finding, ...]:
-    """Return the doctor's findings in a step; their fix is to change the run's set-up."""
-    return tuple(
-        msgspec.structs.replace(finding, fix="", why_no_fix=_SET_UP)
-        for finding in examine_safely(tape, source)
-    )
 
 
 _SET_UP = "This is a step of a training run, whose set-up writes these lines: change it there"

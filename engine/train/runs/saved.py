@@ -133,7 +133,7 @@ def save(run: TrainingRun) -> bytes:
 
 def _within_budget(past: Checkpoints) -> tuple[list[Checkpoint], int]:
     """Return the checkpoints that fit the budget, and the steps between them."""
-    every, stride = past.all(), past.stride
+    every, stride = past.all, past.stride
     while len(every) > 1 and sum(c.size for c in every) > BUDGET:
         stride *= 2
         every = [c for c in every if c.step % stride == 0]

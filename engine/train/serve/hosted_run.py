@@ -193,7 +193,7 @@ class HostedRun:
             return self._successor(run)
         self.problem, self.reached = None, ""
         self._settings = self.run.setup
-        lines, names = replies.lines(self.run), self.run.program.class_names
+        lines, names = tuple(self.run.program.lines), self.run.program.class_names
         self._send(SetupChanged(self.run_id, self.run.step, applied, lines=lines, classes=names))
         self._seen.clear()
         if not self.playing:
@@ -324,7 +324,7 @@ class HostedRun:
         """Send everything that is new."""
         before, self._settings = self._settings, self.run.setup
         if before != self._settings:  # As after a rewind past a change.
-            lines, names = replies.lines(self.run), self.run.program.class_names
+            lines, names = tuple(self.run.program.lines), self.run.program.class_names
             self._send(
                 SetupRestored(self.run_id, self.run.step, before, self._settings, lines, names)
             )

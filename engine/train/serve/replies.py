@@ -42,8 +42,7 @@ def run_started(
         parameters(run),
         units(run),
         run.history.columns,
-        lines(run),
-        str(program.model)[:20_000],
+        tuple(program.lines),
         tuple(program.input_names),
         program.class_names,
         parent[0] if parent else None,
@@ -52,11 +51,6 @@ def run_started(
         resumed,
         tuple(name[:100] for name in run.left[:10]) if resumed else (),
     )
-
-
-def lines(run: TrainingRun) -> tuple[tuple[str, str], ...]:
-    """Return the current lines of a step, each with its event."""
-    return tuple((event, text) for event, text in run.program.lines)
 
 
 def parameters(run: TrainingRun) -> tuple[Parameter, ...]:
@@ -116,7 +110,7 @@ def exported(run_id: int, run: TrainingRun, kind: str, steps: int | None) -> Exp
     try:
         match kind:
             case "script":
-                data = export.script_of(run, run.step if steps is None else steps).encode()
+                data = export.script(run, run.step if steps is None else steps).encode()
             case "csv":
                 data = run.history.csv().encode()
             case _:

@@ -87,8 +87,9 @@ class ViewClient:
         if now - self._last_call > PATIENCE_S / 2:
             self._restart_timer()  # Nothing was read or written while the run was paused.
         self._last_call = now
-        if self._unanswered > 0 and now - self._waiting_since > PATIENCE_S:
-            self._check_timeout()
+        is_late = self._unanswered > 0 and now - self._waiting_since > PATIENCE_S
+        if is_late and time.thread_time() - self._cpu_before > WORK_S:
+            self._close()
         setup = hosted.run.setup
         if self._is_gone and self._child and reap(self._child):
             self._child = 0
@@ -115,10 +116,6 @@ class ViewClient:
 
     def _restart_timer(self) -> None:
         self._waiting_since, self._cpu_before = time.perf_counter(), time.thread_time()
-
-    def _check_timeout(self) -> None:
-        if time.thread_time() - self._cpu_before > WORK_S:
-            self._close()
 
     def handle_request(self, request: object) -> None:
         """Discard outstanding views if a request changes the run."""
@@ -253,7 +250,7 @@ class ViewClient:
         self._points_at = now + POINTS_S
         points_by_step = {
             c.step: torch.cat([p.reshape(-1).float() for p in c.parameters])
-            for c in run.checkpoints.all()
+            for c in run.checkpoints.all
             if c.step not in self._sent_points
         }
         points = run.weight_path.points

@@ -110,13 +110,12 @@ class ViewProcess:
             try:
                 picture = views.compute(run, wish.kind, wish.options)
             except USER_ERRORS:
-                # Skipped if the module raises; it may work with other weights.
-                self._pace.record_cost(key, time.perf_counter() - begun, begun, SHARE)
-                continue
-            if picture is None:
-                self._pace.disable(key)
-                continue
-            yield ViewReply(self._run_id, wish.kind, run.step, picture.arrays, picture.facts)
+                pass  # Skipped if the module raises; it may work with other weights.
+            else:
+                if picture is None:
+                    self._pace.disable(key)
+                    continue
+                yield ViewReply(self._run_id, wish.kind, run.step, picture.arrays, picture.facts)
             self._pace.record_cost(key, time.perf_counter() - begun, begun, SHARE)
 
 

@@ -14,7 +14,7 @@ from torch import nn
 from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup, SetupError
 from gradscribe.engine.protocol.tape import Place, Problem
-from gradscribe.engine.protocol.training.catalogue import Task
+from gradscribe.engine.protocol.training.catalogue import EntryKind, Task
 from gradscribe.engine.run.errors import USER_ERRORS, to_problem
 from gradscribe.engine.sandbox.policy import program as policy
 from gradscribe.engine.train.memory import trim_heap
@@ -57,7 +57,7 @@ class TrainingProgram:
         self._make_data(setup)
         self.setup = setup = fill_defaults(setup, self.task)
         self.shapes = Shapes(self._shape(setup), self._outputs(setup), self.task)
-        targets = catalogue.find("loss", cast("Part", setup.loss), Loss)[0].targets
+        targets = _targets(setup)
         raw = Shapes(tuple(self.x.shape[1:]), self.shapes.outputs, self.task)
         self._execute("split", codegen.split(setup, len(self.x)), "train")
         self._execute("prepare", codegen.prepare(setup, raw, targets, self.task), "data")
@@ -209,8 +209,9 @@ class TrainingProgram:
             return int(self.y.shape[1])
         if self.task == "tokens":
             return int(max(self.x.max(), self.y.max())) + 1
-        targets = catalogue.find("loss", cast("Part", setup.loss), Loss)[0].targets
-        return 1 if self.task == "binary" and targets != "classes" else int(self.y.max()) + 1
+        return (
+            1 if self.task == "binary" and _targets(setup) != "classes" else int(self.y.max()) + 1
+        )
 
     def _execute(self, name: str, text: str, place: str) -> None:
         self.sections[name] = text
@@ -350,21 +351,19 @@ def map_to_source(place: Place, text: str, source: str) -> Place:
 def fill_defaults(setup: Setup, task: Task) -> Setup:
     """Return the setup with all options of every part filled in, and a loss that fits the task."""
     default = {"regression": "mse", "binary": "bce"}.get(task, "cross_entropy")
-    part = setup.loss or Part(default)
-    optimizer = Part(
-        setup.optimizer.name, catalogue.find("optimizer", setup.optimizer, Optimizer)[1]
-    )
     schedule = setup.schedule
-    if schedule is not None:
-        schedule = Part(schedule.name, catalogue.find("schedule", schedule, Schedule)[1])
     return msgspec.structs.replace(
         setup,
-        data=Part(setup.data.name, catalogue.find("data", setup.data, Data)[1]),
-        model=Part(setup.model.name, catalogue.find("model", setup.model, Model)[1]),
-        loss=Part(part.name, catalogue.find("loss", part, Loss)[1]),
-        optimizer=optimizer,
-        schedule=schedule,
+        data=_filled("data", setup.data, Data),
+        model=_filled("model", setup.model, Model),
+        loss=_filled("loss", setup.loss or Part(default), Loss),
+        optimizer=_filled("optimizer", setup.optimizer, Optimizer),
+        schedule=None if schedule is None else _filled("schedule", schedule, Schedule),
     )
+
+
+def _filled(kind: EntryKind, part: Part, expected: type[catalogue.P]) -> Part:
+    return Part(part.name, catalogue.find(kind, part, expected)[1])
 
 
 _RESTARTS = (

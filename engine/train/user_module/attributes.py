@@ -69,7 +69,7 @@ class ModuleAttributes:
         """Approximate size in bytes."""
         contents = [content for _, content in self._contents.values()]
         arrays = [c.nbytes for c in contents if isinstance(c, torch.Tensor | np.ndarray)]
-        return sum(arrays) + 100 * sum(len(c) for c in contents if isinstance(c, _SIZED))
+        return sum(arrays) + 100 * sum(len(c) for c in contents if isinstance(c, dict | list))
 
     def add(self, attributes: dict[str, object], stay: Iterable[str] = ()) -> None:
         """Save the attributes of the next module that can be saved."""
@@ -173,9 +173,6 @@ class ModuleAttributes:
                 _fill(copy, [self._copied(part, memo) for part in content])
         memo[id(value)] = copy
         return copy
-
-
-_SIZED = (dict, list)
 
 
 def _content(value: Any, most: int) -> Any:  # noqa: ANN401 - of many kinds

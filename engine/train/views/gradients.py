@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -24,14 +25,8 @@ def _make(run: TrainingRun, _options: Mapping[str, JsonValue]) -> ViewData:
     has_grad = [float(p.grad is not None) for p in parameters]
     sizes = [_norm(p) for p in parameters]
     ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
-    return ViewData(
-        {
-            "norms": to_array(torch.tensor(norms, dtype=torch.float64), "<f8"),
-            "held": to_array(torch.tensor(has_grad, dtype=torch.float64), "<f8"),
-            "sizes": to_array(torch.tensor(sizes, dtype=torch.float64), "<f8"),
-            "ratios": to_array(torch.tensor(ratios, dtype=torch.float64), "<f8"),
-        }
-    )
+    columns = {"norms": norms, "held": has_grad, "sizes": sizes, "ratios": ratios}
+    return ViewData({name: to_array(np.array(c), "<f8") for name, c in columns.items()})
 
 
 def _norm(tensor: torch.Tensor) -> float:

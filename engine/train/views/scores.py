@@ -45,12 +45,9 @@ def _make(run: TrainingRun, _options: Mapping[str, JsonValue]) -> ViewData:
         output = output_of(run, rows)
         loss = program.criterion(output, program.tensor("targets")[rows])
         facts[f"{part}_loss"] = loss.item()
-        if program.task == "tokens":
+        if program.task == "tokens" or program.classes:
             right = predicted(run, output) == program.y[rows]
             facts[f"{part}_right"], facts[f"{part}_count"] = right.sum().item(), right.numel()
-        elif program.classes:
-            right = predicted(run, output) == program.y[rows]
-            facts[f"{part}_right"], facts[f"{part}_count"] = right.sum().item(), len(rows)
     return ViewData({}, facts)
 
 

@@ -36,7 +36,7 @@ def _make(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None
         return None
     parameters = [p.detach() for p in run.program.model.parameters()]
     center = _flat(parameters)
-    been = {c.step: _flat(c.parameters) for c in run.checkpoints.all()}
+    been = {c.step: _flat(c.parameters) for c in run.checkpoints.all}
     been |= {step: _flat([flat]) for step, flat in run.weight_path.points.items()}
     steps = [*sorted(step for step in been if step < run.step), run.step]
     path = torch.stack([*(been[step] for step in steps[:-1]), center])

@@ -23,8 +23,7 @@ def _power_text(n: CallNumbers) -> str:
     if exponent == 1:
         return "1"
     if math.isfinite(exponent) and exponent == int(exponent) and abs(exponent) < 1000:
-        power = "{a}" if exponent == 2 else "{a}" + symbols.superscript(exponent - 1)
-        return "{b}·" + power
+        return "{b}·{a}" + symbols.superscript(exponent - 1)
     return "{b}·{a}^({b}−1)"
 
 
@@ -75,7 +74,7 @@ _QUOTIENT = "The numerator's slope is 1 ÷ denominator, the denominator's −quo
 
 RULES = (
     Rule(
-        ("add",),
+        "add",
         "{y} = {a} + {b}",
         "A sum hands its gradient on unchanged to every input",
         (
@@ -87,7 +86,7 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("sub",),
+        "sub",
         "{y} = {a} − {b}",
         "A difference hands its gradient on unchanged to the first, with a minus to the second",
         (
@@ -100,21 +99,21 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("rsub",),
+        "rsub",
         "{y} = {a} − {b}",
         "A difference hands its gradient on with a minus to what is taken away",
         (_ONE, constant_slope(-1)),
         stretches=True,
     ),
     Rule(
-        ("mul",),
+        "mul",
         "{y} = {a} × {b}",
         _OTHER,
         (Slope("{b}", lambda n: n.inputs[1]), Slope("{a}", lambda n: n.inputs[0])),
         stretches=True,
     ),
     Rule(
-        ("div", "rdiv"),
+        "div rdiv",
         "{y} = {a} ÷ {b}",
         _QUOTIENT,
         (
@@ -123,10 +122,10 @@ RULES = (
         ),
         stretches=True,
     ),
-    Rule(("neg",), "{y} = −{a}", "A minus sign turns the gradient's sign", (constant_slope(-1),)),
-    Rule(("positive",), "{y} = +{a}", "The gradient passes unchanged", (_ONE,)),
+    Rule("neg", "{y} = −{a}", "A minus sign turns the gradient's sign", (constant_slope(-1),)),
+    Rule("positive", "{y} = +{a}", "The gradient passes unchanged", (_ONE,)),
     *(
-        Rule((name,), "{y} = {a}^{b}", words, _POWER_SLOPES, stretches=True)
+        Rule(name, "{y} = {a}^{b}", words, _POWER_SLOPES, stretches=True)
         for name, words in (
             ("pow", _POWER),
             ("float_power", _POWER),
@@ -135,37 +134,37 @@ RULES = (
         )
     ),
     Rule(
-        ("square",),
+        "square",
         "{y} = {a}²",
         "A square's slope is twice what was squared",
         (Slope("2{a}", lambda n: 2 * n.x),),
     ),
     Rule(
-        ("sqrt",),
+        "sqrt",
         "{y} = √{a}",
         "A root's slope is one over twice the root",
         (Slope("1÷(2{y})", lambda n: 1 / (2 * n.output)),),
     ),
     Rule(
-        ("rsqrt",),
+        "rsqrt",
         "{y} = 1 ÷ √{a}",
         "The slope is minus half the result cubed",
         (Slope("−½{y}³", lambda n: -0.5 * n.output**3),),
     ),
     Rule(
-        ("reciprocal",),
+        "reciprocal",
         "{y} = 1 ÷ {a}",
         "The slope is minus the result squared",
         (Slope("−{y}²", lambda n: -(n.output**2)),),
     ),
     Rule(
-        ("abs",),
+        "abs",
         "{y} = |{a}|",
         "Right of 0 the gradient passes, left of 0 it turns its sign; at 0 it is 0",
         (Slope("sign({a})", lambda n: sign(n.x)),),
     ),
     Rule(
-        ("maximum",),
+        "maximum",
         "{y} = max({a}, {b})",
         "The larger one takes the whole gradient, the other nothing; equal ones share it",
         (_choice_slope(0, 1, 1), _choice_slope(1, 0, 1)),
@@ -173,7 +172,7 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("minimum",),
+        "minimum",
         "{y} = min({a}, {b})",
         "The smaller one takes the whole gradient, the other nothing; equal ones share it",
         (_choice_slope(0, 1, -1), _choice_slope(1, 0, -1)),
@@ -181,14 +180,14 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("clamp",),
+        "clamp",
         "{y} = {a}, held {bounds}",
         "Inside the bounds the gradient passes, outside it is 0: there the result does not move",
         (numeric_slope(_inside),),
         (Share("{g} inside the bounds, elsewhere 0"),),
     ),
     Rule(
-        ("where",),
+        "where",
         "{y} = {b} where {a}, else {c}",
         "Each element's gradient goes to the one it was taken from, the other gets 0",
         (
@@ -204,7 +203,7 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("atan2", "arctan2"),
+        "atan2 arctan2",
         "{y} = atan2({a}, {b})",
         "The slopes are those of an angle: across the radius, over its square",
         (
@@ -214,7 +213,7 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("lerp",),
+        "lerp",
         "{y} = {a} + {c}·({b} − {a})",
         "Both ends take their part of the gradient, by the weight",
         (
@@ -225,7 +224,7 @@ RULES = (
         stretches=True,
     ),
     Rule(
-        ("addcmul",),
+        "addcmul",
         "{y} = {a} + {value}{b} × {c}",
         "The sum passes the gradient on; each factor gets it times the other",
         (

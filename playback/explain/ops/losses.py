@@ -1,12 +1,12 @@
 """Rules of loss functions and of softmax."""
 
-from gradscribe.playback.explain.rule import Rule, Share, Slope, sign
+from gradscribe.playback.explain.rule import Rule, Share, Slope, share_rule, sign
 
 _LOG = "Each log-probability that was picked gets −1 ÷ N"
 
 RULES = (
     Rule(
-        ("mse_loss",),
+        "mse_loss",
         "{y} = mean of ({a} − {b})²",
         "Each prediction is pulled towards its target, the harder the farther it is off",
         (
@@ -16,7 +16,7 @@ RULES = (
         (Share("{g} × 2({a} − {b}) ÷ {n}", "({as})"), Share("−{g} × 2({a} − {b}) ÷ {n}", "({bs})")),
     ),
     Rule(
-        ("l1_loss",),
+        "l1_loss",
         "{y} = mean of |{a} − {b}|",
         "Each prediction is pulled towards its target, always equally hard",
         (
@@ -28,114 +28,90 @@ RULES = (
             Share("−{g} × sign({a} − {b}) ÷ {n}", "({bs})"),
         ),
     ),
-    Rule(
-        ("smooth_l1_loss",),
+    share_rule(
+        "smooth_l1_loss",
         "{y} = mean of d²÷2β where |d| < β, elsewhere |d| − β÷2, with d = {a} − {b}, β = {beta}",
         "Near the target the pull grows with the distance, farther out it stays the same",
-        (),
-        (
-            Share("{g} × (d÷β, held between −1 and 1) ÷ {n}", "({as})"),
-            Share("−{g} × (d÷β, held between −1 and 1) ÷ {n}", "({bs})"),
-        ),
+        Share("{g} × (d÷β, held between −1 and 1) ÷ {n}", "({as})"),
+        Share("−{g} × (d÷β, held between −1 and 1) ÷ {n}", "({bs})"),
     ),
-    Rule(
-        ("huber_loss",),
+    share_rule(
+        "huber_loss",
         "{y} = mean of ½d² where |d| < δ, elsewhere δ(|d| − ½δ), with d = {a} − {b}, δ = {beta}",
         "Near the target the pull grows with the distance, farther out it stays the same",
-        (),
-        (
-            Share("{g} × (d, held between −δ and δ) ÷ {n}", "({as})"),
-            Share("−{g} × (d, held between −δ and δ) ÷ {n}", "({bs})"),
-        ),
+        Share("{g} × (d, held between −δ and δ) ÷ {n}", "({as})"),
+        Share("−{g} × (d, held between −δ and δ) ÷ {n}", "({bs})"),
     ),
-    Rule(
-        ("cross_entropy",),
+    share_rule(
+        "cross_entropy",
         "{y} = mean of −log softmax({a}) at the classes {b}",
         "Each row gets its softmax minus 1 at the true class, divided by the number of rows",
-        (),
-        (Share("{g} × (softmax({a}) − one-hot({b})) ÷ N", "({as})"),),
+        Share("{g} × (softmax({a}) − one-hot({b})) ÷ N", "({as})"),
     ),
-    Rule(
-        ("cross_entropy_of_probabilities_special",),
+    share_rule(
+        "cross_entropy_of_probabilities_special",
         "{y} = mean over rows of −Σ {b}·log softmax({a})",
         "Each row gets its softmax minus the probabilities it should have, divided by the number"
         " of rows",
-        (),
-        (Share("{g} × (softmax({a}) − {b}) ÷ N", "({as})"),),
+        Share("{g} × (softmax({a}) − {b}) ÷ N", "({as})"),
     ),
-    Rule(
-        ("cross_entropy_smoothed_special",),
+    share_rule(
+        "cross_entropy_smoothed_special",
         "{y} = mean of −Σ t·log softmax({a}), t = {eps} shared by all classes, the rest at {b}",
         "Each row gets its softmax minus its smoothed target, divided by the number of rows",
-        (),
-        (Share("{g} × (softmax({a}) − t) ÷ N", "({as})"),),
+        Share("{g} × (softmax({a}) − t) ÷ N", "({as})"),
     ),
     Rule(
-        ("cross_entropy_special",),
+        "cross_entropy_special",
         "{y} = mean of −log softmax({a}) at the classes {b}",
         "Each row that is not ignored gets its softmax minus its target, divided by their number",
     ),
     Rule(
-        ("cross_entropy_weighted",),
+        "cross_entropy_weighted",
         "{y} = weighted mean of −log softmax({a}) at the classes {b}",
         "Each row gets its softmax minus 1 at the true class, times the weight of that class,"
         " divided by the sum of the rows' weights",
     ),
-    Rule(
-        ("nll_loss",),
+    share_rule(
+        "nll_loss",
         "{y} = mean of −{a} at the classes {b}",
         _LOG,
-        (),
-        (Share("{g} × −one-hot({b}) ÷ N", "({as})"),),
+        Share("{g} × −one-hot({b}) ÷ N", "({as})"),
     ),
-    Rule(
-        ("binary_cross_entropy",),
+    share_rule(
+        "binary_cross_entropy",
         "{y} = mean of −({b} ln {a} + (1 − {b}) ln(1 − {a}))",
         "A confident wrong probability gets a huge gradient: it is divided by p(1 − p)",
-        (),
-        (Share("{g} × ({a} − {b}) ÷ ({a}(1 − {a})) ÷ {n}", "({as})"),),
+        Share("{g} × ({a} − {b}) ÷ ({a}(1 − {a})) ÷ {n}", "({as})"),
     ),
-    Rule(
-        ("binary_cross_entropy_with_logits",),
+    share_rule(
+        "binary_cross_entropy_with_logits",
         "{y} = mean of bce(σ({a}), {b})",
         "Each logit gets its probability minus its target: no division, nothing can blow up",
-        (),
-        (Share("{g} × (σ({a}) − {b}) ÷ {n}", "({as})"),),
+        Share("{g} × (σ({a}) − {b}) ÷ {n}", "({as})"),
     ),
-    Rule(
-        ("kl_div",),
+    share_rule(
+        "kl_div",
         "{y} = mean of {b}(ln {b} − {a})",
         "Each log-probability gets −target ÷ N",
-        (),
-        (Share("−{g} × {b} ÷ N", "({as})"),),
+        Share("−{g} × {b} ÷ N", "({as})"),
     ),
-    Rule(
-        ("softmax",),
+    share_rule(
+        "softmax",
         "{y} = e^{a} ÷ Σ e^{a}",
         "What one gains the others lose: the gradients of a row sum to 0",
-        (),
-        (Share("{y} × ({g} − Σ {g}·{y})", "({gs})"),),
+        Share("{y} × ({g} − Σ {g}·{y})", "({gs})"),
     ),
-    Rule(
-        ("log_softmax",),
+    share_rule(
+        "log_softmax",
         "{y} = {a} − ln Σ e^{a}",
         "Each element gets its gradient less its softmax part of the row's sum",
-        (),
-        (Share("{g} − softmax({a})·Σ {g}", "({gs})"),),
+        Share("{g} − softmax({a})·Σ {g}", "({gs})"),
     ),
     Rule(
-        (
-            "poisson_nll_loss",
-            "gaussian_nll_loss",
-            "hinge_embedding_loss",
-            "margin_ranking_loss",
-            "cosine_embedding_loss",
-            "triplet_margin_loss",
-            "multi_margin_loss",
-            "soft_margin_loss",
-            "cosine_similarity",
-            "ctc_loss",
-        ),
+        "poisson_nll_loss gaussian_nll_loss hinge_embedding_loss margin_ranking_loss "
+        "cosine_embedding_loss triplet_margin_loss multi_margin_loss soft_margin_loss "
+        "cosine_similarity ctc_loss",
         "{y} = {op}({all})",
         "It consists of several steps, and the gradient passes back through them one by one",
     ),

@@ -1,142 +1,129 @@
 """Rules of matrix products and other linear algebra."""
 
-from gradscribe.playback.explain.rule import Rule, Share
+from gradscribe.playback.explain.rule import Rule, Share, share_rule
 
 _TURNED = "The gradient by one side is what arrived times the other side, transposed"
 
 RULES = (
-    Rule(
-        ("matmul", "mm", "bmm"),
+    share_rule(
+        "matmul mm bmm",
         "{y} = {a} · {b}",
         _TURNED,
-        (),
-        (Share("{g} · {b}ᵀ", "({gs}) · ({bt})"), Share("{a}ᵀ · {g}", "({at}) · ({gs})")),
+        Share("{g} · {b}ᵀ", "({gs}) · ({bt})"),
+        Share("{a}ᵀ · {g}", "({at}) · ({gs})"),
     ),
-    Rule(
-        ("mv",),
+    share_rule(
+        "mv",
         "{y} = {a} · {b}",
         "The matrix gets the outer product, the vector the transposed product",
-        (),
-        (Share("{g} ⊗ {b}", "({gs}) ⊗ ({bs})"), Share("{a}ᵀ · {g}", "({at}) · ({gs})")),
+        Share("{g} ⊗ {b}", "({gs}) ⊗ ({bs})"),
+        Share("{a}ᵀ · {g}", "({at}) · ({gs})"),
     ),
-    Rule(
-        ("vm",),
+    share_rule(
+        "vm",
         "{y} = {a} · {b}",
         "The vector gets the product with the transposed matrix, the matrix the outer product",
-        (),
-        (Share("{g} · {b}ᵀ", "({gs}) · ({bt})"), Share("{a} ⊗ {g}", "({as}) ⊗ ({gs})")),
+        Share("{g} · {b}ᵀ", "({gs}) · ({bt})"),
+        Share("{a} ⊗ {g}", "({as}) ⊗ ({gs})"),
     ),
-    Rule(
-        ("dot", "vdot", "inner"),
+    share_rule(
+        "dot vdot inner",
         "{y} = {a} · {b}",
         "Each vector's gradient is what arrived times the other vector",
-        (),
-        (Share("{g} × {b}", "({gs}) × ({bs})"), Share("{g} × {a}", "({gs}) × ({as})")),
+        Share("{g} × {b}", "({gs}) × ({bs})"),
+        Share("{g} × {a}", "({gs}) × ({as})"),
     ),
-    Rule(
-        ("outer", "ger"),
+    share_rule(
+        "outer ger",
         "{y} = {a} ⊗ {b}",
         "Each vector's gradient is the matrix that arrived times the other vector",
-        (),
-        (Share("{g} · {b}", "({gs}) · ({bs})"), Share("{g}ᵀ · {a}", "({gt}) · ({as})")),
+        Share("{g} · {b}", "({gs}) · ({bs})"),
+        Share("{g}ᵀ · {a}", "({gt}) · ({as})"),
     ),
-    Rule(
-        ("linear",),
+    share_rule(
+        "linear",
         "{y} = {a} {b}ᵀ + {c}",
         "The input gets the gradient times the weights; the weights get the gradient, transposed,"
         " times the input; the bias gets it summed over the batch",
-        (),
-        (
-            Share("{g} · {b}", "({gs}) · ({bs})"),
-            Share("{g}ᵀ · {a}", "({gt}) · ({as})"),
-            Share("{g}, summed over the batch", "({gs}) → ({cs})"),
-        ),
+        Share("{g} · {b}", "({gs}) · ({bs})"),
+        Share("{g}ᵀ · {a}", "({gt}) · ({as})"),
+        Share("{g}, summed over the batch", "({gs}) → ({cs})"),
     ),
-    Rule(
-        ("addmm", "addmv", "baddbmm"),
+    share_rule(
+        "addmm addmv baddbmm",
         "{y} = {a} + {b} · {c}",
         "The sum passes the gradient on; each factor gets it times the other, transposed",
-        (),
-        (
-            Share("{g}", "({gs}) → ({as})"),
-            Share("{g} · {c}ᵀ", "({gs}) · ({ct})"),
-            Share("{b}ᵀ · {g}", "({bt}) · ({gs})"),
-        ),
+        Share("{g}", "({gs}) → ({as})"),
+        Share("{g} · {c}ᵀ", "({gs}) · ({ct})"),
+        Share("{b}ᵀ · {g}", "({bt}) · ({gs})"),
     ),
     Rule(
-        ("bilinear",),
+        "bilinear",
         "{y} = {a} W {b}",
         "Each side gets the gradient times the weights and the other side",
     ),
     Rule(
-        ("einsum",),
+        "einsum",
         "{y} = einsum({all})",
         "An operand's gradient is such a sum again: what arrived takes its place among the"
         " operands, and its letters become those of the result",
     ),
-    Rule(
-        ("inv", "inverse", "linalg_inv"),
+    share_rule(
+        "inv inverse linalg_inv",
         "{y} = {a}⁻¹",
         "Where the matrix grows its inverse shrinks: the gradient passes the inverse on both sides",
-        (),
-        (Share("−{y}ᵀ · {g} · {y}ᵀ", "({as})"),),
+        Share("−{y}ᵀ · {g} · {y}ᵀ", "({as})"),
     ),
-    Rule(
-        ("det", "linalg_det"),
+    share_rule(
+        "det linalg_det",
         "{y} = det {a}",
         "Each element's slope is its cofactor: the determinant times the inverse, transposed",
-        (),
-        (Share("{g} × {y} × ({a}⁻¹)ᵀ", "() → ({as})"),),
+        Share("{g} × {y} × ({a}⁻¹)ᵀ", "() → ({as})"),
     ),
-    Rule(
-        ("logdet",),
+    share_rule(
+        "logdet",
         "{y} = ln det {a}",
         "The slope of a log determinant is the inverse, transposed",
-        (),
-        (Share("{g} × ({a}⁻¹)ᵀ", "() → ({as})"),),
+        Share("{g} × ({a}⁻¹)ᵀ", "() → ({as})"),
     ),
-    Rule(
-        ("trace",),
+    share_rule(
+        "trace",
         "{y} = sum of the diagonal of {a}",
         "Every element of the diagonal gets the whole gradient, all others get 0",
-        (),
-        (Share("{g} on the diagonal, elsewhere 0", "() → ({as})"),),
+        Share("{g} on the diagonal, elsewhere 0", "() → ({as})"),
     ),
-    Rule(
-        ("solve", "linalg_solve"),
+    share_rule(
+        "solve linalg_solve",
         "{y} with {a} · {y} = {b}",
         "Going back is another system, with the matrix transposed",
-        (),
-        (Share("−u ⊗ {y}, with {a}ᵀ · u = {g}"), Share("u, with {a}ᵀ · u = {g}")),
+        Share("−u ⊗ {y}, with {a}ᵀ · u = {g}"),
+        Share("u, with {a}ᵀ · u = {g}"),
     ),
     Rule(
-        ("cholesky", "linalg_cholesky"),
+        "cholesky linalg_cholesky",
         "{y} with {y} · {y}ᵀ = {a}, lower triangular",
         "The gradient goes back through the triangular factor and comes out symmetric",
     ),
-    Rule(
-        ("svd", "linalg_svd"),
+    share_rule(
+        "svd linalg_svd",
         "{parts} with {a} = U · diag(S) · Vᵀ",
         "A singular value moves with what its two vectors make of a change: uᵀ · change · v",
-        (),
-        (Share("what arrived at the factors, taken back through them"),),
+        Share("what arrived at the factors, taken back through them"),
     ),
-    Rule(
-        ("eigh", "linalg_eigh"),
+    share_rule(
+        "eigh linalg_eigh",
         "{parts} with {a} = V · diag(λ) · Vᵀ",
         "An eigenvalue moves with what its vector makes of a change: vᵀ · change · v",
-        (),
-        (Share("what arrived at the factors, taken back through them"),),
+        Share("what arrived at the factors, taken back through them"),
     ),
-    Rule(
-        ("qr", "linalg_qr"),
+    share_rule(
+        "qr linalg_qr",
         "{parts} with {a} = Q · R",
         "The gradient goes back through both factors: Q is orthogonal, R triangular",
-        (),
-        (Share("what arrived at the factors, taken back through them"),),
+        Share("what arrived at the factors, taken back through them"),
     ),
     Rule(
-        ("attention", "multi_head_attention_forward"),
+        "attention multi_head_attention_forward",
         "{y} = softmax({a} {b}ᵀ ÷ √d) {c}",
         "The values get the gradient by the attention weights; queries and keys by how the weights"
         " would move",

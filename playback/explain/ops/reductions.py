@@ -1,56 +1,52 @@
 """Rules of reductions: sums, means, extremes, norms, variances."""
 
-from gradscribe.playback.explain.rule import Rule, Share, constant_slope
+from gradscribe.playback.explain.rule import Rule, Share, constant_slope, share_rule
 
 _COUNTS = "The result counts or compares: no gradient passes"
 
 RULES = (
     Rule(
-        ("sum", "nansum"),
+        "sum nansum",
         "{y} = sum of {a}",
         "Every element that was added gets the whole gradient of the sum",
         (constant_slope(1),),
         (Share("{g}, repeated for every element", "({gs}) → ({as})"),),
     ),
     Rule(
-        ("mean", "nanmean"),
+        "mean nanmean",
         "{y} = mean of {a}",
         "Every element gets an equal part: the gradient divided by how many were averaged",
         (constant_slope(1),),
         (Share("{g} ÷ {n}, for every element", "({gs}) → ({as})"),),
     ),
-    Rule(
-        ("cumsum",),
+    share_rule(
+        "cumsum",
         "{y} = running sum of {a}",
         "An element is in its own sum and all later ones, and gets the sum of their gradients",
-        (),
-        (Share("{g}, summed from the end", "({gs})"),),
+        Share("{g}, summed from the end", "({gs})"),
     ),
-    Rule(
-        ("prod",),
+    share_rule(
+        "prod",
         "{y} = product of {a}",
         "Each factor gets the gradient times the product of all the others",
-        (),
-        (Share("{g} × the product of the others", "({gs}) → ({as})"),),
+        Share("{g} × the product of the others", "({gs}) → ({as})"),
     ),
     *(
-        Rule(
-            (name,),
+        share_rule(
+            name,
             "{y} = " + which + " of {a}",
             "Only the element that was taken gets the gradient; equal ones share it, all others"
             " get 0",
-            (),
-            (Share("{g} at the chosen place, shared by equal ones", "({gs}) → ({as})"),),
+            Share("{g} at the chosen place, shared by equal ones", "({gs}) → ({as})"),
         )
         for name, which in (("amax", "largest"), ("amin", "smallest"))
     ),
     *(
-        Rule(
-            (name,),
+        share_rule(
+            name,
             "{y} = " + which + " of {a}",
             "Only the element that was taken gets the gradient, all others get 0",
-            (),
-            (Share("{g} at the chosen place, 0 elsewhere", "({gs}) → ({as})"),),
+            Share("{g} at the chosen place, 0 elsewhere", "({gs}) → ({as})"),
         )
         for name, which in (
             ("max", "largest"),
@@ -59,44 +55,39 @@ RULES = (
             ("aminmax", "smallest and largest"),
         )
     ),
-    Rule(
-        ("topk", "sort", "msort", "kthvalue"),
+    share_rule(
+        "topk sort msort kthvalue",
         "{y} = elements of {a} in order",
         "Each gradient goes back to the place its element came from",
-        (),
-        (Share("{g}, put back in place", "({gs}) → ({as})"),),
+        Share("{g}, put back in place", "({gs}) → ({as})"),
     ),
-    Rule(
-        ("norm",),
+    share_rule(
+        "norm",
         "{y} = ‖{a}‖",
         "The gradient points along the vector itself, at length one",
-        (),
-        (Share("{g} × {a} ÷ {y}", "({gs}) → ({as})"),),
+        Share("{g} × {a} ÷ {y}", "({gs}) → ({as})"),
     ),
-    Rule(
-        ("logsumexp",),
+    share_rule(
+        "logsumexp",
         "{y} = ln Σ e^{a}",
         "The gradient is shared out by the softmax of the input",
-        (),
-        (Share("{g} × softmax({a})", "({gs}) → ({as})"),),
+        Share("{g} × softmax({a})", "({gs}) → ({as})"),
     ),
-    Rule(
-        ("var",),
+    share_rule(
+        "var",
         "{y} = variance of {a}",
         "Each element gets a gradient in proportion to its distance from the mean",
-        (),
-        (Share("{g} × 2({a} − mean) ÷ (n − correction)", "({gs}) → ({as})"),),
+        Share("{g} × 2({a} − mean) ÷ (n − correction)", "({gs}) → ({as})"),
     ),
-    Rule(
-        ("std",),
+    share_rule(
+        "std",
         "{y} = standard deviation of {a}",
         "Each element gets a gradient in proportion to its distance from the mean, over the spread",
-        (),
-        (Share("{g} × ({a} − mean) ÷ ((n − correction)·{y})", "({gs}) → ({as})"),),
+        Share("{g} × ({a} − mean) ÷ ((n − correction)·{y})", "({gs}) → ({as})"),
     ),
     *(
-        Rule((name,), "{y} = {a} " + sign + " {b}", _COUNTS)
+        Rule(name, "{y} = {a} " + sign + " {b}", _COUNTS)
         for name, sign in zip("gt lt ge le eq ne".split(), "> < ≥ ≤ = ≠".split(), strict=True)
     ),
-    Rule(("argmax", "argmin", "isnan", "isfinite", "bincount"), "{y} = {op}({all})", _COUNTS),
+    Rule("argmax argmin isnan isfinite bincount", "{y} = {op}({all})", _COUNTS),
 )

@@ -9,6 +9,7 @@ from gradscribe.playback.explain.rule import (
     Slope,
     constant_slope,
     numeric_slope,
+    share_rule,
 )
 
 
@@ -66,7 +67,7 @@ def _hardtanh(n: CallNumbers) -> float:
 
 
 def _curve(name: str, formula: str, words: str, slope: Slope, share: str = "") -> Rule:
-    return Rule((name,), formula, words, (slope,), (Share(share),) if share else ())
+    return Rule(name, formula, words, (slope,), (Share(share),) if share else ())
 
 
 _GATE = "Where the input is above 0 the gradient passes unchanged, elsewhere it stops"
@@ -253,12 +254,11 @@ RULES = (
         "The slope of the softplus is the sigmoid of β times the input",
         Slope("σ(β{a})", _softplus),
     ),
-    Rule(
-        ("softsign",),
+    share_rule(
+        "softsign",
         "{y} = {a} ÷ (1 + |{a}|)",
         "The slope falls with the square of the distance",
-        (),
-        (Share("{g} ÷ (1 + |{a}|)²"),),
+        Share("{g} ÷ (1 + |{a}|)²"),
     ),
     _curve(
         "erf",
@@ -267,10 +267,7 @@ RULES = (
         Slope("2÷√π·e^−{a}²", lambda n: 2 / math.sqrt(math.pi) * math.exp(-(n.x**2))),
     ),
     Rule(
-        ("floor", "ceil", "round", "trunc", "sign", "sgn"),
-        "{y} = whole steps of {a}",
-        _FLAT,
-        (constant_slope(0),),
+        "floor ceil round trunc sign sgn", "{y} = whole steps of {a}", _FLAT, (constant_slope(0),)
     ),
     _curve(
         "frac",

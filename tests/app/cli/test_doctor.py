@@ -15,14 +15,13 @@ SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
 def here(monkeypatch):
     """Record in this process: an engine of its own is tested elsewhere."""
 
-    def record_file(path, *, device="cpu", timeout=60.0, policy=False, is_open=False):
+    def record_source(source, *, filename, device="cpu", timeout=60.0, policy=False, is_open=False):
         asked.append((policy, is_open))
-        source = path.read_text(encoding="utf-8")
         return run.execute(messages.Run(0, source, device=device, timeout=timeout, policy=policy))
 
     asked: list[tuple[bool, bool]] = []
 
-    monkeypatch.setattr("gradscribe.app.cli.record.record_file", record_file)
+    monkeypatch.setattr("gradscribe.app.cli.record.record_source", record_source)
     return asked
 
 

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from gradscribe.app.cli.record import NoDevice, record_file, record_source
-from gradscribe.app.files.documents import Refused
+from gradscribe.app.cli import main as command_line
+from gradscribe.app.cli.exit_codes import REFUSED
+from gradscribe.app.cli.record import NoDevice, record_source
 from gradscribe.app.link import launch
 from gradscribe.engine.protocol import frames
 from gradscribe.engine.protocol import messages as protocol_messages
@@ -17,13 +18,12 @@ from tests.app import torchless
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 
-def test_a_script_is_recorded_and_its_output_streamed(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
+def test_a_script_is_recorded_and_its_output_streamed():
+    script = (
         "import torch\nx = torch.ones(2, requires_grad=True)\nprint('é')\n(x * 3).sum().backward()"
     )
     pieces = []
-    tape = record_file(script, printed=pieces.append)
+    tape = record_source(script, printed=pieces.append)
     assert (tape.status, tape.stdout, "".join(pieces)) == ("ok", "é\n", "é\n")
     assert tape.snapshots[tape.leaves[0].grad].array().tolist() == [3.0, 3.0]
 
@@ -85,8 +85,7 @@ def test_a_device_that_is_not_there_is_refused(quick):
 
 def test_a_file_that_is_no_program_is_refused_before_anything_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(launch, "python_executable", lambda: "no-such-python")
-    with pytest.raises(Refused):
-        record_file(tmp_path / "missing.py")
+    assert command_line.main(["record", str(tmp_path / "missing.py")]) == REFUSED
 
 
 def test_the_same_seed_gives_the_same_numbers():

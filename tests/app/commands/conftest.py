@@ -110,7 +110,7 @@ class Saver:
     """Notes what it was asked."""
 
     def __init__(self):
-        self.saved, self.opened = [], []
+        self.saved, self.opened, self.files = [], [], self
 
     def save(self, path, then):
         self.saved.append(path)

@@ -72,7 +72,7 @@ def test_what_is_no_setup_is_refused_and_nothing_changes(desk, train_link, tmp_p
 
 def test_before_there_is_a_catalogue_an_option_outside_its_part_is_shown_an_example(desk, tmp_path):
     (tmp_path / "a.json").write_text('{"lr": 0.1}')
-    desk.training.catalogue = None
+    desk.training.store.catalogue = None
     with pytest.raises(Refused, match="unknown key 'lr': an option belongs to its part, as in"):
         file.open_path(desk, str(tmp_path / "a.json"))
 

@@ -65,7 +65,7 @@ def test_no_picture_is_made_in_the_turn_that_opens_the_card(comparing, record, q
     assert True not in made_in
     qtbot.waitUntil(lambda: bool(made.left.view.stage().cards and made.right.view.stage().cards))
     assert made_in == [False, False]
-    first = made.differences()[0]
+    first = made.compared.differences[0]
     assert made.right.view.selected() == made.right.key_of(first)
     made.leave()
 
@@ -74,12 +74,12 @@ def test_both_pictures_are_shown_with_what_differs_marked(card):
     for side in (card.left, card.right):
         assert side.view.stage().cards
         assert side.view.color_key().title == "What differs"
-    assert card.list.count() == len(card.differences()) > 0
+    assert card.list.count() == len(card.compared.differences) > 0
     assert card.caption.text() == card.compared.summary()
 
 
 def test_the_first_difference_is_selected_at_first(card):
-    first = card.differences()[0]
+    first = card.compared.differences[0]
     assert card.list.currentRow() == 0
     assert card.left.view.selected() == card.left.key_of(first)
     assert card.right.view.selected() == card.right.key_of(first)
@@ -106,9 +106,9 @@ def test_moving_one_picture_moves_the_other(card):
 
 
 def test_a_difference_stands_at_the_same_height_on_both_sides(card):
-    row = next(n for n, d in enumerate(card.differences()) if d.left and d.right)
+    row = next(n for n, d in enumerate(card.compared.differences) if d.left and d.right)
     card.list.setCurrentRow(row)
-    one = card.differences()[row]
+    one = card.compared.differences[row]
     seen = [
         side.view.camera().box_to_view(side.view.stage().boxes[side.key_of(one)]).center()
         for side in (card.left, card.right)
@@ -117,10 +117,12 @@ def test_a_difference_stands_at_the_same_height_on_both_sides(card):
 
 
 def test_a_click_on_a_card_selects_what_is_listed_of_it(card):
-    last = card.differences()[-1]
+    last = card.compared.differences[-1]
     card.list.setCurrentRow(0)
     card.left.view.picked.emit(card.left.key_of(last))
-    assert card.left.key_of(card.differences()[card.list.currentRow()]) == card.left.key_of(last)
+    assert card.left.key_of(card.compared.differences[card.list.currentRow()]) == card.left.key_of(
+        last
+    )
 
 
 def test_runs_that_are_the_same_say_so(comparing, record):
@@ -179,7 +181,7 @@ def test_the_first_difference_is_looked_for_in_its_own_step(comparing, record, q
     # Both are alike in the first round, and part in the second of three.
     assert made.left._scenes[1].start < made.slider.value() <= made.left._scenes[1].stop
     made.list.setCurrentRow(made.list.count() - 1)
-    last = made.differences()[-1]
+    last = made.compared.differences[-1]
     side = made.left if last.left is not None else made.right
     qtbot.waitUntil(lambda: bool(side.key_of(last)))
     made.leave()
@@ -187,7 +189,7 @@ def test_the_first_difference_is_looked_for_in_its_own_step(comparing, record, q
 
 def test_runs_without_any_event_can_be_shown(comparing):
     made = comparing.show((Tape(), "a"), (Tape(), "b"))
-    assert not made.differences()
+    assert not made.compared.differences
     made.leave()
 
 
@@ -208,14 +210,14 @@ def test_of_very_many_differences_the_first_are_listed_and_the_rest_counted(
     one = f"w = param(1.001)\na0 = param(2.0)\n{lines}"
     made = comparing.show((record(one), "before"), (record(one.replace("1.001", "1.002")), "after"))
     try:
-        count = len(made.differences())
+        count = len(made.compared.differences)
         assert count > MAX_LISTED
         assert made.list.count() == MAX_LISTED + 1
         assert f"{count - MAX_LISTED:,} more" in made.list.item(MAX_LISTED).text()
         assert made.list.verticalScrollBar().maximum() > 0
         made.list.setCurrentRow(MAX_LISTED - 1)
         qtbot.waitUntil(lambda: bool(made.left.view.selected()), timeout=20_000)
-        last = made.differences()[-1]
+        last = made.compared.differences[-1]
         made.left.view.picked.emit(made.left.key_of(last))  # marked, but not listed
     finally:
         made.leave()
@@ -273,10 +275,12 @@ def seen(side, value):
 )
 def test_what_only_one_has_stands_beside_where_both_were_last_the_same(shown, one, other):
     made = shown(*(LAYERS.format(more=more, tail=tail) for more, tail in (one, other)))
-    alone = next(n for n, d in enumerate(made.differences()) if d.left is None or d.right is None)
+    alone = next(
+        n for n, d in enumerate(made.compared.differences) if d.left is None or d.right is None
+    )
     made.list.setCurrentRow(-1)
     made.list.setCurrentRow(alone)
-    pair = next(iter(made.compared.before(made.differences()[alone])))
+    pair = next(iter(made.compared.before(made.compared.differences[alone])))
     both = made.compared.left, made.compared.right
     names = [index.values[value].name for index, value in zip(both, pair, strict=True)]
     assert names[0] == names[1] in ("b", "c")

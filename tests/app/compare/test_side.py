@@ -23,7 +23,7 @@ def sides(qtbot, record):
         qtbot.waitUntil(lambda side=side: bool(side.view.stage().cards))
     yield made
     for side in made:
-        side.close_later()
+        side.scene_builder.close_later()
 
 
 def test_each_side_knows_the_card_of_its_own_value(sides):
@@ -41,7 +41,7 @@ def test_before_there_is_a_picture_nothing_has_a_card(qtbot, record):
     qtbot.addWidget(side.view)
     assert side.card_of(1) == ""
     assert all(side.key_of(one) == "" for one in compared.differences)
-    side.close_later()
+    side.scene_builder.close_later()
 
 
 def test_a_value_came_about_before_the_end_of_its_step(sides):

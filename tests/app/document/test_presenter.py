@@ -80,7 +80,7 @@ def test_each_round_of_a_loop_is_a_scene(settled, link, record):
     found = scenes.scenes(tape)
     assert len(found) == 3
     seen = []
-    settled.presenter.scenery.built.connect(lambda stage: seen.append(stage.picture.title))
+    settled.presenter.scene_builder.built.connect(lambda stage: seen.append(stage.picture.title))
     for scene in found:
         settled.session.move(scene.stop)
     assert seen[-2:] == [found[1].title, found[2].title] or seen == [s.title for s in found[:2]]
@@ -150,8 +150,8 @@ def test_while_a_big_picture_is_made_the_page_has_a_turn_of_its_own(
     show(settled, link, tape)
     assert all(shown is not tape for shown, _ in told)
     qtbot.waitUntil(lambda: (tape, settled.session.view.position) in told)
-    assert settled.presenter.scenery.busy
-    settled.presenter.scenery.close()
+    assert settled.presenter.scene_builder.busy
+    settled.presenter.scene_builder.close()
 
 
 def test_stale_views_are_marked(settled, link):
@@ -256,7 +256,7 @@ def test_a_picture_and_who_selects_a_card_in_it_show_the_page_once(
     def select_last():
         settled.session.select(settled.presenter.picture.cards[-1].key)
 
-    settled.presenter.pictured.connect(select_last)
+    settled.presenter.picture_shown.connect(select_last)
     first = scenes.scenes(settled.session.result.tape)[0]
     settled.session.move(first.stop)
     assert [position for _, position in shown] == [first.stop]

@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.files.documents import Draft, Drafts
+from gradscribe.app.window.window import Window
 from tests.app.fakes import leaves
-from tests.app.homes import Quiet, ahead, press, said, save, sessions, type_in
+from tests.app.homes import ahead, press, said, save, sessions, type_in
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_every_window_that_crashed_is_offered(open_window, crash, tmp_path):
     # All are saved before the disk is looked at.
     last = open_window()
     for one in QApplication.topLevelWidgets():
-        if isinstance(one, Quiet):
+        if isinstance(one, Window):
             one.recovery._saver.flush()
     crash(last, "after")
     after = open_window(home="after")

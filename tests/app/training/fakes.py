@@ -123,7 +123,7 @@ def begun(run_id, setup, task="binary", parent=None, parent_step=0, note=""):
     )
     units = (messages.UnitLayer("0", "Linear", 3),)
     return messages.RunStarted(
-        run_id, setup, task, parameters, units, COLUMNS, LINES, "Sequential()",
+        run_id, setup, task, parameters, units, COLUMNS, LINES,
         ("x1", "x2"), ("class 0", "class 1"), parent, parent_step,
         note,
     )  # fmt: skip
@@ -163,3 +163,10 @@ SGD = Setup(data=Part("moons"), optimizer=Part("sgd", {"lr": 0.1}))
 def other(session, lr):
     """Return the setup of a session with Adam at another learning rate."""
     return replace(session.setup, optimizer=Part("adam", {"lr": lr}))
+
+
+def dress(room, theme):
+    """Give a training page another theme, as the window does."""
+    for part in room.theme_targets():
+        part.set_theme(theme)
+    room.presenter.follow(theme)

@@ -79,7 +79,7 @@ def test_a_failure_is_told_and_the_rooms_go_on(
     window, link, sum_times, faults, qtbot, monkeypatch, owner, name
 ):
     window.show()
-    card, told = show_crash(window, faults), []
+    card, told = show_crash(window.session, window.columns, window.ground, faults), []
     faults.caught.connect(told.append)
     calls = []
 

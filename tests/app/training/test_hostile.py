@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSlider, QT
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
-from tests.app.training.fakes import SGD, array, boundary, data, problem, series
+from tests.app.training.fakes import SGD, array, boundary, data, dress, problem, series
 
 NAN = float("nan")
 
@@ -118,7 +118,7 @@ def test_a_very_long_name_and_message_do_not_widen_the_room(room, train_link):
     word = "x" * 400
     train_link.state(1, 3, "failed", problem=Problem("Error", word, hint=word))
     train_link.received.emit(problem(1, word, "optimizer.lr"))
-    room.presenter.set_theme(room.bar._theme)
+    dress(room, room.bar._theme)
     assert room.minimumSizeHint().width() <= wide + 40
 
 

@@ -23,7 +23,7 @@ class Window:
         self.session = TrainSession(self.link)
         self.writing = FileWriter()
         self.saving = SessionStore(self.session, self.link, self.writing)
-        self.restorer = RunRestorer(self.session, self.link)
+        self.restorer = RunRestorer(self.session, self.link, self.session)
         self.saving.resumed.connect(self.restorer.expect)
         self.notices, self.entered, self.asked = NotificationBar(ground), [], []
         ways = RecoveryContext(

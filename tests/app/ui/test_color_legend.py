@@ -22,19 +22,21 @@ def chip(qtbot):
 def test_it_is_there_only_while_colours_mean_something(chip):
     assert chip.isHidden()
     key = ColorLegend("Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale")
-    chip.show_key(key, Theme.load("light"))
+    chip.show_legend(key, Theme.load("light"))
     assert chip.isVisible()
     assert chip.title.text() == "Gradient norm"
     assert "1e−6" in chip.accessibleDescription()
-    chip.show_key(None, Theme.load("light"))
+    chip.show_legend(None, Theme.load("light"))
     assert chip.isHidden()
 
 
 def test_every_group_has_a_row_and_too_many_are_counted(chip):
     names = tuple(f"net.{n}" for n in range(MAX_GROUPS))
-    chip.show_key(ColorLegend("Module", "groups", groups=names), Theme.load("light"))
+    chip.show_legend(ColorLegend("Module", "groups", groups=names), Theme.load("light"))
     assert chip.bar.rows() == names
-    chip.show_key(ColorLegend("Module", "groups", groups=(*names, "a", "b")), Theme.load("light"))
+    chip.show_legend(
+        ColorLegend("Module", "groups", groups=(*names, "a", "b")), Theme.load("light")
+    )
     assert len(chip.bar.rows()) == MAX_GROUPS
     assert chip.bar.rows()[-1] == "… and 3 more"
 
@@ -47,20 +49,20 @@ def test_bar_and_groups_look_unlike_in_both_themes(chip):
             ColorLegend("a", "amount", ("0 B", "4 B")),
             ColorLegend("a", "groups", groups=("cpu",)),
         ):
-            chip.show_key(key, Theme.load(theme))
+            chip.show_legend(key, Theme.load(theme))
             images.append(chip.bar.grab().toImage())
     assert all(a != b for n, a in enumerate(images) for b in images[:n])
 
 
 def test_done_is_told(chip, qtbot):
-    chip.show_key(ColorLegend("a", "amount", ("0 B", "4 B")), Theme.load("light"))
+    chip.show_legend(ColorLegend("a", "amount", ("0 B", "4 B")), Theme.load("light"))
     with qtbot.waitSignal(chip.ended):
         chip.end_button.click()
 
 
 def test_where_there_is_little_room_the_note_is_a_tip(chip):
     key = ColorLegend("Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale")
-    chip.show_key(key, Theme.load("light"))
+    chip.show_legend(key, Theme.load("light"))
     assert chip.note.isVisible()
     high = chip.height()
     chip.set_compact(True)

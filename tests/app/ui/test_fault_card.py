@@ -27,7 +27,7 @@ def card(settled, faults):
     settled.resize(1200, 800)
     settled.show()
     settled.editor.setFocus()
-    return show_crash(settled, faults)
+    return show_crash(settled.session, settled.columns, settled.ground, faults)
 
 
 def in_columns(card, settled):
@@ -133,5 +133,5 @@ def test_a_card_has_room_in_a_tiny_window(qtbot):
     qtbot.addWidget(ground)
     ground.resize(30, 30)
     card = FaultCard(ground, lambda *_: "")
-    card.tell(FAULT)
+    card.show_fault(FAULT)
     assert card.width() >= 1

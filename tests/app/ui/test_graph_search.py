@@ -65,14 +65,14 @@ def test_a_shape_or_a_bad_number_is_found(window, link, record):
     window.open_first()
     link.answer(record("x = param(0.0)\ny = 1 / x\nz = torch.ones(3, 2) * y\nz.sum().backward()"))
     window.finder.search("3x2")
-    assert {len(window.finder.matches())} == {2}
+    assert {len(window.finder.matches)} == {2}
     window.finder.search("inf")
-    assert window.finder.matches()
+    assert window.finder.matches
 
 
 def test_the_path_follows_the_selection_and_leads_to_a_module(high, qtbot):
     high.finder.search("gelu")
-    path = high.over.crumbs.path()
+    path = high.over.crumbs.path
     assert path[0].title == "net"
     assert path[-1].title == "gelu"
     high.over.crumbs.picked.emit(path[0].key)
@@ -87,7 +87,7 @@ def test_the_path_follows_what_plays_where_nothing_is_selected(high, tower):
     high.session.open_calls(None)
     at = [e.kind for e in tower.events].index("op") + 1
     high.session.move(at)
-    assert high.over.crumbs.path()[0].title == "net"
+    assert high.over.crumbs.path[0].title == "net"
 
 
 def test_control_f_searches_where_the_keyboard_is(high, qtbot):
@@ -122,7 +122,7 @@ def test_the_same_search_holds_for_the_next_run(high, link, tower):
     high.finder.search("gelu")
     high.session.run_now()
     link.answer(tower)
-    assert len(high.finder.matches()) == 12
+    assert len(high.finder.matches) == 12
 
 
 LOOP = """\
@@ -173,7 +173,7 @@ def test_the_search_begins_in_the_step_that_is_shown(looping):
 def test_a_leaf_that_every_step_uses_is_found_where_one_looks(looping):
     looping.session.move(looping.presenter.scenes[2].stop)
     looping.finder.search("w")
-    assert [number for number, match in looping.finder.matches() if match.value is not None] == [2]
+    assert [number for number, match in looping.finder.matches if match.value is not None] == [2]
 
 
 def test_opening_what_hides_a_match_works_in_another_step_too(looping, link, record):

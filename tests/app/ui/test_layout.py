@@ -130,7 +130,7 @@ def test_in_a_narrow_window_centre_and_right_take_turns(qtbot):
     assert centre.isVisible()
     assert not made.right.isVisible()
     assert centre.bar.currentIndex() == 0
-    made.turn_to(True)
+    made.show_right(True)
     made.resize(1400, 700)
     QApplication.sendPostedEvents()
     assert centre.isVisible()
@@ -144,7 +144,7 @@ def test_the_turns_of_a_lesson_leave_the_gutters_of_the_usual_window_alone(qtbot
     before = made.across.sizes()
     made.resize(980, 600)
     made.show_aside(True)
-    made.turn_to(True)
+    made.show_right(True)
     made.remember(settings)
     again = columns(qtbot)
     again.recall(settings)

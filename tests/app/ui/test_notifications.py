@@ -28,7 +28,7 @@ def press(notices, label):
 
 def test_the_strip_hides_where_there_is_nothing_to_say(notices):
     assert notices.isHidden()
-    notices.tell(Notice("a", "Something happened"))
+    notices.post(Notice("a", "Something happened"))
     assert not notices.isHidden()
     assert notices.text.text() == "Something happened"
     notices.hide_button.click()
@@ -37,8 +37,8 @@ def test_the_strip_hides_where_there_is_nothing_to_say(notices):
 
 def test_notices_wait_for_each_other(notices):
     done = []
-    notices.tell(Notice("a", "First", (("Keep", lambda: done.append("kept")),)))
-    notices.tell(Notice("b", "Second"))
+    notices.post(Notice("a", "First", (("Keep", lambda: done.append("kept")),)))
+    notices.post(Notice("b", "Second"))
     assert notices.count.text() == "1 of 2"
     assert labels(notices) == ["Keep"]
     press(notices, "Keep")
@@ -48,9 +48,9 @@ def test_notices_wait_for_each_other(notices):
 
 
 def test_a_matter_stands_in_the_strip_once(notices):
-    notices.tell(Notice("a", "Before"))
-    notices.tell(Notice("b", "Other"))
-    notices.tell(Notice("a", "After"))
+    notices.post(Notice("a", "Before"))
+    notices.post(Notice("b", "Other"))
+    notices.post(Notice("a", "After"))
     assert [one.text for one in notices.waiting] == ["After", "Other"]
     notices.show_now(Notice("b", "Now"))
     assert [one.text for one in notices.waiting] == ["Now", "After"]
@@ -67,7 +67,7 @@ def test_what_is_refused_is_said_and_can_be_tried_again(notices):
         if len(tries) == 1:
             raise Refused("The disk is full")
 
-    notices.tell(Notice("a", "Save?", (("Save", save),)))
+    notices.post(Notice("a", "Save?", (("Save", save),)))
     press(notices, "Save")
     assert notices.text.text() == "The disk is full"
     press(notices, "Save")
@@ -76,7 +76,7 @@ def test_what_is_refused_is_said_and_can_be_tried_again(notices):
 
 
 def test_the_strip_speaks_to_screen_readers_and_leaves_at_escape(notices):
-    notices.tell(Notice("a", "<b>Recovered</b>", more="from a file"))
+    notices.post(Notice("a", "<b>Recovered</b>", more="from a file"))
     assert notices.accessibleName() == "<b>Recovered</b>"
     assert notices.text.textFormat() == Qt.TextFormat.PlainText
     assert notices.card.toolTip() == "from a file"
@@ -85,10 +85,10 @@ def test_the_strip_speaks_to_screen_readers_and_leaves_at_escape(notices):
 
 
 def test_a_long_path_makes_nothing_wider(notices):
-    notices.tell(Notice("a", "short"))
+    notices.post(Notice("a", "short"))
     before = notices.minimumSizeHint().width()
     for text in ("/folder" * 100, "x" * 2000):
-        notices.tell(Notice("a", text))
+        notices.post(Notice("a", text))
         assert notices.minimumSizeHint().width() == before
     assert notices.notice.text == "x" * 2000
 
@@ -96,10 +96,10 @@ def test_a_long_path_makes_nothing_wider(notices):
 def test_what_stays_in_the_strip_is_not_made_anew(notices):
     done = []
     first = Notice("a", "First", (("Keep", lambda: done.append("a")),))
-    notices.tell(first)
+    notices.post(first)
     notices.buttons[0].setText("as it was")
     for key in ("b", "c"):
-        notices.tell(Notice(key, "Other", (("Drop", lambda: done.append("other")),)))
+        notices.post(Notice(key, "Other", (("Drop", lambda: done.append("other")),)))
         assert notices.count.text() == "1 of 2"
         notices.drop(key)
         assert notices.count.isHidden()
@@ -113,7 +113,7 @@ def test_a_choice_of_the_next_notice_is_its_own(notices):
     done = []
     for key in "ab":
         choices = tuple((f"{key}{i}", lambda word=f"{key}{i}": done.append(word)) for i in range(2))
-        notices.tell(Notice(key, key, choices))
+        notices.post(Notice(key, key, choices))
     press(notices, "a1")
     assert labels(notices) == ["b0", "b1"]
     press(notices, "b0")
@@ -154,7 +154,7 @@ def test_what_is_below_the_strip_is_laid_out_once_for_a_notice(seen, qtbot):
     before = below.height()
     below.sizes.clear()
     text = "many words that take more lines than one in a strip so narrow " * 6
-    strip.tell(Notice("a", text, (("Keep", print), ("Drop", print))))
+    strip.post(Notice("a", text, (("Keep", print), ("Drop", print))))
     for key in ("b", "c"):
         strip.drop(key)
     qtbot.waitUntil(lambda: below.height() < before)
@@ -166,7 +166,7 @@ def test_what_is_below_the_strip_is_laid_out_once_for_a_notice(seen, qtbot):
 def test_the_keyboard_leaves_the_choice_that_was_made(seen):
     strip, _ = seen
     for key in "ab":
-        strip.tell(Notice(key, key, (("Keep", lambda: None),)))
+        strip.post(Notice(key, key, (("Keep", lambda: None),)))
     strip.buttons[0].setFocus()
     press(strip, "Keep")
     assert labels(strip) == ["Keep"]
@@ -175,7 +175,7 @@ def test_the_keyboard_leaves_the_choice_that_was_made(seen):
 
 def test_a_mouse_that_is_held_down_chooses_nothing_of_another_notice(seen, qtbot):
     notices, done = seen[0], []
-    notices.tell(Notice("a", "Saved twice", (("Keep", lambda: done.append("kept")),)))
+    notices.post(Notice("a", "Saved twice", (("Keep", lambda: done.append("kept")),)))
     button = notices.buttons[0]
     QTest.mousePress(button, Qt.MouseButton.LeftButton)
     notices.show_now(Notice("b", "Found", (("Discard", lambda: done.append("discarded")),)))

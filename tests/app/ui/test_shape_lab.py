@@ -81,7 +81,7 @@ def test_lines_wait_while_a_program_runs(settled, link, sum_times):
 def test_the_selected_op_is_shown_with_its_own_tensors(settled, link):
     command = next(one for one in load() if one.id == "lab.selected")
     assert not command.when(settled.context)
-    op = next(card for card in settled.presenter._picture.cards if card.op is not None)
+    op = next(card for card in settled.presenter.picture.cards if card.op is not None)
     settled.session.select(op.key)
     assert command.when(settled.context)
     command.run(settled.context)

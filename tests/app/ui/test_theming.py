@@ -161,7 +161,7 @@ class Parts(QWidget):
     def set_theme(self, theme):
         self.dressed = [theme.name] * 3
 
-    def dressing(self, theme):
+    def apply_theme_in_steps(self, theme):
         self.dressed = []
         for _ in range(3):
             self.dressed.append(theme.name)

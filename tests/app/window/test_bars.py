@@ -109,7 +109,7 @@ def test_what_is_said_stands_before_the_caption_and_a_new_problem_before_both(qt
     line.say("Saved x.py")
     assert line.message.text() == "Saved x.py"
     line._quiet.stop()
-    line._hush()
+    line._clear_note()
     line.show_result(Result(), Doc())
     assert line.message.text() == "mul makes L"
 

@@ -220,9 +220,7 @@ def test_a_backward_that_raises_words_without_end_arrives(raised):
     assert arrived(told) == [told]
 
 
-BEGUN = RunStarted(
-    1, Setup(), "classes", (), (), ("loss",), (("forward", "y = model(x)"),), "MLP()"
-)
+BEGUN = RunStarted(1, Setup(), "classes", (), (), ("loss",), (("forward", "y = model(x)"),))
 OPTION = Option("n", "int", 3)
 
 
@@ -250,7 +248,6 @@ def test_what_is_told_of_training_has_an_end(message):
 
 FAR = Problem("E", "m", "", Place(1 << 25, 0, 1 << 25, 1))
 LONG = [
-    replace(BEGUN, model_text=ENDLESS),
     replace(BEGUN, note=ENDLESS),
     replace(BEGUN, lines=(("forward", ENDLESS),)),
     replace(BEGUN, series=("loss", NO_NAME)),

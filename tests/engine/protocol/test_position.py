@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -57,8 +58,8 @@ import os, signal, sys, threading
 sys.path.insert(0, {root!r})
 from gradscribe.engine.protocol import position as standing
 os.setpgrp()
-standing.tell_of_ends(lambda frame: os.write(1, b"%d " % frame.f_lineno))
-standing.tell_of_foreign(lambda frame: os.write(1, b"%d " % frame.f_lineno))
+standing.report_process_ends(lambda frame: os.write(1, b"%d " % frame.f_lineno))
+standing.report_foreign_calls(lambda frame: os.write(1, b"%d " % frame.f_lineno))
 me, thread = os.getpid(), threading.get_ident()
 """
 FATAL = [
@@ -83,7 +84,7 @@ WRONG = ["os.kill()", "os.kill('me', 9)", "signal.raise_signal(None)", "os.killp
 
 def told(line):
     """Run a line as the last of a process; return what was told of it and how it ended."""
-    harness = HARNESS.format(root=os.path.dirname(os.path.dirname(position.__file__)))
+    harness = HARNESS.format(root=str(Path(position.__file__).parents[3]))
     done = subprocess.run(
         [sys.executable, "-c", harness + line], capture_output=True, text=True, check=False
     )

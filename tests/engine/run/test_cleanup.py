@@ -25,7 +25,7 @@ threading.Thread(target=f, daemon=True).start()
 """
 DEAF = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)"
 TAMPERING = (
-    "import gradscribe.engine.run.run\nengine.run._explained = None",
+    "import gradscribe.engine.run.run\ngradscribe.engine.run.run._explained = None",
     "from gradscribe.engine.record.recorder import Recorder\nRecorder.__exit__ = lambda *_: None",
 )
 FORKS = "import os\nfor _ in range(3): os.fork()\nprint('parent')"

@@ -71,7 +71,7 @@ def test_what_counts_elsewhere_counts_the_steps_alone(name, mode):
     assert bool(run.why) == (mode == "captured")
     steps_told, values, _ = run.history.take()
     rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
-    assert printed(script(run.program, 23)) == rows
+    assert printed(script(run, 23)) == rows
 
 
 BACKWARD = """class Grow(torch.autograd.Function):
@@ -115,7 +115,7 @@ def test_what_counts_backward_calls_alone_counts_no_trial_of_the_captured_mode(n
     steps_told, values, _ = run.history.take()
     rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
     straight = TrainingRun(setup.parse(own(SELDOM[name], mode="reference")))
-    assert printed(script(straight.program, 23)) == rows
+    assert printed(script(straight, 23)) == rows
 
 
 CLOCKS = {
@@ -291,7 +291,7 @@ def test_what_counts_for_later_is_seen_before_it_changes_a_number(name):
     assert run.why
     straight, expected = trained(own(WARMED[name], mode="reference"), 60)
     assert rows == expected
-    assert printed(script(straight.program, 60)) == expected
+    assert printed(script(straight, 60)) == expected
 
 
 CONSTANT = {
@@ -323,7 +323,7 @@ WRITING = HEAD.format(made="", done="return self.b(h)").replace(
 def test_going_back_brings_back_the_data_that_forward_wrote_into(mode, batch):
     given = own(WRITING, batch=batch, mode=mode, validate_every=5)
     _, straight = trained(given, 40)
-    assert printed(script(TrainingRun(setup.parse(given)).program, 40)) == straight
+    assert printed(script(TrainingRun(setup.parse(given)), 40)) == straight
     run = TrainingRun(setup.parse(given))
     run.checkpoints.stride = 8
     made = [run.program.tensor(name).clone() for name in ("x_train", "x_val")]

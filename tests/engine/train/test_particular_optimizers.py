@@ -83,7 +83,7 @@ def test_such_a_run_is_its_script(name):
     assert run.advance(40) == 40
     rows = list(enumerate(run.history.recent, 1))
     assert max(loss for _, loss in rows[-5:]) < min(loss for _, loss in rows[:5])
-    assert printed(script(run.program, 40)) == rows
+    assert printed(script(run, 40)) == rows
 
 
 @pytest.mark.parametrize("mode", ["reference", "captured"])

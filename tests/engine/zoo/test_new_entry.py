@@ -84,10 +84,10 @@ def test_a_new_model_is_trained_as_its_script_trains_it(bumps, mode):
     run = trained(given, 9)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(script(run.program, 9), "script.py", "exec"), {"__name__": "__main__"})
+        exec(compile(script(run, 9), "script.py", "exec"), {"__name__": "__main__"})
     losses = [float(line.split()[1]) for line in out.getvalue().splitlines()]
     assert losses == list(run.history.recent)
-    assert "class Bumps" in script(run.program, 9)
+    assert "class Bumps" in script(run, 9)
 
 
 def test_a_new_model_refuses_data_that_it_does_not_take(bumps):

@@ -72,7 +72,7 @@ def test_the_table_shows_what_the_program_prints(index):
     for position, told in prints(index):
         rows = {row.name: row.value_id for row in track.value_rows(index, position)}
         for name, numbers in zip(NAMES, told, strict=True):
-            shown = index.snapshot(index.numbers(rows[name], position))
+            shown = index.snapshot(index.snapshot_at(rows[name], position))
             assert shown.array().tolist() == numbers, name
 
 

@@ -80,13 +80,13 @@ def test_positions_go_together_and_come_back():
     found = compared(BASE, "z = param(1.0)\n" + BASE)
     left, right = found.left.tape, found.right.tape
     assert found.matching_position(0) == 0
-    assert found.across(len(left.events)) == len(right.events)
+    assert found.matching_position(len(left.events)) == len(right.events)
     for op, name in enumerate(("mul", "tanh")):
         here, there = found.left.op_events[op] + 1, found.right.op_events[op] + 1
         assert left.ops[op].op == name
-        assert found.across(here) == there
-        assert found.across(there, from_left=False) == here
-    steps = [found.across(p) for p in range(len(left.events) + 1)]
+        assert found.matching_position(here) == there
+        assert found.matching_position(there, from_left=False) == here
+    steps = [found.matching_position(p) for p in range(len(left.events) + 1)]
     assert steps == sorted(steps)
 
 

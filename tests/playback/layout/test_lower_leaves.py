@@ -1,7 +1,7 @@
 from gradscribe.playback.layout.grid import LayeredGrid
 from gradscribe.playback.layout.level import BEND, LEAF, OP, LevelEdge, LevelNode
 from gradscribe.playback.layout.lower_leaves import lower_leaves
-from gradscribe.playback.layout.order import order_rows
+from gradscribe.playback.layout.order import RowOrderer
 from gradscribe.playback.layout.place import place
 from tests.bench.layout_measure import crossings, lines_of
 from tests.playback.drafts import Draft, assert_sound, centre, neuron
@@ -20,7 +20,7 @@ def skip_grid():
     ]
     grid = LayeredGrid(nodes, [0, 0, 1, 2])
     grid.add_edges(edges, set(), trunks=False)
-    order_rows(grid, lambda: None)
+    RowOrderer(grid, lambda: None).run()
     return grid, edges
 
 

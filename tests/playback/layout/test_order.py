@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from gradscribe.playback.layout.grid import LayeredGrid
 from gradscribe.playback.layout.layers import assign_layers
 from gradscribe.playback.layout.level import LEAF, OP, Cancelled, LevelEdge, LevelNode
-from gradscribe.playback.layout.order import order_rows
+from gradscribe.playback.layout.order import RowOrderer
 
 
 def ordered(count: int, inputs: dict[int, tuple[int, ...]]) -> LayeredGrid:
@@ -18,7 +18,7 @@ def ordered(count: int, inputs: dict[int, tuple[int, ...]]) -> LayeredGrid:
     ]
     grid = LayeredGrid(nodes, assign_layers(nodes, edges))
     grid.add_edges(edges, set(), trunks=True)
-    order_rows(grid, lambda: None)
+    RowOrderer(grid, lambda: None).run()
     return grid
 
 
@@ -84,4 +84,4 @@ def test_the_search_stops_when_the_caller_gives_up():
     grid = LayeredGrid(nodes, assign_layers(nodes, edges))
     grid.add_edges(edges, set(), trunks=True)
     with pytest.raises(Cancelled):
-        order_rows(grid, stop)
+        RowOrderer(grid, stop).run()

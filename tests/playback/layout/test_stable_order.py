@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gradscribe.playback.layout.grid import LayeredGrid
 from gradscribe.playback.layout.level import OP, LevelEdge, LevelNode
-from gradscribe.playback.layout.stable_order import order_rows_stably
+from gradscribe.playback.layout.stable_order import StableRowOrderer
 
 
 def grid_of(layers: list[int], pairs: list[tuple[int, int]]) -> LayeredGrid:
@@ -22,16 +22,16 @@ def nothing() -> None:
 
 def test_what_is_held_keeps_its_order_although_wires_cross():
     grid = grid_of([0, 0, 1, 1], [(0, 3), (1, 2)])
-    order_rows_stably(grid, nothing, [0.0, 1.0, 0.0, 1.0], [True] * 4)
+    StableRowOrderer(grid, nothing, [0.0, 1.0, 0.0, 1.0], [True] * 4).run()
     assert grid.rows == [[0, 1], [2, 3]]
     assert grid.crossings() == 1
 
 
 def test_what_is_new_goes_where_it_crosses_nothing():
     grid = grid_of([0, 0, 0, 1, 1, 1], [(0, 3), (1, 4), (2, 5)])
-    order_rows_stably(
+    StableRowOrderer(
         grid, nothing, [0.0, 1.0, 2.0, 0.0, 9.0, 2.0], [True, True, True, True, False, True]
-    )
+    ).run()
     assert grid.rows == [[0, 1, 2], [3, 4, 5]]
 
 
@@ -52,7 +52,7 @@ def test_held_nodes_of_a_row_never_pass_each_other(seed):
     held = [rng.random() < 0.7 for _ in range(count)]
     grid = grid_of(layers, pairs)
     padded = places + [rng.uniform(0, 100) for _ in range(len(grid.layer) - count)]
-    order_rows_stably(grid, nothing, padded, held)
+    StableRowOrderer(grid, nothing, padded, held).run()
     assert sorted(node for row in grid.rows for node in row) == list(range(len(grid.layer)))
     for row in grid.rows:
         there = [places[node] for node in row if node < count and held[node]]

@@ -8,7 +8,7 @@ from gradscribe.playback.layout.blocks import BEND_GAP, SAME_GAP
 from gradscribe.playback.layout.grid import LayeredGrid
 from gradscribe.playback.layout.layers import assign_layers
 from gradscribe.playback.layout.level import LEAF, OP, LevelEdge, LevelNode
-from gradscribe.playback.layout.order import order_rows
+from gradscribe.playback.layout.order import RowOrderer
 from gradscribe.playback.layout.x_positions import assign_x
 
 GAP = 40.0
@@ -28,7 +28,7 @@ def laid(
     ]
     grid = LayeredGrid(nodes, assign_layers(nodes, edges))
     grid.add_edges(edges, set(), trunks=True)
-    order_rows(grid, lambda: None)
+    RowOrderer(grid, lambda: None).run()
     return grid, assign_x(grid, GAP, lambda: None)
 
 

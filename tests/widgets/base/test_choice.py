@@ -23,7 +23,7 @@ def box(qtbot):
 def told(box):
     option = QStyleOptionComboBox()
     box.initStyleOption(option)
-    return box.words(option)
+    return box.elided_text(option)
 
 
 def test_a_word_without_room_ends_in_an_ellipsis(box):

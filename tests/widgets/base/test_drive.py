@@ -18,8 +18,8 @@ def test_one_bit_is_made_at_a_time_and_what_they_made_is_kept():
     assert not happened, "nothing is made before it is asked for"
     for done, _ in enumerate(bits, 1):
         assert happened == list(range(done))
-        assert not hasattr(bits, "made"), "nothing is made yet"
-    assert bits.result == "result"
+        assert not hasattr(bits, "result"), "nothing is made yet"
+    assert bits.result == "made"
 
 
 def test_all_at_once_is_what_the_bits_make():

@@ -287,5 +287,5 @@ def test_another_theme_is_put_on_pane_by_pane(inspector):
     def dark_ones():
         return [pane.theme.name for pane in inspector.panes].count("dark")
 
-    dressed = [dark_ones() for _ in inspector.dressing(dark)]
+    dressed = [dark_ones() for _ in inspector.apply_theme_in_steps(dark)]
     assert dressed == list(range(1, len(inspector.panes) + 1))

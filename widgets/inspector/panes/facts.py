@@ -1,13 +1,14 @@
 """The facts pane: properties of a tensor, an op or a module, and its source line."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QFrame
 
 from gradscribe.engine.protocol.tape import Node, Op, Tape, Value
 from gradscribe.playback.tape import event_text, saved_memory
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
 from gradscribe.playback.text import symbols
+from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes.page import InspectorPage
@@ -32,16 +33,11 @@ class FactsPane(Pane):
         self._source = QFrame(self)
         self._source.setProperty("row", "soft")
         self.code = Label("code", "", self._source)
-        self.link = QPushButton("", self._source)
-        self.link.setProperty("link", True)
+        self.link = push_button("", self._source, self._go, "link", tip="Go to this line")
         self.link.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.link.setToolTip("Go to this line")
-        self.link.clicked.connect(self._go)
         self._line = 0
-        row = QHBoxLayout(self._source)
-        row.setContentsMargins(10, 7, 10, 7)
-        row.addWidget(self.code, 1)
-        row.addWidget(self.link, 0, Qt.AlignmentFlag.AlignTop)
+        link = (self.link, Qt.AlignmentFlag.AlignTop)
+        hbox(self._source, (self.code, 1), link, margins=(10, 7, 10, 7))
         self.column.addWidget(self._rows)
         self.column.addWidget(self._source)
 

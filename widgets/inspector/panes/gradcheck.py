@@ -2,13 +2,14 @@
 
 import math
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.messages import Gradchecked, JacobianPair
 from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
+from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes.page import InspectorPage
@@ -27,26 +28,18 @@ class GradcheckBlock(QWidget):
         super().__init__(pane)
         self._op = 0
         self.words = Label("words", "", self)
-        self.button = QPushButton("", self)
-        self.button.setToolTip("Compare its backward with finite differences of its forward")
+        tip = "Compare its backward with finite differences of its forward"
+        self.button = push_button(
+            "", self, lambda: pane.gradcheck_requested.emit(self._op), tip=tip
+        )
         self.button.setMinimumWidth(1)
-        self.button.clicked.connect(lambda: pane.gradcheck_requested.emit(self._op))
         self.good = Label("good", "✓ agrees", self).fit_text()
         self.bad = Label("warning", "✗ differs", self).fit_text()
         self.rows = RowList(self, 0)
         self.matrices = Label("code", "", self)
         self.note = Label("caption", "", self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        column.addWidget(self.words)
-        line = QHBoxLayout()
-        for pill in (self.good, self.bad, self.button):
-            line.addWidget(pill)
-        line.addStretch(1)
-        column.addLayout(line)
-        for part in (self.rows, self.matrices, self.note):
-            column.addWidget(part)
+        line = hbox(None, self.good, self.bad, self.button, STRETCH)
+        vbox(self, self.words, line, self.rows, self.matrices, self.note, spacing=5)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""

@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes.page import InspectorPage, Side, to_float64
@@ -49,8 +50,7 @@ class HistogramBars(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the bars, the base line and the limits."""
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self.theme.line)
             painter.drawRect(QRectF(0, HEIGHT, self.width(), 1))
@@ -71,8 +71,6 @@ class HistogramBars(QWidget):
                     painter.drawText(below, Qt.AlignmentFlag.AlignRight, axis_label(self.high))
             else:
                 painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "no finite numbers")
-        finally:
-            painter.end()
 
 
 def binned(
@@ -132,8 +130,7 @@ class HistogramPane(Pane):
 
     def __init__(self) -> None:
         super().__init__()
-        row = QHBoxLayout()
-        row.setSpacing(14)
+        row = hbox(None, spacing=14)
         self.bars: dict[Side, HistogramBars] = {}
         self.boxes: dict[Side, QWidget] = {}
         sides: tuple[tuple[Side, str, str], ...] = (
@@ -142,10 +139,7 @@ class HistogramPane(Pane):
         )
         for side, title, role in sides:
             box = QWidget(self)
-            column = QVBoxLayout(box)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(4)
-            column.addWidget(Label(role, title, box))
+            column = vbox(box, Label(role, title, box), spacing=4)
             self.bars[side] = HistogramBars(box)
             self.boxes[side] = box
             column.addWidget(self.bars[side])

@@ -8,12 +8,12 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QHeaderView,
-    QPushButton,
     QTableView,
     QWidget,
 )
 
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.boxes import push_button
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes.page import InspectorPage, as_matrix
@@ -86,9 +86,8 @@ class NumbersPane(Pane):
     def __init__(self) -> None:
         super().__init__()
         self._note = Label("caption", "", self)
-        self.fetch = QPushButton("Fetch all numbers", self)
-        self.fetch.setToolTip("Ask the engine for every number of this tensor")
-        self.fetch.clicked.connect(self._fetch)
+        tip = "Ask the engine for every number of this tensor"
+        self.fetch = push_button("Fetch all numbers", self, self._fetch, tip=tip)
         self.model = NumbersModel(self)
         self.view = QTableView(self)
         self.view.setModel(self.model)

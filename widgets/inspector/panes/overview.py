@@ -1,9 +1,9 @@
 """The head of the inspector: title, value or gradient, a scalar's number, the slice."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QWidget
 
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label
 from gradscribe.widgets.inspector.panes import titles
 from gradscribe.widgets.inspector.panes.page import InspectorPage, Side
@@ -23,18 +23,15 @@ class OverviewPane(Pane):
         self.heading = Heading("Inspector", "", self)
         self.column.addWidget(self.heading)
         self._tabs = QWidget(self)
-        row = QHBoxLayout(self._tabs)
-        row.setContentsMargins(0, 4, 0, 2)
-        row.setSpacing(6)
+        row = hbox(self._tabs, margins=(0, 4, 0, 2), spacing=6)
         self._group = QButtonGroup(self)
         self.value_tab = self._tab("Value", "value", row)
         self.gradient_tab = self._tab("Gradient", "gradient", row)
         row.addStretch(1)
-        self._number = Label("big", "", self)
-        self._gradient = Label("big-gradient", "", self)
+        self._number = Label("big", "", self).selectable()
+        self._gradient = Label("big-gradient", "", self).selectable()
         self._absent = Label("absent", "", self)
         self._sum = Label("gradient", "", self)
-        self._selectable(self._number, self._gradient)
         for widget in (self._tabs, self._number, self._gradient, self._absent, self._sum):
             self.column.addWidget(widget)
         self._slices = QWidget(self)
@@ -42,18 +39,14 @@ class OverviewPane(Pane):
         self.column.addWidget(self._slices)
 
     def _tab(self, text: str, side: Side, row: QHBoxLayout) -> QPushButton:
-        button = QPushButton(text, self._tabs)
+        tip = f"Show the {side} of what is selected"
+        button = push_button(
+            text, self._tabs, lambda: self.side_requested.emit(side), "tab", tip=tip
+        )
         button.setCheckable(True)
-        button.setProperty("tab", True)
-        button.setToolTip(f"Show the {side} of what is selected")
-        button.clicked.connect(lambda: self.side_requested.emit(side))
         self._group.addButton(button)
         row.addWidget(button)
         return button
-
-    def _selectable(self, *labels: Label) -> None:
-        for label in labels:
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def show_page(self, page: InspectorPage) -> bool:
         """Show title, side and number; only the title for a page without a value."""
@@ -94,8 +87,7 @@ class SliceSelector:
         self._pane = pane
         self._shape: tuple[int, ...] = ()
         self._setters: list[list[QPushButton] | QSpinBox] = []
-        self._column = QHBoxLayout(host)
-        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column = hbox(host)
         self._box: QWidget | None = None
 
     def show_shape(self, shape: tuple[int, ...], chosen: tuple[int, ...]) -> None:
@@ -119,18 +111,13 @@ class SliceSelector:
         self._shape, self._setters = leading, []
         self._box = QWidget(self._host)
         self._column.addWidget(self._box)
-        column = QVBoxLayout(self._box)
-        column.setContentsMargins(0, 2, 0, 2)
-        column.setSpacing(4)
+        column = vbox(self._box, margins=(0, 2, 0, 2), spacing=4)
         for dim, size in enumerate(leading):
             column.addWidget(self._row(dim, size))
 
     def _row(self, dim: int, size: int) -> QWidget:
         row = QWidget(self._box)
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(4)
-        line.addWidget(Label("caption", f"dim {dim}", row).fit_text())
+        line = hbox(row, Label("caption", f"dim {dim}", row).fit_text(), spacing=4)
         if size <= BUTTONS_UP_TO:
             self._setters.append(self._buttons(dim, size, row, line))
         else:

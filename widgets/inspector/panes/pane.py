@@ -3,8 +3,9 @@
 from abc import abstractmethod
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector.panes.page import InspectorPage
 
@@ -40,9 +41,7 @@ class Pane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(6)
+        self.column = vbox(self, spacing=6)
         self._seen: object = None
         self._shown = False
 

@@ -12,8 +12,9 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import breakable
 from gradscribe.widgets.base.theme import Theme
 
@@ -164,8 +165,7 @@ class RowWidget(QWidget):
         }[line.tone]
         place = self.place(self.width())
         label_font, text_font, number_font = self.fonts()
-        painter = QPainter(self)
-        try:
+        with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if fill is not None:
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -181,8 +181,6 @@ class RowWidget(QWidget):
                 painter.drawText(
                     box.adjusted(0, 0, 1, 1), Qt.TextFlag.TextWordWrap, breakable(text, _RUN)
                 )
-        finally:
-            painter.end()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Open the menu that copies the row."""
@@ -207,9 +205,7 @@ class RowList(QWidget):
         super().__init__(parent)
         self._rows: list[RowWidget] = []
         self._theme = Theme.load("light")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(spacing)
+        self._column = vbox(self, spacing=spacing)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""

@@ -80,15 +80,12 @@ class MarkStamps:
             inside = ((code % fine + 0.5) / fine, (code // fine % fine + 0.5) / fine)
             wanted.append((marks[code // fine**2], inside, ratio))
         stamps = self._stamps(wanted)
-        painter = QPainter(layer)
-        try:
+        with QPainter(layer) as painter:
             for (x, y), kind in zip(corner.astype(int).tolist(), kinds.tolist(), strict=True):
                 stamp = stamps[kind]
                 away, side = stamp.reach, 2 * stamp.reach + 1
                 place = stamp.left, stamp.top, side, side
                 painter.drawPixmap(x - away, y - away, stamp.sheet, *place)
-        finally:
-            painter.end()
         layer.setDevicePixelRatio(ratio)
         return layer
 
@@ -119,8 +116,8 @@ def _sheet(wanted: Sequence[_Key]) -> list[_Stamp]:
     rows = -(-len(wanted) // ACROSS)
     sheet = QPixmap(step * min(len(wanted), ACROSS), step * rows)
     sheet.fill(Qt.GlobalColor.transparent)
-    painter, made = QPainter(sheet), []
-    try:
+    made = []
+    with QPainter(sheet) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for at, ((mark, inside, ratio), reach) in enumerate(zip(wanted, reaches, strict=True)):
             left, top = step * (at % ACROSS), step * (at // ACROSS)
@@ -130,6 +127,4 @@ def _sheet(wanted: Sequence[_Key]) -> list[_Stamp]:
             point = QPointF((reach + inside[0]) / ratio, (reach + inside[1]) / ratio)
             draw_mark(painter, mark.shape, point, mark.size)
             made.append(_Stamp(sheet, left, top, reach))
-    finally:
-        painter.end()
     return made

@@ -109,7 +109,6 @@ class BoundaryPlot(Plot):
         self._key = ClassLegend(self.canvas)
         self._key.named.connect(self.named)
         self._held: int | None = None
-        self._mouse: QPointF | None = None
         self._data = ""
         """The name of the data set that is shown."""
         self._make_tools()
@@ -153,7 +152,7 @@ class BoundaryPlot(Plot):
         """Fit the plane to the next ground if the data have another ``name``."""
         if name != self._data:
             self._data = name
-            self.refit()
+            self._refits = True
 
     def show_ground(self, ground: Ground | None) -> None:
         """Show the model's output; None if there is none yet."""
@@ -165,10 +164,6 @@ class BoundaryPlot(Plot):
             self.domain = _union(self.domain, ground.domain) if held else ground.domain
         self._image = None
         self.refresh()
-
-    def refit(self) -> None:
-        """Fit the plane to the next ground."""
-        self._refits = True
 
     @property
     def held(self) -> Box | None:
@@ -276,16 +271,16 @@ class BoundaryPlot(Plot):
             yield shape, self.theme.ink2, VALIDATION
 
     def _draw_hover(self, painter: QPainter, room: QRectF) -> None:
-        if self._mouse is None or self._held is not None or not room.contains(self._mouse):
+        if self.mouse is None or self._held is not None or not room.contains(self.mouse):
             return
-        x, y = self._place(self._mouse)
+        x, y = self._place(self.mouse)
         words = [f"({formatting.number(x, 2)}, {formatting.number(y, 2)})"]
         colors = [self.theme.ink]
         if self._ground is not None:
             for output, color in _said(self._ground, x, y, self._points, self.theme):
                 words.append(output)
                 colors.append(color)
-        draw_bubble(painter, room, self._mouse, words, colors, self.theme)
+        draw_bubble(painter, room, self.mouse, words, colors, self.theme)
 
     # Mouse
 
@@ -305,16 +300,9 @@ class BoundaryPlot(Plot):
 
     def handle(self, happened: QEvent) -> bool:
         """Show the output under the mouse; draw, drag and remove points if ``editable``."""
-        if happened.type() == QEvent.Type.Leave:
-            self._mouse = None
-            self.refresh()
-            return False
-        if not isinstance(happened, QMouseEvent):
-            return False
-        self._mouse = happened.position()
-        if self.editable:
-            self._edit(happened)
-        self.refresh()
+        mouse = self.follow_mouse(happened)
+        if mouse is not None and self.editable:
+            self._edit(mouse)
         return False
 
     def _edit(self, happened: QMouseEvent) -> None:

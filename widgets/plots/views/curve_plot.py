@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
@@ -19,16 +19,14 @@ from gradscribe.widgets.plots.drawing.polylines import (
     draw_polyline,
     draw_range,
     finite_points,
-    to_points,
     vertical_travel,
     with_dash_gaps,
 )
 from gradscribe.widgets.plots.plot import (
     EDGE,
+    AxesFrame,
     Plot,
-    draw_bottom_axis,
     draw_dot,
-    draw_left_axis,
     draw_placeholder,
     plot_frame,
 )
@@ -61,17 +59,6 @@ class PlotCurve:
     """Written at its end."""
 
 
-@dataclass
-class _Drawn:
-    """Geometry of the last painting."""
-
-    x: Axis = field(default_factory=lambda: Axis(0, 1))
-    y: Axis = field(default_factory=lambda: Axis(0, 1))
-    area: QRectF = field(default_factory=QRectF)
-    lone: list[tuple[QPointF, QColor]] = field(default_factory=list)
-    """Curves of one point."""
-
-
 class CurvePlot(Plot):
     """A plot of curves over steps."""
 
@@ -85,14 +72,15 @@ class CurvePlot(Plot):
         self.log = log
         self.smoothing = 0.0
         """Time constant of the smoothing, as a share of the visible steps."""
-        self.placeholder = "Nothing yet"
         self.is_keyed = False
         """True to show a legend below the plot."""
         self._position: float | None = None
-        self._curves: tuple[PlotCurve, ...] = ()
+        self.curves: tuple[PlotCurve, ...] = ()
         self._range: tuple[float, float] | None = None
-        self._drawn = _Drawn()
-        self._mouse: QPointF | None = None
+        self._drawn = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
+        """The axes as drawn last."""
+        self._lone: list[tuple[QPointF, QColor]] = []
+        """Curves of one point."""
 
     @property
     def position(self) -> float | None:
@@ -107,12 +95,8 @@ class CurvePlot(Plot):
 
     def set_curves(self, curves: Sequence[PlotCurve]) -> None:
         """Show these curves, the last on top."""
-        self._curves = tuple(curves)
+        self.curves = tuple(curves)
         self.refresh()
-
-    def curves(self) -> tuple[PlotCurve, ...]:
-        """Return the curves."""
-        return self._curves
 
     def set_log(self, log: bool) -> None:
         """Use a logarithmic or a linear axis."""
@@ -138,9 +122,9 @@ class CurvePlot(Plot):
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw axes, curves, and the values under the mouse."""
-        shown = [curve for curve in self._curves if len(curve.series)]
+        shown = [curve for curve in self.curves if len(curve.series)]
         if not shown:
-            draw_placeholder(painter, area, self.theme, self.placeholder)
+            draw_placeholder(painter, area, self.theme, "Nothing yet")
             return
         if self.is_keyed:
             entries = [(curve.name, curve.color, curve.dashes) for curve in shown]
@@ -152,10 +136,8 @@ class CurvePlot(Plot):
         y = self._y_axis([rows for _, rows in parts])
         ticks = y.ticks(max(2, round(area.height() / 44)))
         frame = plot_frame(area, 8, ticks, self.theme)
-        x = Axis(low, high)
-        self._drawn = _Drawn(x, y, frame)
-        draw_left_axis(painter, frame, y, self.theme, ticks)
-        draw_bottom_axis(painter, frame, x, self.theme, whole=True)
+        self._drawn, self._lone = AxesFrame(frame, Axis(low, high), y), []
+        self._drawn.draw(painter, self.theme, ticks, whole=True)
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
         shaded = {id(curve) for curve in [c for c in shown if c.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
@@ -164,10 +146,10 @@ class CurvePlot(Plot):
                 self._draw_swing(painter, curve, steps, rows)
             self._draw_curve(painter, curve, smooth, steps, rows)
             if curve.label:
-                self._draw_label(painter, frame, curve, self._points(steps, rows[2]))
+                self._draw_label(painter, frame, curve, self._drawn.points(steps, rows[2]))
         self._draw_position(painter, frame)
         painter.setClipping(False)
-        for point, color in self._drawn.lone:
+        for point, color in self._lone:
             draw_dot(painter, point, color, self.theme.panel)
         self._draw_hover(painter, frame, shown)
 
@@ -188,11 +170,6 @@ class CurvePlot(Plot):
             return axis_around(math.nan, math.nan, self.log)
         return axis_around(float(finite.min()), float(finite.max()), self.log)
 
-    def _points(self, steps: NDArray[np.float64], y: NDArray[np.floating]) -> PixelPoints:
-        drawn = self._drawn
-        across = drawn.area.left() + drawn.x.share(steps) * drawn.area.width()
-        return to_points(across, drawn.area.bottom() - drawn.y.share(y) * drawn.area.height())
-
     def _draw_curve(
         self,
         painter: QPainter,
@@ -202,10 +179,10 @@ class CurvePlot(Plot):
         rows: NDArray[np.float32],
     ) -> None:
         # As coarse as the smoothing window: finer details are not visible.
-        fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self._curves))))
+        fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self.curves))))
         stride = max(1, -(-steps.size // fine))
         line = exponential_average(rows[2], smooth * steps.size)[::stride]
-        points = self._points(steps[::stride], line)
+        points = self._drawn.points(steps[::stride], line)
         thick = vertical_travel(points) < LONGEST_THICK
         pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
@@ -217,7 +194,7 @@ class CurvePlot(Plot):
         draw_polyline(painter, points)
         if np.count_nonzero(~np.isnan(points[:, 0])) == 1:
             # A line of a single point would be nearly invisible.
-            self._drawn.lone.append((finite_points(points)[0], curve.color))
+            self._lone.append((finite_points(points)[0], curve.color))
 
     def _draw_label(
         self, painter: QPainter, frame: QRectF, curve: PlotCurve, points: PixelPoints
@@ -248,11 +225,11 @@ class CurvePlot(Plot):
         """Draw the raw numbers, thin and pale; without antialiasing, which is expensive."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(QPen(faded(curve.color, 0.42), 1))
-        least = self._points(steps, rows[0])
+        least = self._drawn.points(steps, rows[0])
         if np.array_equal(rows[0], rows[1], equal_nan=True):
             draw_polyline(painter, least)
         else:
-            draw_range(painter, least, self._points(steps, rows[1]))
+            draw_range(painter, least, self._drawn.points(steps, rows[1]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
@@ -268,9 +245,9 @@ class CurvePlot(Plot):
     # Mouse
 
     def _draw_hover(self, painter: QPainter, frame: QRectF, shown: Sequence[PlotCurve]) -> None:
-        if self._mouse is None or not frame.adjusted(-4, -8, 4, 4).contains(self._mouse):
+        if self.mouse is None or not frame.adjusted(-4, -8, 4, 4).contains(self.mouse):
             return
-        step = self._step_at(self._mouse)
+        step = self._drawn.x_at(self.mouse)
         lines, at = [], step
         for curve in reversed(shown):
             near = curve.series.nearest(step)
@@ -282,7 +259,9 @@ class CurvePlot(Plot):
         painter.setPen(QPen(self.theme.line_strong, 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
         for curve, near in lines:
-            for point in finite_points(self._points(np.array([near[0]]), np.array([near[1]]))):
+            for point in finite_points(
+                self._drawn.points(np.array([near[0]]), np.array([near[1]]))
+            ):
                 if frame.adjusted(-1, -1, 1, 1).contains(point):
                     draw_dot(painter, point, curve.color, self.theme.panel)
         words = [
@@ -290,35 +269,25 @@ class CurvePlot(Plot):
             *(f"{c.name}  {formatting.number(n[1])}" for c, n in lines[:LISTED]),
         ]
         colors = [self.theme.surface, *(c.color for c, _ in lines[:LISTED])]
-        draw_bubble(painter, frame, QPointF(x, self._mouse.y()), words, colors, self.theme)
-
-    def _step_at(self, at: QPointF) -> float:
-        area = self._drawn.area
-        return self._drawn.x.number((at.x() - area.left()) / max(1.0, area.width()))
+        draw_bubble(painter, frame, QPointF(x, self.mouse.y()), words, colors, self.theme)
 
     def handle(self, happened: QEvent) -> bool:
         """Follow the mouse; zoom with the wheel, show all steps on a double click."""
-        kind = happened.type()
-        if kind == QEvent.Type.Leave:
-            self._mouse = None
-            self.refresh()
-        elif isinstance(happened, QMouseEvent):
-            self._mouse = happened.position()
-            self.refresh()
-            if kind == QEvent.Type.MouseButtonDblClick:
-                self.fit()
-            elif kind == QEvent.Type.MouseButtonRelease and self._curves:
-                self.step_picked.emit(max(0, round(self._step_at(happened.position()))))
-        elif isinstance(happened, QWheelEvent) and self._curves:
+        kind, mouse = happened.type(), self.follow_mouse(happened)
+        if kind == QEvent.Type.MouseButtonDblClick:
+            self.fit()
+        elif mouse is not None and kind == QEvent.Type.MouseButtonRelease and self.curves:
+            self.step_picked.emit(max(0, round(self._drawn.x_at(mouse.position()))))
+        elif isinstance(happened, QWheelEvent) and self.curves:
             self._zoom_at(happened)
             return True
         return False
 
     def _zoom_at(self, happened: QWheelEvent) -> None:
-        centre = self._step_at(happened.position())
+        centre = self._drawn.x_at(happened.position())
         factor = 0.8 ** (happened.angleDelta().y() / 120)
         low, high = self._drawn.x.low, self._drawn.x.high
-        first, last = self._reach([c for c in self._curves if len(c.series)] or list(self._curves))
+        first, last = self._reach([c for c in self.curves if len(c.series)] or list(self.curves))
         low, high = centre - (centre - low) * factor, centre + (high - centre) * factor
         if high - low >= last - first:
             self.fit()

@@ -11,17 +11,11 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.marks import Mark, MarkStamps
-from gradscribe.widgets.plots.drawing.polylines import (
-    PixelPoints,
-    draw_polyline,
-    finite_points,
-    to_points,
-)
+from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points
 from gradscribe.widgets.plots.plot import (
+    AxesFrame,
     Plot,
-    draw_bottom_axis,
     draw_dot,
-    draw_left_axis,
     draw_placeholder,
     plot_frame,
     switch_button,
@@ -51,11 +45,10 @@ class FitPlot(Plot):
         self._validation: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._curve: tuple[Floats, Floats] = (_NOTHING, _NOTHING)
         self._names = ("x", "y")
-        self._axes = (Axis(0, 1), Axis(0, 1))
-        self._area = QRectF()
+        self._drawn = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
+        """The axes as drawn last."""
         self._stamps = MarkStamps()
         self._held: int | None = None
-        self._mouse: QPointF | None = None
         tip = "Show what is left when the fit is taken away from the data"
         self.residuals = switch_button("Residuals", tip, False)
         self.residuals.toggled.connect(lambda _on: self.refresh())
@@ -100,9 +93,8 @@ class FitPlot(Plot):
         y_axis = self._y_axis(y, over)
         ticks = y_axis.ticks(max(2, round(area.height() / 44)))
         frame = plot_frame(area, 6, ticks, self.theme)
-        self._axes, self._area = (x_axis, y_axis), frame
-        draw_left_axis(painter, frame, y_axis, self.theme, ticks)
-        draw_bottom_axis(painter, frame, x_axis, self.theme)
+        self._drawn = AxesFrame(frame, x_axis, y_axis)
+        self._drawn.draw(painter, self.theme, ticks)
         painter.setClipRect(frame.adjusted(0, -6, 0, 1))
         self._draw_misses(painter, y, over)
         self._draw_points(painter, y)
@@ -118,7 +110,7 @@ class FitPlot(Plot):
         if not finite.size:
             return axis_around(0.0, 1.0)
         low, high = float(finite.min()), float(finite.max())
-        if self._curve[1].size and self._axes[1].high > self._axes[1].low:
+        if self._curve[1].size and self._drawn.y.high > self._drawn.y.low:
             curve = self._curve[1][np.isfinite(self._curve[1])]
             if curve.size:
                 # An untrained model that is far off must not squeeze the data into a line.
@@ -127,17 +119,12 @@ class FitPlot(Plot):
                 high = min(high + room, max(high, float(curve.max())))
         return axis_around(low, high)
 
-    def _at(self, x: Floats, y: Floats) -> PixelPoints:
-        frame, (across, up) = self._area, self._axes
-        down = frame.bottom() - up.share(y) * frame.height()
-        return to_points(frame.left() + across.share(x) * frame.width(), down)
-
     def _draw_misses(self, painter: QPainter, y: Floats, over: bool) -> None:
         """Draw the residuals as thin lines from each point to the curve."""
         if not self._curve[0].size or self._x.size > 600:
             return
         fit = np.zeros_like(y) if over else y - self.residual_values()
-        ends = np.hstack([self._at(self._x, y), self._at(self._x, fit)])
+        ends = np.hstack([self._drawn.points(self._x, y), self._drawn.points(self._x, fit)])
         painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
         known = ends[~np.isnan(ends).any(axis=1)]
         painter.drawLines([QLineF(*line) for line in known.tolist()])
@@ -149,7 +136,7 @@ class FitPlot(Plot):
         looks, which = (known, held_back), self._validation.astype(np.intp)
         size = self.canvas.size().toSizeF()
         painter.drawPixmap(
-            0, 0, self._stamps.layer(size, ratio, self._at(self._x, y), looks, which)
+            0, 0, self._stamps.layer(size, ratio, self._drawn.points(self._x, y), looks, which)
         )
 
     def _draw_curve(self, painter: QPainter, over: bool) -> None:
@@ -157,31 +144,32 @@ class FitPlot(Plot):
         if not x.size:
             return
         painter.setPen(QPen(self.theme.forward, 2.4))
-        draw_polyline(painter, self._at(x, np.zeros_like(y) if over else y))
+        draw_polyline(painter, self._drawn.points(x, np.zeros_like(y) if over else y))
 
     def _draw_hover(self, painter: QPainter, frame: QRectF, y: Floats) -> None:
-        if self._mouse is None or not frame.contains(self._mouse) or self._held is not None:
+        if self.mouse is None or not frame.contains(self.mouse) or self._held is not None:
             return
-        across = self._axes[0]
-        x = across.number((self._mouse.x() - frame.left()) / frame.width())
+        x = self._drawn.x_at(self.mouse)
         words, colors = [f"{self._names[0]}  {formatting.number(x, 3)}"], [self.theme.ink]
         if self._curve[0].size:
             output = float(np.interp(x, *self._curve))
             words.append(f"fit  {formatting.number(output, 3)}")
             colors.append(self.theme.forward)
-        near = self._near(self._mouse, y)
+        near = self._near(self.mouse, y)
         if near is not None:
             words.append(f"{self._names[1]}  {formatting.number(float(self._y[near]), 3)}")
             words.append(f"residual  {formatting.number(float(self.residual_values()[near]), 3)}")
             colors += [self.theme.data, self.theme.backward]
-            for point in finite_points(self._at(self._x[near : near + 1], y[near : near + 1])):
+            for point in finite_points(
+                self._drawn.points(self._x[near : near + 1], y[near : near + 1])
+            ):
                 draw_dot(painter, point, self.theme.data, self.theme.ink, 5)
-        draw_bubble(painter, frame, self._mouse, words, colors, self.theme)
+        draw_bubble(painter, frame, self.mouse, words, colors, self.theme)
 
     # Mouse
 
     def _near(self, at: QPointF, y: Floats) -> int | None:
-        away = np.hypot(*(self._at(self._x, y) - (at.x(), at.y())).T)
+        away = np.hypot(*(self._drawn.points(self._x, y) - (at.x(), at.y())).T)
         if np.isnan(away).all():
             return None
         best = int(np.nanargmin(away))
@@ -189,22 +177,15 @@ class FitPlot(Plot):
 
     def handle(self, happened: QEvent) -> bool:
         """Show the numbers under the mouse; draw, drag and remove points if ``editable``."""
-        if happened.type() == QEvent.Type.Leave:
-            self._mouse = None
-            self.refresh()
-        elif isinstance(happened, QMouseEvent):
-            self._mouse = happened.position()
-            if self.editable and not self.residuals.isChecked():
-                self._edit(happened)
-            self.refresh()
+        mouse = self.follow_mouse(happened)
+        if mouse is not None and self.editable and not self.residuals.isChecked():
+            self._edit(mouse)
         return False
 
     def _edit(self, happened: QMouseEvent) -> None:
-        at, kind, frame = happened.position(), happened.type(), self._area
-        across, up = self._axes
-        x = across.number((at.x() - frame.left()) / max(1.0, frame.width()))
-        y = up.number((frame.bottom() - at.y()) / max(1.0, frame.height()))
-        if kind == QEvent.Type.MouseButtonPress and frame.contains(at):
+        at, kind = happened.position(), happened.type()
+        x, y = self._drawn.x_at(at), self._drawn.y_at(at)
+        if kind == QEvent.Type.MouseButtonPress and self._drawn.area.contains(at):
             near = self._near(at, self._y)
             if near is None:
                 self.drawn.emit(x, y, 0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QImage, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -19,13 +19,12 @@ from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.drawing.colors import rgb_of
 from gradscribe.widgets.plots.drawing.element_picker import ElementPicker
-from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points, to_points
+from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points
 from gradscribe.widgets.plots.drawing.upsampling import upsample
 from gradscribe.widgets.plots.plot import (
+    AxesFrame,
     Plot,
-    draw_bottom_axis,
     draw_dot,
-    draw_left_axis,
     draw_placeholder,
     plot_frame,
 )
@@ -60,8 +59,6 @@ class LossSurface(Plot):
         self._names = ("", "")
         self._image: QImage | None = None
         """Image of the losses, created when painted."""
-        self._area = QRectF()
-        self._mouse: QPointF | None = None
         self._has_two = False
         self.directions = Choice()
         self.directions.setAccessibleName("Directions")
@@ -125,34 +122,30 @@ class LossSurface(Plot):
             draw_placeholder(painter, area, self.theme, "The weights are not finite here")
             return
         left, bottom, right, top = self._domain
-        across, up = Axis(left, right), Axis(bottom, top)
-        ticks = up.ticks(max(2, round(area.height() / 50)))
+        ticks = Axis(bottom, top).ticks(max(2, round(area.height() / 50)))
         frame = plot_frame(area, 6, ticks, self.theme)
-        self._area = frame
+        axes = AxesFrame(frame, Axis(left, right), Axis(bottom, top))
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         if self._image is None:
             self._image = contour_image(self._grid, self.theme)
         painter.drawImage(frame, self._image)
-        draw_left_axis(painter, frame, up, self.theme, ticks)
-        draw_bottom_axis(painter, frame, across, self.theme)
+        axes.draw(painter, self.theme, ticks)
         painter.setClipRect(frame)
-        self._draw_path(painter, frame, across, up)
+        self._draw_path(painter, axes)
         painter.setClipping(False)
-        if self._mouse is not None and frame.contains(self._mouse):
-            self._draw_hover(painter, frame, across, up)
+        if self.mouse is not None and frame.contains(self.mouse):
+            self._draw_hover(painter, axes, self.mouse)
 
-    def _draw_path(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
+    def _draw_path(self, painter: QPainter, axes: AxesFrame) -> None:
         path = self._path[np.isfinite(self._path).all(axis=1)]
         if not len(path):
             return
         stride = max(1, len(path) // 800)
         kept = np.concatenate([path[::stride], path[-1:]])
-        x = frame.left() + across.share(kept[:, 0]) * frame.width()
-        y = frame.bottom() - up.share(kept[:, 1]) * frame.height()
-        cells = np.floor(np.stack([x, y]) / CELL)
-        moved = np.append(True, (np.diff(cells) != 0).any(axis=0))
+        points = axes.points(*kept.T)
+        moved = np.append(True, (np.diff(np.floor(points / CELL), axis=0) != 0).any(axis=1))
         moved[-1] = True
-        points = to_points(x[moved], y[moved])
+        points = points[moved]
         length = np.hypot(*np.diff(points, axis=0).T).sum()
         if length <= LONGEST_THICK:
             painter.setPen(QPen(self.theme.panel, 4))
@@ -163,27 +156,23 @@ class LossSurface(Plot):
         draw_dot(painter, first, self.theme.panel, self.theme.backward)
         draw_dot(painter, last, self.theme.backward, self.theme.panel, 5)
 
-    def _draw_hover(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
-        assert self._mouse is not None
-        a = (self._mouse.x() - frame.left()) / frame.width()
-        b = (frame.bottom() - self._mouse.y()) / frame.height()
-        rows, columns = self._grid.shape
+    def _draw_hover(self, painter: QPainter, axes: AxesFrame, at: QPointF) -> None:
+        frame, (rows, columns) = axes.area, self._grid.shape
+        a = (at.x() - frame.left()) / frame.width()
+        b = (frame.bottom() - at.y()) / frame.height()
         row = min(rows - 1, max(0, int(b * rows)))
         loss = float(self._grid[row, min(columns - 1, max(0, int(a * columns)))])
         words = [
-            f"{self._names[0]}  {formatting.number(across.number(a), 3)}",
-            f"{self._names[1]}  {formatting.number(up.number(b), 3)}",
+            f"{self._names[0]}  {formatting.number(axes.x.number(a), 3)}",
+            f"{self._names[1]}  {formatting.number(axes.y.number(b), 3)}",
             f"loss  {formatting.number(loss)}",
         ]
         colors = [self.theme.ink, self.theme.parameter, self.theme.forward]
-        draw_bubble(painter, frame, self._mouse, words, colors, self.theme)
+        draw_bubble(painter, frame, at, words, colors, self.theme)
 
     def handle(self, happened: QEvent) -> bool:
         """Follow the mouse."""
-        if isinstance(happened, QMouseEvent) or happened.type() == QEvent.Type.Leave:
-            at = happened.position() if isinstance(happened, QMouseEvent) else None
-            self._mouse = at
-            self.refresh()
+        self.follow_mouse(happened)
         return False
 
 

@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QImage,
-    QMouseEvent,
     QPainter,
     QPainterPath,
     QPen,
@@ -102,18 +101,15 @@ class UnitMaps(Plot):
     large then, with the data on it, and is replaced by the unit under the mouse.
     """
 
-    hovered = Signal(str, int)
-    """(layer, unit) under the mouse; ("", -1) for none."""
     switched = Signal(str)
     """Carries the name of an input that was clicked."""
-    sampled = Signal(int)
-    """Carries the index of an image that was clicked, to show the maps of."""
     weighed = Signal(str, int, float)
     """(parameter, flat index, number) of an edited weight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Network", ABOUT, parent)
         self.sample = 0
+        """Index of the image that was clicked, to show the maps of."""
         self._layers: tuple[LayerMaps, ...] = ()
         self._placeholder = "Nothing yet"
         self._images: list[list[QImage]] = []
@@ -125,7 +121,6 @@ class UnitMaps(Plot):
         self._output: QRectF | None = None
         """The box of a large output, as drawn last."""
         self._flown: float | None = None
-        self._mouse: QPointF | None = None
         self.scroller = CanvasScrollBar(self, WHEEL)
         self.entry = WeightEntry(self.canvas)
         self.entry.told.connect(self.weighed)
@@ -342,7 +337,7 @@ class UnitMaps(Plot):
 
     def _draw_weight(self, painter: QPainter, area: QRectF) -> None:
         hit = self._bias_under() or self._wire_under()
-        if hit is None or self._mouse is None or self.entry.isVisible():
+        if hit is None or self.mouse is None or self.entry.isVisible():
             return
         linear = self._layers[hit.column].wires
         assert linear is not None
@@ -357,35 +352,29 @@ class UnitMaps(Plot):
         if grad is not None:
             words.append(f"gradient  {formatting.number(float(grad))}")
             colors.append(self.theme.backward)
-        draw_bubble(painter, area, self._mouse, words, colors, self.theme)
+        draw_bubble(painter, area, self.mouse, words, colors, self.theme)
 
     def _under(self) -> tuple[int, int, QRectF] | None:
-        if self._mouse is None or self._bias_under() is not None:
+        if self.mouse is None or self._bias_under() is not None:
             return None
         for column, boxes in enumerate(self._boxes):
             for unit, box in enumerate(boxes):
-                if box.contains(self._mouse):
+                if box.contains(self.mouse):
                     return column, unit, box
         return None
 
     def _bias_under(self) -> BiasSquare | None:
-        return biases.bias_at(self._biases, self._mouse) if self._mouse is not None else None
+        return biases.bias_at(self._biases, self.mouse) if self.mouse is not None else None
 
     def _wire_under(self) -> WeightLine | None:
-        return weight_lines.line_at(self._wires, self._mouse) if self._mouse is not None else None
+        return weight_lines.line_at(self._wires, self.mouse) if self.mouse is not None else None
 
     def handle(self, happened: QEvent) -> bool:
         """Enlarge the unit under the mouse; a click toggles an input or edits a weight."""
         if isinstance(happened, QWheelEvent):
             return self.scroller.turn(happened)
-        if isinstance(happened, QMouseEvent) or happened.type() == QEvent.Type.Leave:
-            inside = isinstance(happened, QMouseEvent)
-            self._mouse = happened.position() if isinstance(happened, QMouseEvent) else None
-            found = self._under() if inside else None
-            self.hovered.emit(*((self._layers[found[0]].name, found[1]) if found else ("", -1)))
-            if happened.type() == QEvent.Type.MouseButtonPress:
-                self._click(found)
-            self.refresh()
+        if self.follow_mouse(happened) and happened.type() == QEvent.Type.MouseButtonPress:
+            self._click(self._under())
         return False
 
     def _click(self, found: tuple[int, int, QRectF] | None) -> None:
@@ -394,7 +383,6 @@ class UnitMaps(Plot):
             column, unit, _ = found
             if unit < len(self._layers[column].on) and self._layers[column].crisp:
                 self.sample = unit
-                self.sampled.emit(unit)
                 self.wished.emit()
             elif unit < len(self._layers[column].on):
                 self.switched.emit(self._layers[column].names[unit])
@@ -402,10 +390,10 @@ class UnitMaps(Plot):
         bias, wire = self._bias_under(), self._wire_under()
         hit = bias or wire
         layer = self._layers[hit.column].wires if hit is not None else None
-        if layer is None or self._mouse is None:
+        if layer is None or self.mouse is None:
             return
         if bias is not None:
-            self.entry.open(layer.bias_name, bias.unit, bias.number, self._mouse)
+            self.entry.open(layer.bias_name, bias.unit, bias.number, self.mouse)
         elif wire is not None:
             place = wire.unit * layer.weights.shape[1] + wire.at
-            self.entry.open(layer.name, place, wire.weight, self._mouse)
+            self.entry.open(layer.name, place, wire.weight, self.mouse)

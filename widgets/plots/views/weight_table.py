@@ -179,7 +179,7 @@ class WeightTable(QWidget):
         self._flat: Floats = np.zeros(0, np.float32)
         self._grads: Floats | None = None
         self.choice.currentIndexChanged.connect(lambda _at: self._show())
-        self.grid.wanted.connect(self._tell)
+        self.grid.wanted.connect(self._emit_edit)
         self.grid.unfit.connect(self._refuse)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
@@ -231,7 +231,7 @@ class WeightTable(QWidget):
         short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
         self.refused.emit(f"“{short}” is not a valid weight; the old value stays")
 
-    def _tell(self, index: int, number: float) -> None:
+    def _emit_edit(self, index: int, number: float) -> None:
         parameter = self._chosen()
         if parameter is not None:
             self.edited.emit(parameter.name, index, number)

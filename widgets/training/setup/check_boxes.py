@@ -52,7 +52,7 @@ class CheckBoxSection(FoldingSection):
         box = QCheckBox(self._titles.get(name, name.replace("_", " ").capitalize()))
         box.setToolTip(what)
         box.setAccessibleDescription(what)
-        box.clicked.connect(self._tell)
+        box.clicked.connect(self._emit_choice)
         words = Label("caption", what)
         words.hide()
         box.toggled.connect(words.setVisible)
@@ -73,5 +73,5 @@ class CheckBoxSection(FoldingSection):
         if area is not None and self._opened is not None and self._opened.isVisible():
             area.ensureWidgetVisible(self._opened, 0, MARGIN)
 
-    def _tell(self) -> None:
+    def _emit_choice(self) -> None:
         self.switched.emit(tuple(name for name, box in self.boxes.items() if box.isChecked()))

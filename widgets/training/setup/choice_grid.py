@@ -43,7 +43,7 @@ class ChoiceGrid(QWidget):
         button.setCheckable(True)
         # Their size hints would make the panel wider than its visible part.
         button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        button.clicked.connect(self._tell)
+        button.clicked.connect(self._emit_choice)
         button.show()
 
     def choose(self, chosen: Iterable[str]) -> None:
@@ -58,7 +58,7 @@ class ChoiceGrid(QWidget):
         for name, button in self.buttons.items():
             button.setChecked(name in names)
 
-    def _tell(self) -> None:
+    def _emit_choice(self) -> None:
         self.edited.emit([name for name, button in self.buttons.items() if button.isChecked()])
 
     def _share(self) -> None:

@@ -48,7 +48,7 @@ class LayersEditor(QWidget):
     def __init__(self, low: int = 1, high: int = 1024, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._low, self._high = low, high
-        self._widths: list[int] = []
+        self.widths: list[int] = []
         self._names: list[str] = []
         self._title = ""
         self._offered: tuple[str, ...] = ()
@@ -72,34 +72,30 @@ class LayersEditor(QWidget):
         column.addLayout(self._grid)
         self._rows: list[tuple[QLabel, QPushButton, QPushButton, QLabel, QComboBox]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._later = single_shot(self, lambda: self.set_widths(self._widths), 0)
+        self._later = single_shot(self, lambda: self.set_widths(self.widths), 0)
         self.set_widths(())
-
-    def widths(self) -> list[int]:
-        """Return the widths."""
-        return list(self._widths)
 
     def set_widths(self, widths: Sequence[int]) -> None:
         """Show these layers; emits nothing. Of many new rows some are built in later turns."""
-        self._widths = [int(width) for width in widths]
-        for _ in range(min(AT_ONCE, len(self._widths) - len(self._rows))):
+        self.widths = [int(width) for width in widths]
+        for _ in range(min(AT_ONCE, len(self.widths) - len(self._rows))):
             self._add_row()
-        if len(self._rows) < len(self._widths):
+        if len(self._rows) < len(self.widths):
             self._later.start()
         for index, (name, minus, plus, number, choice) in enumerate(self._rows):
-            used = index < len(self._widths)
+            used = index < len(self.widths)
             for part in (name, minus, plus, number):
                 part.setVisible(used)
             choice.setVisible(used and bool(self._offered))
             if used:
-                width = self._widths[index]
+                width = self.widths[index]
                 words = f"{width} unit{'' if width == 1 else 's'}"
                 number.setText(str(width))
                 number.setToolTip(words)
                 number.setAccessibleName(f"{words} in layer {index + 1}")
                 minus.setEnabled(width > self._low)
                 plus.setEnabled(width < self._high)
-        count = len(self._widths)
+        count = len(self.widths)
         words = f"{count} hidden layer{'' if count == 1 else 's'}"
         self._count.setText(words if count else "no hidden layer")
         self.more.setEnabled(count < MOST_LAYERS)
@@ -134,7 +130,7 @@ class LayersEditor(QWidget):
         self._title, self._offered = title, tuple(choices)
         for index, row in enumerate(self._rows):
             self._fill(index, row[-1])
-        self.set_widths(self._widths)
+        self.set_widths(self.widths)
 
     def set_names(self, names: str | Sequence[str]) -> None:
         """Show a name for all layers, or a list with one for each; emits nothing."""
@@ -143,7 +139,7 @@ class LayersEditor(QWidget):
 
     def names(self) -> list[str]:
         """Return the name of each layer: the last name also applies to further layers."""
-        count = len(self._widths)
+        count = len(self.widths)
         return (self._names + self._names[-1:] * count)[:count]
 
     def choice(self, index: int) -> QComboBox:
@@ -199,16 +195,16 @@ class LayersEditor(QWidget):
         self._rows.append(parts)
 
     def _widen(self, index: int, by: int) -> None:
-        width = self._widths[index]
+        width = self.widths[index]
         wide = max(self._low, min(self._high, width + by))
-        self._tell([*self._widths[:index], wide, *self._widths[index + 1 :]])
+        self._emit_widths([*self.widths[:index], wide, *self.widths[index + 1 :]])
 
     def _add(self) -> None:
-        self._tell([*self._widths, self._widths[-1] if self._widths else USUAL_WIDTH])
+        self._emit_widths([*self.widths, self.widths[-1] if self.widths else USUAL_WIDTH])
 
     def _remove(self) -> None:
-        self._tell(self._widths[:-1])
+        self._emit_widths(self.widths[:-1])
 
-    def _tell(self, widths: list[int]) -> None:
+    def _emit_widths(self, widths: list[int]) -> None:
         self.set_widths(widths)
         self.edited.emit(widths)

@@ -63,7 +63,7 @@ class NumberField(QWidget):
         self._whole, self._low, self._high, self._optional = whole, low, high, optional
         self._most = high if most is None else most
         self._log = log and low is not None and high is not None and high > 0
-        self._number: float | int | None = None
+        self.number: float | int | None = None
         self.field = QLineEdit()
         self.field.setAccessibleName(name)
         self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -98,7 +98,7 @@ class NumberField(QWidget):
 
     def set_number(self, number: float | int | None) -> None:
         """Show ``number``; emits nothing, and does not overwrite a field that is being edited."""
-        self._number = number
+        self.number = number
         if not (self.field.hasFocus() and self.field.isModified()):
             text = number_text(number)
             if self.field.text() != text:
@@ -108,10 +108,6 @@ class NumberField(QWidget):
             with QSignalBlocker(self.slider):
                 if not self.slider.isSliderDown():
                     self.slider.setValue(self._place(float(number)))
-
-    def number(self) -> float | int | None:
-        """Return the current number."""
-        return self._number
 
     def _least_log(self) -> float:
         """Return the start of a log slider: a range from 0 has five decades, and 0 itself."""
@@ -150,8 +146,8 @@ class NumberField(QWidget):
 
     def _take_slider(self, place: int) -> None:
         number = self._at(place)
-        if number != self._number:
-            self._number = number
+        if number != self.number:
+            self.number = number
             self.field.setText(number_text(number))
             self.refused.emit("")
             self.edited.emit(number)
@@ -191,8 +187,8 @@ class NumberField(QWidget):
 
     def _accept(self, number: float | int | None) -> None:
         self.refused.emit("")
-        if number != self._number:
-            self._number = number
+        if number != self.number:
+            self.number = number
             self.set_number(number)
             self.edited.emit(number)
 

@@ -136,7 +136,7 @@ class OptionRow(QWidget):
             self.asked.say(what)
             self.asked.setVisible(bool(what))
 
-    def _tell(self, value: object) -> None:
+    def _emit_value(self, value: object) -> None:
         self.edited.emit(self.option.name, value)
 
     # An editor for each kind
@@ -164,13 +164,13 @@ class OptionRow(QWidget):
         is_whole, is_optional = option.kind == "int", option.default is None
         bounds = (option.low, option.high, option.log)
         field = NumberField(title, is_whole, *bounds, is_optional, option.most)
-        field.edited.connect(self._tell)
+        field.edited.connect(self._emit_value)
         field.refused.connect(self.show_error)
         return field, lambda value: field.set_number(_number(value))
 
     def _make_flag(self, title: str) -> tuple[QWidget, Read]:
         box = QCheckBox(title)
-        box.toggled.connect(self._tell)
+        box.toggled.connect(self._emit_value)
 
         def show(value: object) -> None:
             with QSignalBlocker(box):
@@ -187,7 +187,7 @@ class OptionRow(QWidget):
             box.addItem(choice or "none", choice)
         if self.option.each:
             box.setPlaceholderText("per layer")
-        box.activated.connect(lambda index: self._tell(box.itemData(index)))
+        box.activated.connect(lambda index: self._emit_value(box.itemData(index)))
 
         def show(value: object) -> None:
             box.setCurrentIndex(box.findData(value if isinstance(value, str) else None))
@@ -197,13 +197,13 @@ class OptionRow(QWidget):
     def _make_layers(self) -> tuple[QWidget, Read]:
         low, high = self.option.low, self.option.high
         edit = LayersEditor(round(low or 1), round(high or 1024))
-        edit.edited.connect(self._tell)
+        edit.edited.connect(self._emit_value)
         return edit, lambda value: edit.set_widths(_all(int, value))
 
     def _make_choices(self, title: str) -> tuple[QWidget, Read]:
         grid = ChoiceGrid(self.option.choices)
         grid.setAccessibleName(title)
-        grid.edited.connect(self._tell)
+        grid.edited.connect(self._emit_value)
         return grid, lambda value: grid.choose(_all(str, value))
 
     def _make_points(self, title: str) -> tuple[QWidget, Read]:
@@ -212,7 +212,7 @@ class OptionRow(QWidget):
         clear.setProperty("crumb", True)
         clear.setToolTip("Remove all points")
         clear.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        clear.clicked.connect(lambda: self._tell([]))
+        clear.clicked.connect(lambda: self._emit_value([]))
         row = QHBoxLayout(host)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(words, 1)
@@ -231,7 +231,7 @@ class OptionRow(QWidget):
         edit.setAccessibleName(title)
         edit.setTabChangesFocus(True)
         edit.setFixedHeight(22 + 17 * min(self.option.lines, 12))
-        rest = single_shot(edit, lambda: self._tell(edit.toPlainText()), REST_MS)
+        rest = single_shot(edit, lambda: self._emit_value(edit.toPlainText()), REST_MS)
         edit.textChanged.connect(rest.start)
 
         def show(value: object) -> None:
@@ -272,7 +272,7 @@ class OptionRow(QWidget):
                 self, "Choose a file of data", edit.text(), "CSV files (*.csv *.tsv *.txt);;All (*)"
             )
             if name:
-                self._tell(name)
+                self._emit_value(name)
 
         browse.clicked.connect(choose)
         row = QHBoxLayout(host)
@@ -285,7 +285,7 @@ class OptionRow(QWidget):
 
     def _take_text(self, text: str, numbers: bool) -> None:
         if not numbers:
-            self._tell(text)
+            self._emit_value(text)
             return
         try:
             found = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
@@ -293,7 +293,7 @@ class OptionRow(QWidget):
             self.show_error("Numbers with commas between them, as 0.9, 0.999")
             return
         self.show_error("")
-        self._tell(found)
+        self._emit_value(found)
 
 
 def _number(value: object) -> float | int | None:

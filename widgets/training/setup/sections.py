@@ -188,13 +188,8 @@ class PartSection(FoldingSection):
         head.setFont(font)
         model.appendRow(head)
 
-    def set_part(self, part: Part | None) -> None:
-        """Show a part and its options; the rows are reused if the entry is the same."""
-        for _ in self.follow(part):
-            pass
-
     def follow(self, part: Part | None) -> Iterator[None]:
-        """Do the work of `set_part` in steps of a few rows."""
+        """Show a part and its options in steps of a few rows, reused if the entry is the same."""
         self._part = part
         if self.is_open:
             yield from self._fill()

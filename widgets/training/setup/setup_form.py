@@ -10,7 +10,6 @@ from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, CatalogueEntry
 from gradscribe.widgets.base.labels import Label
-from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.check_boxes import CheckBoxSection
@@ -18,7 +17,6 @@ from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.setup.sections import FoldingSection, OptionSection, PartSection
 from gradscribe.widgets.training.setup.thumbnails import Thumbnails
 
-PARTS = ("data", "model", "loss", "optimizer", "schedule")
 _TUPLES = ("features", "frozen", "mistakes")
 
 
@@ -111,12 +109,6 @@ class SetupForm(QWidget):
     def sections(self) -> tuple[FoldingSection, ...]:
         """Return the parts that take a theme one by one, as all at once would take long."""
         return (*self.parts.values(), *self._general(), self.mistakes)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colours and fonts of ``theme``."""
-        for section in self.sections():
-            section.set_theme(theme)
-        self.thumbnails.set_theme(theme)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer the catalogue, in steps of a few milliseconds each."""
@@ -217,7 +209,7 @@ class SetupForm(QWidget):
             setup = setup if same_inputs else replace(setup, features=())
             if self._setup.train == self._shares.get(self._setup.data.name):
                 setup = replace(setup, train=self._shares.get(part.name, setup.train))
-        self._tell(setup)
+        self._emit_setup(setup)
 
     def _alike(self, name: str, other: str) -> tuple[bool, bool]:
         """Return whether two data sets have the same task, and the same kind of inputs."""
@@ -231,13 +223,13 @@ class SetupForm(QWidget):
             value = tuple(value)
         if key == "features" and value == self._raw:
             value = ()
-        self._tell(structs.replace(self._setup, **{key: value}))
+        self._emit_setup(structs.replace(self._setup, **{key: value}))
         if key == "features":
             self._show_general()
 
     def _make_mistakes(self, made: tuple[str, ...]) -> None:
-        self._tell(replace(self._setup, mistakes=made))
+        self._emit_setup(replace(self._setup, mistakes=made))
 
-    def _tell(self, setup: Setup) -> None:
+    def _emit_setup(self, setup: Setup) -> None:
         self._setup = setup
         self.edited.emit(setup)

@@ -130,17 +130,9 @@ class Thumbnails(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme``, and its scale."""
-        for _ in self.dressing(theme):
-            pass
-
-    def dressing(self, theme: Theme) -> Iterator[None]:
-        """Do the work of `set_theme` in steps of a thumbnail each."""
         self._theme = theme
-        for name in tuple(self.buttons):
-            # Other data sets may have been offered meanwhile, with the new theme already.
-            if name in self.buttons:
-                self._dress(self.buttons[name], self._entries[name])
-            yield
+        for name, button in self.buttons.items():
+            self._dress(button, self._entries[name])
         self.choose(self._name)
 
 
@@ -167,15 +159,12 @@ def thumbnail_icon(
     room = QRectF(EDGE, EDGE, side - 2 * EDGE, side - 2 * EDGE)
     across, up = to_pixels(points, _around(x, y), room)
     marks, which = marks_of(points, shading, theme, DOT)
-    painter = QPainter(pixmap)
-    try:
+    with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         for left, top, look in zip(across.tolist(), up.tolist(), which.tolist(), strict=True):
             painter.setBrush(marks[look].fill)
             painter.drawEllipse(QRectF(left - DOT, top - DOT, 2 * DOT, 2 * DOT))
-    finally:
-        painter.end()
     return QIcon(pixmap)
 
 

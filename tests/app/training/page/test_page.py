@@ -13,7 +13,7 @@ from gradscribe.engine.protocol.tape import Problem
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.points import NO_POINTS
 from gradscribe.widgets.plots.views.boundary import to_ground
-from tests.app.training.fakes import array, boundary, data, problem
+from tests.app.training.fakes import array, boundary, data, dress, problem
 
 
 def test_the_views_of_open_tabs_are_asked_for(room, train_link):
@@ -117,10 +117,10 @@ def test_curves_of_all_runs_are_drawn_but_the_hidden_ones(room, begun, train_lin
     train_link.grow(1, 0, 100)
     train_link.begin(1)
     train_link.grow(1, 0, 30)
-    assert len(room.loss.curves()) == 3
+    assert len(room.loss.curves) == 3
     begun.store.hide(begun.runs[0].run_id, True)
-    assert len(room.loss.curves()) == 2
-    assert {curve.name for curve in room.flow.curves()} == {"0.weight"}
+    assert len(room.loss.curves) == 2
+    assert {curve.name for curve in room.flow.curves} == {"0.weight"}
 
 
 def test_the_runs_stand_in_a_table(room, begun, train_link):
@@ -197,7 +197,7 @@ def test_what_is_chosen_in_the_form_becomes_the_setup(room, begun):
     layers.more.click()
     assert begun.setup.model.options == {"layers": [4, 2, 2]}
     begun.controller.undo()
-    assert layers.widths() != [4, 2, 2]
+    assert layers.widths != [4, 2, 2]
 
 
 def test_other_data_take_a_loss_of_their_own(room, begun):
@@ -326,7 +326,7 @@ def test_a_file_that_cannot_be_read_says_why(room, begun, train_link):
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_the_room_can_be_painted_in_both_themes(room, train_link, name):
-    room.presenter.set_theme(Theme.load(name))
+    dress(room, Theme.load(name))
     train_link.grow(1, 0, 200)
     for tab in (room.says, room.below, room.numbers):
         for page in range(tab.count()):

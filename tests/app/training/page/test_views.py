@@ -256,8 +256,8 @@ def test_a_view_is_one_file_on_each_side(qtbot, tmp_path, monkeypatch):
     assert page.numbers.full_text(page.numbers.count() - 1) == "Step"
     page.numbers.setCurrentIndex(page.numbers.count() - 1)
     presenter.set_visible(True)
-    session.begin()
-    session.advance(3)
+    session.controller.begin()
+    session.controller.advance(3)
     link.work()
     label = page.numbers.currentWidget()
     assert label.text() == "step 3"

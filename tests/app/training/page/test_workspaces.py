@@ -14,7 +14,6 @@ from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.gallery import Gallery
-from gradscribe.app.window import window_context
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
@@ -131,7 +130,7 @@ def test_a_room_made_late_shows_what_was_told_before(window):
     )
     widgets = window.workspaces.widgets
     assert "step 40" in widgets.bar.accessibleDescription()
-    assert len(widgets.loss.curves()[0].series) == 39
+    assert len(widgets.loss.curves[0].series) == 39
     assert widgets.form.parts["optimizer"].choice.count() > 1
     assert widgets.form.batches.by_name["batch"].note.said() == "it is too big"
     assert widgets.lines.isEnabled()
@@ -229,7 +228,7 @@ def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monke
         threads.append(threading.current_thread())
         return png_bytes(image)
 
-    monkeypatch.setattr(window_context, "png_bytes", noted)
+    monkeypatch.setattr("gradscribe.widgets.graph.snapshot.png_bytes", noted)
     training.answers["save"] = tmp_path / "room"
     training.menus.perform_by("train.export_picture")
     qtbot.waitUntil(lambda: not training.export_queue.busy)

@@ -272,7 +272,7 @@ def test_what_was_going_on_since_is_cut_from_what_is_kept(open_window):
     window = open_window()
     window.train(30)
     window.link.send(messages.SaveRun(window.session.run.run_id))
-    assert window.restorer.kept(window.session.run.run_id).step == 30
+    assert window.restorer.saved_run(window.session.run.run_id).step == 30
     window.session.controller.advance(5)
     window.link.work()
     row = window.recovery.look().runs[0]

@@ -156,7 +156,7 @@ def test_what_was_there_before_is_let_go(make, tmp_path):
     assert link.last(messages.DropRun).run_id == before
     assert session.run.run_id != before
     assert session.run.step == 30
-    assert not session.store.history.can_undo
+    assert session.store.history.undo(session.setup) is None
 
 
 def test_a_run_that_cannot_go_on_here_keeps_its_curves_and_says_why(make, tmp_path):

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 from gradscribe.app.training.session.busy import BusyIndicator
 from gradscribe.app.training.session.state import (
     REPLY_TIMEOUT_MS,
-    parameter_count,
     progress_text,
     reply_timeout_ms,
 )
@@ -17,7 +16,7 @@ BIG = (messages.Parameter("0.weight", (4096, 4096), 0, "Linear"),)
 
 @pytest.fixture
 def waiting(begun, train_link):
-    made = BusyIndicator(begun, train_link)
+    made = BusyIndicator(begun, train_link, begun)
     made.heard = []
     made.told.connect(lambda *words: made.heard.append(words))
     made.silence = made._timer.timeout.emit
@@ -119,7 +118,7 @@ def test_a_big_model_is_given_more_time(begun, train_link):
     assert reply_timeout_ms(run) == 30_000
     train_link.state(1, 6)
     run.begun = replace(run.begun, parameters=BIG)
-    assert parameter_count(run) == 4096 * 4096
+    assert run.begun.parameter_count == 4096 * 4096
     assert reply_timeout_ms(run) > REPLY_TIMEOUT_MS + 8000
     begun.controller.pause()
     assert begun.controller._patience.remainingTime() > REPLY_TIMEOUT_MS + 4000

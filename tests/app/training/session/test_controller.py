@@ -20,7 +20,7 @@ def test_a_drag_is_taken_back_at_once(begun, qtbot, train_link):
     assert begun.setup == DEFAULT_SETUP
     begun.controller.redo()
     assert begun.setup.optimizer.options["lr"] == 0.3
-    assert not begun.store.history.can_redo
+    assert begun.store.history.redo(begun.setup) is None
 
 
 def test_pausing_and_stepping(begun, train_link):

@@ -10,7 +10,7 @@ from gradscribe.playback.text import formatting
 
 
 def names(plot):
-    return [curve.name for curve in plot.curves()]
+    return [curve.name for curve in plot.curves]
 
 
 def test_the_run_that_is_driven_is_drawn_last_and_others_by_name(room, begun, train_link):
@@ -56,19 +56,19 @@ def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun,
         train_link.grow(run.run_id, 0, 40)
     right = begun.store.find(begun.store.right_id)
     assert names(room.loss)[-3:] == ["batch", "validation", "right run, validation"]
-    assert room.loss.curves()[0].label == "right run"
-    assert room.loss.curves()[-1].series is right.curve("val")
+    assert room.loss.curves[0].label == "right run"
+    assert room.loss.curves[-1].series is right.curve("val")
 
 
 def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun, train_link):
     train_link.grow(1, 0, 40)
     train_link.grow(1, 10, 10, after=9)
     train_link.state(1, 9)
-    assert room.loss.curves()[0].series.last == 9
+    assert room.loss.curves[0].series.last == 9
     begun.controller.fork()
     train_link.begin(2, begun.setup, parent=1, parent_step=9)
     train_link.state(2, 9)
-    shown = {curve.name: curve.series.last for curve in room.loss.curves()}
+    shown = {curve.name: curve.series.last for curve in room.loss.curves}
     assert (shown[begun.store.find(1).name], shown["batch"]) == (39, 9)
     room.below.setCurrentWidget(room.table)
     steps = [room.table.table.item(row, 1).text() for row in range(2)]

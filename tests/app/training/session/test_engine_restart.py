@@ -187,12 +187,12 @@ def test_a_run_that_cannot_be_kept_is_not_asked_for_without_end(session, link, r
     link.received.emit(no)
     keeps(session, revival, qtbot)
     assert len(link.sent) - count <= 1
-    assert revival.kept(session.run.run_id).step == 30 or len(link.sent) - count == 1
+    assert revival.saved_run(session.run.run_id).step == 30 or len(link.sent) - count == 1
 
 
 def test_a_run_out_of_a_file_survives_an_engine_that_dies_over_it(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
-    there, held = weights(session, link), revival.kept(session.run.run_id)
+    there, held = weights(session, link), revival.saved_run(session.run.run_id)
     saving = SessionStore(session, link, FileWriter(session), session)
     saving.resumed.connect(revival.expect)
     row = to_session_run(session, session.run, 30, held.data)
@@ -210,7 +210,7 @@ def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, lin
     session.controller.advance(3)
     link.work()
     keeps(session, revival, qtbot)
-    held = [revival.kept(run.run_id) for run in session.runs]
+    held = [revival.saved_run(run.run_id) for run in session.runs]
     rows = [
         to_session_run(session, run, one.step, one.data)
         for run, one in zip(session.runs, held, strict=True)
@@ -229,7 +229,7 @@ def test_a_run_that_one_forks_from_is_kept_where_it_was_left(session, link, revi
     link.work()
     session.controller.fork()
     left = session.runs[0]
-    qtbot.waitUntil(lambda: revival.kept(left.run_id).step == 42)
+    qtbot.waitUntil(lambda: revival.saved_run(left.run_id).step == 42)
     keeps(session, revival, qtbot)
     link.die()
     assert [(run.alive, run.step) for run in session.runs] == [(True, 42), (True, 42)]

@@ -67,12 +67,12 @@ def test_a_new_change_forgets_what_was_taken_back(begun):
     begun.controller.change(setup(0.1))
     begun.controller.undo()
     begun.controller.change(setup(0.2))
-    assert not begun.store.history.can_redo
+    assert begun.store.history.redo(begun.setup) is None
 
 
 def test_a_change_to_the_same_is_none(begun):
     begun.controller.change(DEFAULT_SETUP)
-    assert not begun.store.history.can_undo
+    assert begun.store.history.undo(begun.setup) is None
 
 
 def test_points_that_are_drawn_make_no_runs_to_compare(begun, train_link):
@@ -167,12 +167,12 @@ def test_a_weight_of_a_step_that_was_left_is_not_put_back(begun, train_link):
     assert len(edits(train_link)) == 1
     weigh(begun, train_link, 2.5)
     train_link.begin(1)
-    assert not begun.store.history.can_undo
+    assert begun.store.history.undo(begun.setup) is None
 
 
 def test_a_weight_that_was_never_shown_leaves_nothing_to_take_back(begun):
     begun.controller.edit_weight("nobody", 0, 1.0)
-    assert not begun.store.history.can_undo
+    assert begun.store.history.undo(begun.setup) is None
 
 
 def filled(lr, clip=0.0):

@@ -71,7 +71,7 @@ def test_a_round_step_that_is_still_to_come_is_offered(
     menu = room.bar.until_menu
     menu.popup(room.mapToGlobal(room.rect().center()))
     qtbot.waitUntil(lambda: menu.numbers["step"].field.hasFocus())
-    assert menu.numbers["step"].number() == offered
+    assert menu.numbers["step"].number == offered
     qtbot.keyClicks(menu.numbers["step"].field, "123456789")
     with qtbot.waitSignal(room.bar.until_chosen) as chosen:
         qtbot.keyClick(menu.numbers["step"].field, Qt.Key.Key_Return)
@@ -84,7 +84,7 @@ def test_a_step_of_ones_own_that_is_still_to_come_stays(room, begun, train_link)
     for step in (0, 1233, 1234):
         train_link.state(1, step)
         menu.aboutToShow.emit()
-        assert menu.numbers["step"].number() == (1234 if step < 1234 else 2000)
+        assert menu.numbers["step"].number == (1234 if step < 1234 else 2000)
 
 
 @pytest.mark.parametrize("steps", [500, 0])

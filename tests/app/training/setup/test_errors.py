@@ -65,7 +65,8 @@ def test_a_complaint_outlives_the_setting_that_it_was_told_at(low, train_link, q
     train_link.received.emit(problem(1, "at most 32 layers", "model.layers"))
     qtbot.waitUntil(low.strip.isVisible)
     note = low.form.parts["model"].by_name["layers"].note
-    low.form.parts["model"].set_part(Part("linear"))
+    for _ in low.form.parts["model"].follow(Part("linear")):
+        pass
     qtbot.waitUntil(lambda: not isValid(note))
     low.sheet.verticalScrollBar().setValue(0)
     qtbot.waitUntil(lambda: not low.there.isVisible())

@@ -42,7 +42,7 @@ def test_the_call_that_raised_is_kept_with_what_it_was_given(text, op, shapes, l
     assert [values[number].shape for number in fault.inputs] == shapes
     assert (fault.place.line, fault.outputs, fault.nodes) == (line, (), ())
     assert all(one.op != op for one in tape.ops)
-    assert check_tape.first_flaw(tape) == ""
+    assert not any(check_tape.find_flaws(tape))
 
 
 def test_a_call_inside_a_module_tells_which():
@@ -80,7 +80,7 @@ def test_a_backward_node_that_raised_is_kept():
     names = {node.id: node.name for node in tape.nodes}
     assert names[tape.stuck] == "ExpBackward0"
     assert tape.fault is None
-    assert check_tape.first_flaw(tape) == ""
+    assert not any(check_tape.find_flaws(tape))
 
 
 def test_it_is_the_right_one_though_numbers_were_given_up_during_the_pass():
@@ -112,14 +112,14 @@ def test_a_value_that_backward_cannot_begin_at_is_kept(text, name):
     names = {value.id: value.name for value in tape.values}
     assert names[tape.stuck] == name
     assert tape.fault is None
-    assert check_tape.first_flaw(tape) == ""
+    assert not any(check_tape.find_flaws(tape))
 
 
 def test_fewer_gradients_than_tensors_are_the_programs_error_and_not_ours():
     tape = record("x = param(1.0)\ny = x * 3\nz = x + 1\ntorch.autograd.backward([y, z], [None])")
     assert "gradient" in tape.error.message
     assert tape.stuck in {node.id for node in tape.nodes}
-    assert check_tape.first_flaw(tape) == ""
+    assert not any(check_tape.find_flaws(tape))
 
 
 def test_the_next_run_knows_nothing_of_it():

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gradscribe.engine.protocol import setup
-from gradscribe.engine.train.runs.export import script, script_of
+from gradscribe.engine.train.runs.export import script
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.changes import WeightEdit
@@ -41,7 +41,7 @@ def same(given, steps=STEPS):
     run, rows = trained(given, steps)
     assert len(rows) == steps
     torch.manual_seed(12345)
-    assert printed(script(run.program, steps)) == rows
+    assert printed(script(run, steps)) == rows
     return run
 
 
@@ -84,7 +84,7 @@ def test_a_script_of_a_file_notices_that_it_is_not_as_the_run_read_it(tmp_path):
     path.write_text("size,note,price\n50,a,100.5\n70,b,150\n90,c,180\n60,d,121\n")
     data = {"name": "csv", "path": str(path), "inputs": ["size"], "target": "price"}
     run, rows = trained({"data": data, "model": "linear", "batch": 2})
-    source = script(run.program, STEPS)
+    source = script(run, STEPS)
     assert printed(source) == rows
     path.write_text("size,note,price\r\n50,x,100.5\r\n70,y,150.0\r\n90,,180\r\n60,d,121\r\n")
     assert printed(source) == rows, "no number that the run read has changed"
@@ -154,7 +154,7 @@ def test_every_mistake(mistake):
 def test_the_script_runs_by_itself(tmp_path):
     run, rows = trained({"data": "sine", "model": "mlp", "steps": 500}, 20)
     file = tmp_path / "script.py"
-    file.write_text(script(run.program, 20), encoding="utf-8")
+    file.write_text(script(run, 20), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(file)], capture_output=True, text=True, check=True, timeout=100
     )
@@ -222,9 +222,9 @@ def test_a_run_changed_on_the_way_is_a_script_too(name):
     rows = [(int(s), float(v)) for s, v in zip(steps, values[:, 0], strict=True) if s]
     assert len(rows) == 10
     torch.manual_seed(999)
-    assert printed(script_of(run, 10)) == rows
+    assert printed(script(run, 10)) == rows
     torch.manual_seed(999)
-    assert printed(script_of(run, 4)) == rows[:4]
+    assert printed(script(run, 4)) == rows[:4]
 
 
 def test_the_script_of_a_fork_goes_the_way_of_both():
@@ -235,7 +235,7 @@ def test_the_script_of_a_fork_goes_the_way_of_both():
     fork.advance(4)
     steps, values, _ = fork.history.take()
     rows = [(int(s), float(v)) for s, v in zip(steps, values[:, 0], strict=True) if s]
-    assert printed(script_of(fork, 7)) == rows
+    assert printed(script(fork, 7)) == rows
 
 
 def test_a_change_that_cannot_be_made_leaves_the_run_as_it_was():
@@ -260,7 +260,7 @@ def test_a_script_imports_what_it_uses(data, used):
     made = TrainingRun(
         setup.parse({"data": data, "model": "recurrent" if "tokens" in data else "mlp"})
     )
-    tree = ast.parse(script_of(made, 3))
+    tree = ast.parse(script(made, 3))
     asked = {one.name for part in ast.walk(tree) if isinstance(part, ast.Import)
              for one in part.names}  # fmt: skip
     assert asked - {"torch", "torch.nn.functional"} == used

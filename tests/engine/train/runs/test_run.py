@@ -166,7 +166,7 @@ def test_other_names_of_classes_begin_nothing_anew():
     run.advance(4)
     plain.advance(9)
     assert run.history.csv() == plain.history.csv()
-    script = export.script_of(run, 9)
+    script = export.script(run, 9)
     assert "names='cat, , dog, more'" in script
     rows_of = list(csv.DictReader(io.StringIO(run.history.csv())))
     told = [(int(row["step"]), float(row["loss"])) for row in rows_of if row["loss"]]

@@ -168,4 +168,4 @@ def test_much_that_a_module_keeps_counts_among_what_checkpoints_may_hold(monkeyp
     source = AVERAGING.replace("scale =", "self.last = torch.zeros(2 ** 18); scale =")
     run = begun(model={"name": "own", "source": source})
     run.advance(64)
-    assert sum(one.kept.size for one in run.checkpoints.all()) <= 4 << 20
+    assert sum(one.kept.size for one in run.checkpoints.all) <= 4 << 20

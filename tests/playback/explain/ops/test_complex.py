@@ -8,7 +8,7 @@ from gradscribe.playback.explain.rule import rule_table
 
 
 def test_every_rule_is_in_the_table():
-    assert {name for rule in RULES for name in rule.names} <= set(rule_table())
+    assert {name for rule in RULES for name in rule.names.split()} <= set(rule_table())
 
 
 Z = torch.tensor([1 + 2j, 3 - 1j])

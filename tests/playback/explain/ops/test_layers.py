@@ -4,7 +4,7 @@ from gradscribe.playback.explain.rule import rule_table
 
 
 def test_every_rule_is_in_the_table():
-    assert {name for rule in RULES for name in rule.names} <= set(rule_table())
+    assert {name for rule in RULES for name in rule.names.split()} <= set(rule_table())
 
 
 def test_a_convolution_tells_every_share_with_its_shape(recorded):

@@ -16,6 +16,6 @@ def test_what_only_moves_numbers_has_slope_one(call, agrees):
 
 
 def test_a_name_stands_in_one_rule_only():
-    names = [name for rule in RULES for name in rule.names]
+    names = [name for rule in RULES for name in rule.names.split()]
     assert len(names) == len(set(names))
     assert set(names) <= set(rule_table())

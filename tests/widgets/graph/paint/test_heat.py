@@ -156,8 +156,8 @@ def test_a_scale_boxes_and_plots_are_found_without_the_masked_arrays_of_numpy():
             "-c",
             (
                 "import sys; import numpy as np;"
-                "from gradscribe.widgets.graph.paint import heat, spatial_index as spots;"
-                "heat.scale_of(np.ones((2, 3))); spots.Spots(np.ones((3, 4)));"
+                "from gradscribe.widgets.graph.paint import heat, spatial_index;"
+                "heat.scale_of(np.ones((2, 3))); spatial_index.BoxIndex(np.ones((3, 4)));"
                 "from gradscribe.widgets.plots.drawing import shading;"
                 "from gradscribe.widgets.plots.views import loss_surface as surface;"
                 "from gradscribe.widgets.base.theme import Theme;"

@@ -25,7 +25,7 @@ def test_only_labels_near_what_is_seen_are_placed(light):
     drawing = labelled(light)
     found = drawing.tiles.within(NEAR)
     assert 0 < len(found) < len(drawing.stage.wires) / 3
-    assert drawing.tiles.held() == found
+    assert drawing.tiles.placed() == found
 
 
 def test_a_label_stands_at_one_place_whatever_is_seen(light):
@@ -39,7 +39,7 @@ def test_what_is_out_of_sight_is_forgotten(light):
     drawing = labelled(light)
     drawing.tiles.within(drawing.stage.bounds)
     drawing.tiles.keep(NEAR)
-    assert len(drawing.tiles.held()) < len(drawing.labels)
+    assert len(drawing.tiles.placed()) < len(drawing.labels)
 
 
 def test_a_new_look_tells_where_labels_changed(light):
@@ -49,7 +49,7 @@ def test_a_new_look_tells_where_labels_changed(light):
     drawing.look = Look({}, {})
     gone = drawing.tiles.renew()
     assert len(gone) > 0
-    assert drawing.tiles.held() == {}
+    assert drawing.tiles.placed() == {}
 
 
 def test_the_label_of_a_very_long_wire_stands_near_its_end(light):

@@ -159,7 +159,7 @@ def test_other_data_are_shown_on_a_plane_of_their_own(plot):
     plot.show_ground(Ground((-2, -2, 2, 2), HALVES))
     plot.editable = True
     plot.show_points(points())
-    plot.refit()
+    plot.set_data("other")
     plot.show_ground(Ground((0, 0, 1, 1), HALVES))
     assert plot.domain == (0, 0, 1, 1)
     plot.show_ground(Ground((0, 0, 0.5, 1), HALVES))

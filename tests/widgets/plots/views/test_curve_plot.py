@@ -111,7 +111,6 @@ def test_zooming_shows_only_some_steps(plot, look):
 
 
 def test_a_plot_without_curves_says_so(plot, look):
-    plot.placeholder = "No run yet"
     assert near(look(plot), plot.theme.ink3, 90) > 20
 
 

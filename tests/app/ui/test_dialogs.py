@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
-from gradscribe.app.window.dialogs import Dialogs
+from gradscribe.app.ui.dialogs import Dialogs
 
 
 @pytest.fixture

@@ -79,10 +79,6 @@ class FindingsController(QObject):
         if findings and findings[0].place.line:
             self._go_to_line(findings[0].place.line)
 
-    def count(self) -> int:
-        """Return the number of findings."""
-        return len(self._session.result.latest.findings)
-
     def _go_to_line(self, line: int) -> None:
         self._editor.go_to_line(line)
         self._editor.setFocus()

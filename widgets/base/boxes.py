@@ -1,0 +1,86 @@
+"""Rows and columns of widgets, push buttons and scroll areas, each made in one call."""
+
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+STRETCH = -1
+"""Marks a stretch among the parts of a row or column."""
+Part: TypeAlias = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
+"""A widget or layout, alone or with its stretch or alignment; a space in pixels; or `STRETCH`."""
+Margins: TypeAlias = tuple[int, int, int, int]
+Box = TypeVar("Box", bound=QBoxLayout)
+
+
+def hbox(
+    host: QWidget | None, *parts: Part, margins: Margins = (0, 0, 0, 0), spacing: int = -1
+) -> QHBoxLayout:
+    """Return a row of parts, the layout of ``host`` if any; spacing -1 is that of the style."""
+    return _filled(QHBoxLayout(), host, parts, margins, spacing)
+
+
+def vbox(
+    host: QWidget | None, *parts: Part, margins: Margins = (0, 0, 0, 0), spacing: int = -1
+) -> QVBoxLayout:
+    """Return a column of parts; see `hbox`."""
+    return _filled(QVBoxLayout(), host, parts, margins, spacing)
+
+
+def _filled(
+    box: Box, host: QWidget | None, parts: tuple[Part, ...], margins: Margins, spacing: int
+) -> Box:
+    if host is not None:
+        # Before there are parts, so that each gets its parent at once.
+        host.setLayout(box)
+    box.setContentsMargins(*margins)
+    box.setSpacing(spacing)
+    for part in parts:
+        if isinstance(part, int):
+            box.addStretch(1) if part == STRETCH else box.addSpacing(part)
+            continue
+        item, how = part if isinstance(part, tuple) else (part, 0)
+        if isinstance(item, QLayout):
+            box.addLayout(item)
+        else:
+            box.addWidget(item)
+        if isinstance(how, int):
+            box.setStretchFactor(item, how)
+        else:
+            box.setAlignment(item, how)
+    return box
+
+
+def push_button(
+    text: str,
+    parent: QWidget | None,
+    pressed: Callable[[], object] | SignalInstance,
+    *properties: str,
+    tip: str = "",
+) -> QPushButton:
+    """Return a button that calls or emits ``pressed``, with these style properties set."""
+    button = QPushButton(text, parent)
+    button.clicked.connect(pressed)
+    button.setToolTip(tip)
+    for name in properties:
+        button.setProperty(name, True)
+    return button
+
+
+def make_scrollable(area: QScrollArea, inside: QWidget) -> None:
+    """Let a frameless, transparent area scroll ``inside`` up and down."""
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inside)
+    area.viewport().setAutoFillBackground(False)
