@@ -4,12 +4,13 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.cli.screenshot import use_offscreen
 from gradscribe.app.cli.train import TrainOutcome
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.window.startup import make_app
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.points import points_of
 from gradscribe.widgets.plots.drawing.shading import shading_legend, shading_of
@@ -40,9 +41,7 @@ def draw(outcome: TrainOutcome, path: str, theme: str = "light") -> None:
     palette = sheet.palette()
     palette.setColor(sheet.backgroundRole(), look.surface)
     sheet.setPalette(palette)
-    row = QHBoxLayout(sheet)
-    row.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-    row.setSpacing(GAP)
+    row = hbox(sheet, margins=(MARGIN, MARGIN, MARGIN, MARGIN), spacing=GAP)
     for plot in [loss_plot(outcome, look), prediction_plot(outcome)]:
         if plot is not None:
             plot.set_theme(look)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPushButton,
     QSlider,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.compare import Comparison, Difference, Kind
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
@@ -126,12 +126,10 @@ class CompareCard(PopupCard):
         row.addWidget(self.caption, 1)
         row.addWidget(close)
         self.column.addLayout(row)
-        sides = QHBoxLayout()
-        sides.setSpacing(10)
+        sides = hbox(None, spacing=10)
         pairs = zip((self.left, self.right), titles, self._strips, strict=True)
         for side, title, strip in pairs:
-            column = QVBoxLayout()
-            column.setSpacing(4)
+            column = vbox(None, spacing=4)
             label = plain_label(title, "title")
             side.view.setAccessibleName(f"Graph of {title}")
             column.addWidget(label)
@@ -165,8 +163,7 @@ class CompareCard(PopupCard):
         self.slider.setValue(self.slider.maximum())
         self.slider.setAccessibleName("Position")
         self.where = plain_label(role="caption")
-        row = QHBoxLayout()
-        row.setSpacing(10)
+        row = hbox(None, spacing=10)
         row.addWidget(self.colors)
         row.addWidget(self.slider, 1)
         row.addWidget(self.where)

@@ -7,16 +7,8 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
-from gradscribe.app.document.state import (
-    ENGINE_DIED,
-    UNSAVED_FILENAME,
-    Doc,
-    EngineState,
-    Layer,
-    Limits,
-    Result,
-    View,
-)
+from gradscribe.app.document.side_run import run_document
+from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
 from gradscribe.app.link.client import Link
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
@@ -203,16 +195,7 @@ class Session(QObject):
             return
         self._waiting = False
         self._sent = self.doc.source
-        run_id = self._link.run(
-            self.doc.source,
-            filename=self.doc.path or UNSAVED_FILENAME,
-            seed=self.doc.seed,
-            device=self.doc.device,
-            timeout=self.limits.timeout,
-            memory=self.limits.memory,
-            policy=self.doc.foreign,
-            is_open=self.limits.is_open,
-        )
+        run_id = run_document(self._link, self.doc.source, self.doc, self.limits)
         # Old output stays until the first of the new run arrives, so that it does not flicker.
         self._set_result(replace(self.result, run_id=run_id))
         if self.result.engine == "ready":

@@ -10,6 +10,20 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Tape
 
 
+def run_document(link: Link, source: str, doc: Doc, limits: Limits) -> int:
+    """Run ``source`` with a document's name, seed, device and limits; return the run id."""
+    return link.run(
+        source,
+        filename=doc.path or UNSAVED_FILENAME,
+        seed=doc.seed,
+        device=doc.device,
+        timeout=limits.timeout,
+        memory=limits.memory,
+        policy=doc.foreign,
+        is_open=limits.is_open,
+    )
+
+
 class SideRun(QObject):
     """Runs one program at a time, each in a new engine that is ended afterwards."""
 
@@ -30,16 +44,7 @@ class SideRun(QObject):
         self._link = link = self._make(self)
         link.received.connect(self._take)
         link.start()
-        self._run_id = link.run(
-            source,
-            filename=doc.path or UNSAVED_FILENAME,
-            seed=doc.seed,
-            device=doc.device,
-            timeout=limits.timeout,
-            memory=limits.memory,
-            policy=doc.foreign,
-            is_open=limits.is_open,
-        )
+        self._run_id = run_document(link, source, doc, limits)
 
     def _take(self, message: object) -> None:
         if isinstance(message, messages.Recorded) and message.run_id == self._run_id:

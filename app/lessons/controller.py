@@ -215,11 +215,6 @@ class LessonController(QObject):
             self._put_program()
         self._settle()
 
-    @property
-    def is_judging(self) -> bool:
-        """True while an answer waits for the tape that decides on it."""
-        return self._answer is not None
-
     def hint(self) -> None:
         """Show the hint."""
         if self.lesson is not None:

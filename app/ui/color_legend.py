@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from gradscribe.app.ui.progress_chip import chip_button
 from gradscribe.playback.graph.coloring import ColorLegend
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import shapes, tints
@@ -27,9 +28,7 @@ class ColorModeLegend(QFrame):
         self._brief = False
         self.setProperty("chip", True)
         self.setAccessibleName("What the colours mean")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 4, 6, 8)
-        column.setSpacing(4)
+        column = vbox(self, margins=(10, 4, 6, 8), spacing=4)
         row = QHBoxLayout()
         self.title = plain_label(role="title")
         self.end_button = chip_button("Done", "Colour the cards by what they are again")

@@ -4,18 +4,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QPushButton, QWidget
 
 from gradscribe.app.document.session import Session
 from gradscribe.app.runtime.faults import Fault, FaultHandler, report
 from gradscribe.app.runtime.version import version
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import plain_label
 
 WIDTH = 360
@@ -46,9 +40,7 @@ class FaultCard(QFrame):
         self.close_button = QPushButton("Close")
         self.close_button.setProperty("quiet", True)
         self.close_button.clicked.connect(self._leave)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 12)
-        column.setSpacing(8)
+        column = vbox(self, margins=(16, 14, 16, 12), spacing=8)
         for part in (self.title, self.about, self.private):
             column.addWidget(part)
         row = QHBoxLayout()

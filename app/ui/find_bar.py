@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QWidget
 
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label
 
 
@@ -19,8 +20,7 @@ class FindBar(QFrame):
         self.query.setPlaceholderText("Find in the program")
         self.query.setAccessibleName("Find in the program")
         self.count = plain_label(role="caption")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 12, 10)
+        row = hbox(self, margins=(12, 4, 12, 10))
         row.addWidget(self.query, 1)
         row.addWidget(self.count)
         self.query.textChanged.connect(self._search)

@@ -6,18 +6,12 @@ from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.examples import Example
 from gradscribe.app.ui.layout import scroll_area
 from gradscribe.app.ui.popup import PopupCard
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
@@ -119,8 +113,7 @@ class Gallery(PopupCard):
         tile.setAccessibleDescription(example.about)
         tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         tile.setMinimumHeight(108 if isinstance(example, Example) else 86)
-        column = QVBoxLayout(tile)
-        column.setContentsMargins(14, 10, 14, 10)
+        column = vbox(tile, margins=(14, 10, 14, 10))
         title, about = plain_label(example.title, "title"), plain_label(example.about, "caption")
         about.setWordWrap(True)
         for label in (title, about):
@@ -134,8 +127,7 @@ class Gallery(PopupCard):
 
     def _variants(self, example: Example) -> QHBoxLayout:
         """Return the links to the example's variants at its limits and with a mistake."""
-        row = QHBoxLayout()
-        row.setSpacing(14)
+        row = hbox(None, spacing=14)
         for words, variant in (("At its edge", example.edge), ("Break it", example.broken)):
             if variant is not None:
                 link = QPushButton(words)

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSizeF, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QWidget
 
 from gradscribe.app.ui.color_legend import ColorModeLegend
 from gradscribe.app.ui.find_bar import handle_search_key
 from gradscribe.app.ui.progress_chip import ProgressChip, chip_button
 from gradscribe.playback.graph.breadcrumbs import Crumb
 from gradscribe.playback.graph.coloring import ColorLegend
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.minimap import NARROW_WIDTH
@@ -35,9 +36,7 @@ class Breadcrumbs(QFrame):
         super().__init__(over)
         self.setProperty("chip", True)
         self.setAccessibleName("Modules around the card")
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(6, 2, 10, 2)
-        self._row.setSpacing(2)
+        self._row = hbox(self, margins=(6, 2, 10, 2), spacing=2)
         self.path: tuple[Crumb, ...] = ()
         """The path that is shown."""
         self._left_out = QLabel(f"… {SEPARATOR}", self)
@@ -118,9 +117,7 @@ class GraphTools(QFrame):
         super().__init__(over)
         self.setProperty("chip", True)
         self.setAccessibleName("Graph")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(4, 2, 4, 2)
-        row.setSpacing(2)
+        row = hbox(self, margins=(4, 2, 4, 2), spacing=2)
         self.fit_button = chip_button("Fit", "Show the whole graph (Ctrl+0)")
         self.collapse_button = chip_button("Collapse all", "Fold all modules (Ctrl+Shift+W)")
         self.expand_button = chip_button("Expand all", "Open all modules (Ctrl+Shift+E)")

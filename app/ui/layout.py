@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.app.files.settings import Settings
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.tabs import CompactTabs
 
@@ -99,9 +100,7 @@ class AlternatingColumn(QWidget):
         for title, tip in TURNS:
             self.bar.setTabToolTip(self.bar.addTab(title), tip)
         self.bar.hide()
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(4)
+        rows = vbox(self, spacing=4)
         rows.addWidget(self.bar)
         rows.addWidget(inside, 1)
 
@@ -153,8 +152,7 @@ class Columns(QWidget):
             self.across.addWidget(part)
             self.across.setStretchFactor(self.across.count() - 1, STRETCH[name])
         self.across.setSizes([ASIDE_WIDTH, LEFT, USUAL_WIDTH - LEFT - RIGHT, RIGHT])
-        frame = QVBoxLayout(self)
-        frame.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
+        frame = vbox(self, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
         frame.addWidget(self.across)
 
     def _parts(self) -> dict[str, QSplitter]:

@@ -5,10 +5,11 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label, tip
 
 MARGIN = 12
@@ -37,13 +38,10 @@ class NotificationBar(QWidget):
         self.hide_button.setToolTip("Hide this")
         self.hide_button.setAccessibleName("Hide this")
         self.hide_button.clicked.connect(self._leave)
-        self._row = QHBoxLayout(self.card)
-        self._row.setContentsMargins(14, 6, 8, 6)
-        self._row.setSpacing(8)
+        self._row = hbox(self.card, margins=(14, 6, 8, 6), spacing=8)
         for part in (self.text, self.count, self.hide_button):
             self._row.addWidget(part, int(part is self.text))
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(MARGIN, MARGIN, MARGIN, 0)
+        outer = hbox(self, margins=(MARGIN, MARGIN, MARGIN, 0))
         outer.addWidget(self.card)
         self.hide()
 

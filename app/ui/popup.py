@@ -4,16 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QApplication,
-    QFrame,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFrame, QTextBrowser, QWidget
 from shiboken6 import isValid
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.single_shot import single_shot
@@ -33,9 +27,7 @@ class PopupCard(QWidget):
         self._before: QWidget | None = over.window().focusWidget()
         self.card = QFrame(self)
         self.card.setProperty("panel", True)
-        self.column = QVBoxLayout(self.card)
-        self.column.setContentsMargins(18, 16, 18, 18)
-        self.column.setSpacing(10)
+        self.column = vbox(self.card, margins=(18, 16, 18, 18), spacing=10)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._paint = DeferredPaint(self)
         self._closing = single_shot(self, self.leave)

@@ -1,8 +1,9 @@
 """A chip on the canvas with the progress of an export and a Cancel button."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -31,9 +32,7 @@ class ProgressChip(QFrame):
         super().__init__(over)
         self.setProperty("chip", True)
         self.setAccessibleName("Export")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 6, 4)
-        row.setSpacing(10)
+        row = hbox(self, margins=(12, 4, 6, 4), spacing=10)
         self.name = plain_label()
         self.bar = QProgressBar()
         self.bar.setFixedWidth(BAR_WIDTH)

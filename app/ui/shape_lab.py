@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gradscribe.app.document.session import Session
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.messages import Probed
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
@@ -61,8 +62,7 @@ class LabCard(PopupCard):
         self.column.addLayout(row)
         # A placeholder, so that the heading is at its final position from the start.
         place = QWidget(self.card)
-        self._place = QVBoxLayout(place)
-        self._place.setContentsMargins(0, 0, 0, 0)
+        self._place = vbox(place)
         self.column.addWidget(place, 1)
         self.card.setAccessibleName("Shape lab")
         self.making = TimeSlices(TURN_MS, self)

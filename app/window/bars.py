@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
@@ -42,9 +43,7 @@ class TopBar(QFrame):
         self.title = plain_label(role="heading")
         self.counts = plain_label(role="caption")
         self.layers = {name: self._layer(name) for name in LAYERS}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 10, 14, 10)
-        row.setSpacing(10)
+        row = hbox(self, margins=(14, 10, 14, 10), spacing=10)
         row.addWidget(self.switch)
         row.addSpacing(6)
         row.addWidget(self.examples)
@@ -143,9 +142,7 @@ class StatusLine(QFrame):
         self._problem = ""
         self._elsewhere = False
         self._quiet = single_shot(self, self._clear_note, REMARK_MS)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 4, 16, 6)
-        row.setSpacing(16)
+        row = hbox(self, margins=(16, 4, 16, 6), spacing=16)
         row.addWidget(self.message, 1)
         row.addWidget(self.note)
         row.addWidget(self.held)

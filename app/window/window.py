@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QFrame, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
 from gradscribe.app.commands import file, learn, train
 from gradscribe.app.commands.context import CommandContext
@@ -40,6 +40,7 @@ from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import MODES, ColorLegend
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -176,10 +177,9 @@ class Window(QMainWindow):
 
     def _place(self) -> None:
         program = QFrame()
-        column = _rows(program)
+        column = vbox(program, spacing=0)
         self.heading = Heading("Program", LIVE)
-        frame = QVBoxLayout()
-        frame.setContentsMargins(16, 14, 12, 6)
+        frame = vbox(None, margins=(16, 14, 12, 6))
         frame.addWidget(self.heading)
         column.addLayout(frame)
         column.addWidget(self.editor, 1)
@@ -204,7 +204,7 @@ class Window(QMainWindow):
             self.lesson_dock.panel,
         )
         page = QWidget()
-        rows = _rows(page)
+        rows = vbox(page, spacing=0)
         self.transport.setProperty("bar", True)
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         for part in (self.top, separator(), self.notices):
@@ -215,7 +215,7 @@ class Window(QMainWindow):
         make, strip = self.make_train_link, self.notices
         self.workspaces = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
-        rows = _rows(self.ground)
+        rows = vbox(self.ground, spacing=0)
         rows.addWidget(self.workspaces.stack, 1)
         rows.addWidget(self.status)
         self.setCentralWidget(self.ground)
@@ -434,13 +434,6 @@ class Window(QMainWindow):
         self.workspaces.close()
         self.session.close()
         self.look.close()
-
-
-def _rows(page: QWidget) -> QVBoxLayout:
-    rows = QVBoxLayout(page)
-    rows.setContentsMargins(0, 0, 0, 0)
-    rows.setSpacing(0)
-    return rows
 
 
 def _dropped(urls: list[QUrl]) -> str:

@@ -179,7 +179,7 @@ class Learner:
             choice.setFocus()
             QTest.keyClick(choice, Qt.Key.Key_Return)
         self.settle()
-        self.wait(lambda: not self.page.waiting and not self.learning.is_judging)
+        self.wait(lambda: not self.page.waiting and self.learning._answer is None)
 
     def ask_hint(self, hint):
         if self.page.can_hint:

@@ -239,12 +239,12 @@ def test_an_answer_is_judged_though_the_engine_dies_while_it_runs_the_program(sh
 
     link.received.connect(kill)
     learning.answer("1, 3, 2")
-    assert learning.is_judging
+    assert learning._answer is not None
     qtbot.waitUntil(lambda: link.is_ready() and link.pid() != was, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: DIED in learning.page().verdict, timeout=PATIENCE_MS)
-    assert learning.is_judging
+    assert learning._answer is not None
     window.menus.perform_by("run.now")
-    qtbot.waitUntil(lambda: not learning.is_judging, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: learning._answer is None, timeout=PATIENCE_MS)
     assert learning.page().mood == "good"
 
 

@@ -161,10 +161,6 @@ class CodeEdit(SourceEdit):
             bands[line] = self.look.band(phase)
         return bands
 
-    def placed_marks(self) -> list[PlacedMark]:
-        """Return the visible marks with their places in the viewport, as last painted."""
-        return list(self._placed)
-
     def _problem_line(self) -> int:
         if not self._problem_cursors:
             return 0

@@ -64,10 +64,6 @@ class SourceEdit(QPlainTextEdit):
         self._highlighter.set_theme(theme)
         self.apply_look()
 
-    def text_size(self) -> int:
-        """Return the font size of the code in pixels."""
-        return self.look.px
-
     def set_text_size(self, px: int) -> None:
         """Set the font size in pixels, clamped to `MIN_PX` and `MAX_PX`."""
         px = max(MIN_PX, min(MAX_PX, px))

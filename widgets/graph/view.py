@@ -318,10 +318,6 @@ class GraphView(QWidget):
 
     # Motion.
 
-    def is_moving(self) -> bool:
-        """Return whether anything is still in motion."""
-        return self._animation.ticks.isActive()
-
     def finish_motion(self) -> None:
         """End all motion at once."""
         moving = self._animation

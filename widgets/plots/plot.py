@@ -17,8 +17,9 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
@@ -90,21 +91,16 @@ class Plot(QWidget):
         self.mouse: QPointF | None = None
         """The place of the mouse on the canvas, as `follow_mouse` noted it; None: elsewhere."""
         self.heading, self.caption = Heading(title), Label("caption")
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(6)
+        self.tools = hbox(None, spacing=6)
         self.canvas = Canvas(self)
-        top = QHBoxLayout()
-        top.setContentsMargins(EDGE, 12, 12, 0)
+        top = hbox(None, margins=(EDGE, 12, 12, 0))
         top.addWidget(self.heading, 1)
         # While the heading is hidden the tools stay at the right.
         top.addStretch()
         top.addLayout(self.tools)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column = vbox(self, spacing=2)
         column.addLayout(top)
-        below = QHBoxLayout()
-        below.setContentsMargins(EDGE, 0, 12, 0)
+        below = hbox(None, margins=(EDGE, 0, 12, 0))
         below.addWidget(self.caption)
         column.addLayout(below)
         column.addWidget(self.canvas, 1)

@@ -2,8 +2,9 @@
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QWidget
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
@@ -104,9 +105,7 @@ class TrainingBar(QFrame):
         self.speed.valueChanged.connect(self._speed_moved)
 
     def _lay_out(self) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 10, 14, 10)
-        rows.setSpacing(8)
+        rows = vbox(self, margins=(14, 10, 14, 10), spacing=8)
         self._rows = (QHBoxLayout(), QHBoxLayout())
         for row in self._rows:
             row.setSpacing(8)

@@ -1,7 +1,8 @@
 """Stacked pages below a row of small buttons."""
 
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QWidget
 
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.plots.plot import switch_button
 
 
@@ -11,9 +12,7 @@ class ButtonPages(QWidget):
     def __init__(self, *pages: tuple[str, QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.stack, self.buttons = QStackedWidget(), QButtonGroup(self)
-        row = QHBoxLayout()
-        row.setContentsMargins(16, 10, 12, 0)
-        row.setSpacing(6)
+        row = hbox(None, margins=(16, 10, 12, 0), spacing=6)
         for number, (title, page) in enumerate(pages):
             button = switch_button(title, "", number == 0)
             self.buttons.addButton(button, number)
@@ -21,8 +20,6 @@ class ButtonPages(QWidget):
             row.addWidget(button)
         row.addStretch(1)
         self.buttons.idClicked.connect(self.stack.setCurrentIndex)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = vbox(self, spacing=0)
         column.addLayout(row)
         column.addWidget(self.stack, 1)

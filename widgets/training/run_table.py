@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
     QMenu,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -72,8 +72,7 @@ class RunTable(QWidget):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 8, 8)
+        column = vbox(self, margins=(12, 12, 8, 8))
         column.addWidget(self.heading)
         column.addWidget(self.table, 1)
         self._lines: tuple[RunTableRow, ...] = ()

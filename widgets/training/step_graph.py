@@ -1,8 +1,9 @@
 """View of the computation graph of a step on the training page: heading, caption, graph."""
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.view import GraphView
@@ -23,9 +24,7 @@ class StepGraph(QWidget):
         self._top.setSpacing(6)
         self._top.addWidget(self.heading, 1)
         self._switches = QWidget(self)
-        switches = QHBoxLayout(self._switches)
-        switches.setContentsMargins(0, 0, 0, 0)
-        switches.setSpacing(6)
+        switches = hbox(self._switches, spacing=6)
         for name in LAYERS:
             button = self.layers[name] = switch_button(name, "", name != "Shapes")
             button.toggled.connect(self._set_layers)
@@ -37,9 +36,7 @@ class StepGraph(QWidget):
         switches.addWidget(fit)
         switches.addStretch(1)
         self._top.addWidget(self._switches)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 12, 12)
-        column.setSpacing(6)
+        column = vbox(self, margins=(16, 12, 12, 12), spacing=6)
         column.addLayout(self._top)
         column.addWidget(self.caption)
         column.addWidget(self.graph, 1)

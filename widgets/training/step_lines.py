@@ -5,16 +5,9 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, plain_label, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 
@@ -59,9 +52,7 @@ class StepLines(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(2, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 12, 10)
-        column.setSpacing(8)
+        column = vbox(self, margins=(16, 12, 12, 10), spacing=8)
         column.addLayout(head)
         column.addLayout(self._grid)
         column.addStretch(1)

@@ -122,10 +122,6 @@ class Scrubber(QAbstractSlider):
         """Return the free pixels at either end, so that the thumb is never clipped."""
         return THUMB + 3
 
-    def thumb_x(self) -> float:
-        """Return the x of the thumb in widget coordinates."""
-        return self.margin() + self._x_at(self.value())
-
     def sizeHint(self) -> QSize:
         """Return the size of labels, strip, and overview if shown."""
         tall = self.is_zoomed() or self._reserves_overview

@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
     QSlider,
     QSplitter,
     QStackedWidget,
     QStyle,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.app.ui.layout import GUTTER, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
@@ -69,9 +68,7 @@ class TrainingPage(QWidget):
 
     def _make(self) -> Iterator[None]:
         # From the outside in: reparenting restyles a widget with all its children.
-        self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(0)
+        self._rows = vbox(self, spacing=0)
         self.bar = TrainingBar(self)
         self._rows.addWidget(self.bar)
         yield
@@ -90,8 +87,7 @@ class TrainingPage(QWidget):
         self._rows.addWidget(self.strip)
         yield
         self.columns = _splitter(Qt.Orientation.Horizontal)
-        middle = QVBoxLayout()
-        middle.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
+        middle = vbox(None, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
         middle.addWidget(self.columns)
         self._rows.addLayout(middle, 1)
         self.mistake_strip = _quiet_strip(self.beside)
@@ -101,8 +97,7 @@ class TrainingPage(QWidget):
         ground = QFrame()
         ground.setProperty("bar", True)
         self._rows.addWidget(ground)
-        inside = QHBoxLayout(ground)
-        inside.setContentsMargins(0, 0, 0, 0)
+        inside = hbox(ground)
         self.axis = StepSlider()
         inside.addWidget(self.axis)
         yield
@@ -259,8 +254,7 @@ class TrainingPage(QWidget):
         strip.setProperty("bar", True)
         self.again, self.there = QPushButton("Begin again"), QPushButton("Show where")
         self.back = QPushButton("Go back 100 steps")
-        row = QHBoxLayout(strip)
-        row.setContentsMargins(16, 6, 14, 6)
+        row = hbox(strip, margins=(16, 6, 14, 6))
         self.message.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         row.addWidget(self.message, 1)
         for button in (self.there, self.back, self.again):
@@ -324,8 +318,7 @@ def _quiet_strip(words: Label) -> QFrame:
     strip = QFrame()
     strip.setProperty("bar", True)
     strip.setAccessibleName("Cost of the mistakes")
-    row = QHBoxLayout(strip)
-    row.setContentsMargins(16, 6, 14, 6)
+    row = hbox(strip, margins=(16, 6, 14, 6))
     row.addWidget(words)
     strip.hide()
     return strip

@@ -82,15 +82,11 @@ ENTRY = FindingKind(
     severity="hint",
     sick=(
         """torch.manual_seed(0)
-x, y = torch.randn(32, 3), torch.randn(32, 1)
-net = nn.Linear(3, 1)
-opt = optim.SGD(net.parameters(), lr=0.1)
-for i in range(0, 32, 8):
-    xb, yb = x[i : i + 8], y[i : i + 8]
-    loss = F.mse_loss(net(xb), yb) / len(xb)  # !
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+n = x.shape[0]
+w = torch.zeros(3, 1, requires_grad=True)
+loss = ((x @ w - y) ** 2).mean() / n  # !
+loss.backward()
 """,
     ),
     healthy=(

@@ -41,17 +41,10 @@ ENTRY = FindingKind(
     "you log or use as a target, never what the loss is computed from.",
     detect,
     sick=(
-        """torch.manual_seed(0)
-x = torch.randn(8, 2)
-y = torch.randn(8, 1)
-first, second = nn.Linear(2, 4), nn.Linear(4, 1)
-opt = optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
-for step in range(3):
-    hidden = torch.relu(first(x)).detach()  # !
-    loss = F.mse_loss(second(hidden), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+        """x = param(2.0)
+y = x.detach() ** 2  # !
+z = y * 3
+z.backward()
 """,
     ),
     healthy=(

@@ -63,15 +63,10 @@ ENTRY = FindingKind(
     "Keep it for evaluation and for updates by hand.",
     detect,
     sick=(
-        """x = torch.randn(8, 2)
-y = torch.randn(8, 1)
-model = nn.Linear(2, 1)
-opt = optim.SGD(model.parameters(), lr=0.1)
-with torch.no_grad():  # !
-    pred = model(x)
-loss = F.mse_loss(pred, y)
+        """torch.set_grad_enabled(False)  # !
+w = torch.ones(2, requires_grad=True)
+loss = (w * 2).sum()
 loss.backward()
-opt.step()
 """,
     ),
     healthy=(

@@ -74,10 +74,7 @@ ENTRY = FindingKind(
     detect,
     sick=(
         """x = param([1.0, 2.0])
-y = x * 2
-z = torch.from_numpy(np.exp(y.detach().numpy()))  # !
-s = z.sum()
-s.backward()
+y = np.exp((x * 2).numpy())  # !
 """,
     ),
     healthy=(

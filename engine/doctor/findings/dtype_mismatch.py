@@ -88,9 +88,7 @@ ENTRY = FindingKind(
     "numbers are the usual source of float64 and int64: convert where the data comes in.",
     detect,
     sick=(
-        """x = torch.from_numpy(np.ones((4, 3)))
-model = nn.Linear(3, 1)
-pred = model(x)  # !
+        """w = torch.tensor([1, 2, 3], requires_grad=True)  # !
 """,
     ),
     healthy=(

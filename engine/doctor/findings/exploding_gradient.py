@@ -43,14 +43,11 @@ ENTRY = FindingKind(
     setup_fix=SetupFix(clip_norm=1.0),
     sick=(
         """torch.manual_seed(0)
-x, y = torch.randn(16, 32), torch.randn(16, 1)
-layers = []
-for i in range(8):
-    linear = nn.Linear(32, 32)
-    nn.init.normal_(linear.weight, std=1.0)
-    layers += [linear, nn.ReLU()]
-model = nn.Sequential(*layers, nn.Linear(32, 1))
-loss = F.mse_loss(model(x), y)  # !
+w = torch.randn(16, 16, requires_grad=True)
+h = torch.randn(4, 16)
+for t in range(12):
+    h = h @ w  # !
+loss = h.pow(2).mean()
 loss.backward()
 """,
     ),

@@ -214,16 +214,12 @@ ENTRY = FindingKind(
     "Freeze whole parts on purpose and give the optimizer only the rest.",
     detect,
     sick=(
-        """x = torch.linspace(-1, 1, 20)
-y = 2 * x + 1
-w = torch.zeros(1)  # !
-b = torch.zeros(1, requires_grad=True)
-opt = optim.SGD([w, b], lr=0.1)
-for step in range(3):
-    loss = ((w * x + b - y) ** 2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+        """x, y = torch.randn(16, 4), torch.randn(16, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+for p in model.parameters():
+    p.requires_grad = False  # !
+loss = F.mse_loss(model(x), y)
+loss.backward()
 """,
     ),
     healthy=(

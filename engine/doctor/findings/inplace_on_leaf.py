@@ -31,10 +31,8 @@ ENTRY = FindingKind(
     "inside torch.no_grad(), or with an optimizer.",
     detect,
     sick=(
-        """w = torch.ones(3, requires_grad=True)
-loss = (w**2).sum()
-loss.backward()
-w -= 0.1 * w.grad  # !
+        """w = torch.zeros(3, requires_grad=True)
+w[0] = 1.0  # !
 """,
     ),
     healthy=(

@@ -203,17 +203,12 @@ ENTRY = FindingKind(
     setup_fix=SetupFix(mistake="keep_graphs"),
     sick=(
         """torch.manual_seed(0)
-x, y = torch.randn(16, 4), torch.randn(16, 1)
-model = nn.Linear(4, 1)
-opt = optim.SGD(model.parameters(), lr=0.01)
-losses = []
-for step in range(4):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    losses.append(loss)  # !
-print(sum(float(l) for l in losses) / 4)
+net = nn.Linear(4, 1)
+outs = []
+for i in range(5):
+    out = net(torch.randn(8, 4))
+    outs.append(out)  # !
+print(len(outs))
 """,
     ),
     healthy=(

@@ -135,15 +135,13 @@ ENTRY = FindingKind(
     setup_fix=SetupFix(mistake="huge_lr", rate=0.1),
     sick=(
         """torch.manual_seed(0)
-x = torch.randn(32, 3)
-y = x.sum(dim=1, keepdim=True)
-model = nn.Linear(3, 1)
-opt = optim.SGD(model.parameters(), lr=5.0)  # !
-for step in range(10):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+x = torch.linspace(0, 10, 50).unsqueeze(1)
+y = 2 * x + 1
+m = nn.Linear(1, 1)
+opt = optim.SGD(m.parameters(), lr=0.1)  # !
+for i in range(30):
+    loss = F.mse_loss(m(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
 """,
     ),
     healthy=(

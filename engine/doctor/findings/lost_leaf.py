@@ -118,11 +118,8 @@ ENTRY = FindingKind(
     "the second. Prepare the numbers first, then require the gradient.",
     detect,
     sick=(
-        """w = torch.randn(3, requires_grad=True) * 0.1  # !
-x = torch.ones(3)
-loss = ((w * x).sum() - 1) ** 2
-loss.backward()
-print(w.grad)
+        """w = torch.randn(3, 2, requires_grad=True).to(torch.float64)  # !
+opt = optim.SGD([w], lr=0.1)
 """,
     ),
     healthy=(

@@ -104,15 +104,11 @@ ENTRY = FindingKind(
     detect,
     setup_fix=SetupFix(mistake="no_zero_grad"),
     sick=(
-        """torch.manual_seed(0)
-x = torch.randn(16, 3)
-y = x.sum(dim=1, keepdim=True)
-model = nn.Linear(3, 1)
-opt = optim.SGD(model.parameters(), lr=0.01)
-for step in range(5):
-    loss = F.mse_loss(model(x), y)
+        """w = torch.tensor([1.0, 2.0], requires_grad=True)
+for i in range(3):
+    loss = (w ** 2).sum()
     loss.backward()  # !
-    opt.step()
+    w.data -= 0.1 * w.grad.data
 """,
     ),
     healthy=(

@@ -68,13 +68,10 @@ ENTRY = FindingKind(
     "argmax), and the op itself only to measure.",
     detect,
     sick=(
-        """torch.manual_seed(0)
-x = torch.randn(6, 4)
-y = torch.tensor([0, 1, 2, 0, 1, 2])
-model = nn.Linear(4, 3)
-pred = model(x).argmax(dim=1)  # !
-loss = F.mse_loss(pred.float(), y.float())
-loss.backward()
+        """x = torch.tensor([1.5, 2.5], requires_grad=True)
+y = x.int()  # !
+z = (y.float() * 2).sum()
+z.backward()
 """,
     ),
     healthy=(

@@ -109,14 +109,12 @@ ENTRY = FindingKind(
     sick=(
         """torch.manual_seed(0)
 x, y = torch.randn(8, 3), torch.randn(8, 1)
+net = nn.Linear(3, 1)
 for step in range(4):
-    net = nn.Linear(3, 1)
-    opt = optim.SGD(net.parameters(), lr=0.1)  # !
+    opt = optim.Adam(net.parameters(), lr=0.01)  # !
     opt.zero_grad()
-    loss = F.mse_loss(net(x), y)
-    loss.backward()
+    F.mse_loss(net(x), y).backward()
     opt.step()
-    print(step, loss.item())
 """,
     ),
     healthy=(

@@ -125,17 +125,9 @@ ENTRY = FindingKind(
     detect,
     setup_fix=SetupFix(mistake="column_target"),
     sick=(
-        """torch.manual_seed(0)
-x = torch.randn(8, 3)
-y = x.sum(dim=1)
-model = nn.Linear(3, 1)
-opt = optim.SGD(model.parameters(), lr=0.05)
-for step in range(3):
-    opt.zero_grad()
-    pred = model(x)
-    loss = ((pred - y) ** 2).mean()  # !
-    loss.backward()
-    opt.step()
+        """a = torch.randn(5, 1, requires_grad=True)
+b = torch.randn(5)
+acc = (a.round() == b).float().mean()  # !
 """,
     ),
     healthy=(

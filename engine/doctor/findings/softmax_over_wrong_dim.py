@@ -145,16 +145,9 @@ ENTRY = FindingKind(
     detect,
     sick=(
         """torch.manual_seed(0)
-x = torch.randn(8, 5)
-t = torch.randint(0, 3, (8,))
-net = nn.Linear(5, 3)
-opt = optim.SGD(net.parameters(), lr=0.1)
-for step in range(4):
-    opt.zero_grad()
-    logp = F.log_softmax(net(x), dim=0)  # !
-    loss = F.nll_loss(logp, t)
-    loss.backward()
-    opt.step()
+net = nn.Linear(5, 1)
+loss = F.cross_entropy(net(torch.randn(8, 5)), torch.zeros(8, dtype=torch.long))  # !
+loss.backward()
 """,
     ),
     healthy=(

@@ -102,14 +102,12 @@ ENTRY = FindingKind(
     sick=(
         """torch.manual_seed(0)
 x = torch.randn(32, 3)
-y = x.sum(dim=1, keepdim=True)
 model = nn.Linear(3, 1)
 opt = optim.SGD(model.parameters(), lr=0.1)
 for step in range(5):
     opt.zero_grad()
-    loss = F.mse_loss(model(x), y)
+    loss = F.mse_loss(model(x), x.sum(dim=1, keepdim=True))
     opt.step()  # !
-    loss.backward()
 """,
     ),
     healthy=(

@@ -77,21 +77,17 @@ ENTRY = FindingKind(
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.first = nn.Linear(4, 8)
-        self.second = nn.Linear(8, 8)  # !
-        self.out = nn.Linear(8, 1)
-
+        self.fc1 = nn.Linear(4, 8)
+        self.fc2 = nn.Linear(8, 8)
+        self.fc3 = nn.Linear(8, 1)
+        self.norm = nn.LayerNorm(8)  # !
     def forward(self, x):
-        return self.out(torch.relu(self.first(x)))
-
-x, y = torch.randn(16, 4), torch.randn(16, 1)
-model = Net()
-opt = optim.Adam(model.parameters(), lr=0.01)
-for step in range(3):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+        return self.fc3(torch.relu(self.fc2(torch.relu(self.fc1(x)))))
+net = Net()
+loss = net(torch.randn(8, 4)).pow(2).mean()
+opt = optim.SGD(net.parameters(), lr=0.1)
+loss.backward()
+opt.step()
 """,
     ),
     healthy=(

@@ -23,14 +23,14 @@ def test_a_pane_is_hidden_and_shown(settled, name, pane):
 
 
 def test_text_grows_shrinks_and_goes_back(settled):
-    usual = settled.editor.text_size()
+    usual = settled.editor.look.px
     view.bigger(settled.context)
     view.bigger(settled.context)
     settled.look.finish()
-    assert settled.editor.text_size() > usual
+    assert settled.editor.look.px > usual
     view.normal(settled.context)
     settled.look.finish()
-    assert settled.editor.text_size() == usual
+    assert settled.editor.look.px == usual
     for _ in range(20):
         view.smaller(settled.context)
     assert settled.settings.number("text") == 0.7

@@ -61,17 +61,17 @@ def test_no_number_of_the_last_program_stands_beside_the_lines_of_another(settle
     settled.session.load(Doc(source=NET))
     link.answer(record(NET))
     editor.viewport().grab()
-    assert editor.placed_marks()
+    assert editor._placed
     assert editor.bands()
     other = "# another\nx = param(2.0)\n# of\n# as many\n# lines\n"
     assert other.count("\n") == NET.count("\n")
     settled.session.load(Doc(source=other))
     editor.viewport().grab()
-    assert editor.placed_marks() == []
+    assert editor._placed == []
     assert not editor.bands()
     link.answer(record(other))
     editor.viewport().grab()
-    assert [one.line for one in editor.placed_marks()] == [2]
+    assert [one.line for one in editor._placed] == [2]
 
 
 def test_each_round_of_a_loop_is_a_scene(settled, link, record):
@@ -91,10 +91,10 @@ def test_each_round_of_a_loop_is_a_scene(settled, link, record):
 def test_the_marks_beside_the_lines_follow_the_position(settled):
     settled.session.move(0)
     settled.editor.grab()
-    assert not any(mark.gradient_text for mark in settled.editor.placed_marks())
+    assert not any(mark.gradient_text for mark in settled.editor._placed)
     settled.session.move(settled.clock.length)
     settled.editor.grab()
-    assert any(mark.gradient_text for mark in settled.editor.placed_marks())
+    assert any(mark.gradient_text for mark in settled.editor._placed)
 
 
 def test_a_problem_in_the_console_leads_to_its_line(settled):

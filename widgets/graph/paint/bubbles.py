@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.marks import SHARED
 from gradscribe.widgets.base.theme import Theme, faded
@@ -133,14 +133,8 @@ def paint(
     """
     text = bubble_text(reading)
     whole = bubble_box(box, text, scale, reading.tag, reading.shift)
-    painter.save()
-    painter.translate(whole.topLeft())
-    painter.scale(scale, scale)
-    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
-    if reading.active == "backward":
-        for grow in (6.0, 3.0):
-            ring = pill.adjusted(-grow, -grow, grow, grow)
-            shapes.fill(painter, ring, 11 + grow, faded(theme.backward, 0.14))
+    halo = theme.backward if reading.active == "backward" else None
+    pill = _begin_pill(painter, whole, scale, 11, halo)
     hollow = reading.pending or reading.reset != ""
     ink = theme.ink2 if reading.reset == "none" else theme.backward
     shapes.fill(painter, pill, 11, theme.surface if hollow else theme.backward_soft)
@@ -161,14 +155,8 @@ def paint_update(
 ) -> None:
     """Paint an update's effect on a leaf: its number before and after."""
     whole, scale = update_box(box, reading.update, scale), _damped(scale)
-    painter.save()
-    painter.translate(whole.topLeft())
-    painter.scale(scale, scale)
-    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
-    if reading.active == "update":
-        for grow in (6.0, 3.0):
-            ring = pill.adjusted(-grow, -grow, grow, grow)
-            shapes.fill(painter, ring, 10 + grow, faded(theme.parameter, 0.14))
+    halo = theme.parameter if reading.active == "update" else None
+    pill = _begin_pill(painter, whole, scale, 10, halo)
     shapes.fill(painter, pill, 10, theme.parameter)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.surface)
@@ -176,6 +164,21 @@ def paint_update(
     inner = pill.adjusted(20, 0, -4, 0)
     shapes.write(painter, inner, reading.update, theme.surface, 12, 600)
     painter.restore()
+
+
+def _begin_pill(
+    painter: QPainter, whole: QRectF, scale: float, radius: float, halo: QColor | None
+) -> QRectF:
+    """Save the painter, scale it to ``whole``, paint a halo, and return the pill to paint."""
+    painter.save()
+    painter.translate(whole.topLeft())
+    painter.scale(scale, scale)
+    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
+    if halo is not None:
+        for grow in (6.0, 3.0):
+            ring = pill.adjusted(-grow, -grow, grow, grow)
+            shapes.fill(painter, ring, radius + grow, faded(halo, 0.14))
+    return pill
 
 
 def paint_tag(painter: QPainter, box: QRectF, text: str, theme: Theme) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from math import prod
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from gradscribe.engine.protocol.training import Parameter
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 
 
@@ -24,9 +25,7 @@ class ElementPicker(QWidget):
         self.index = QLineEdit("0")
         self.index.setAccessibleName(f"{title}: element")
         self.index.setFixedWidth(52)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        row = hbox(self, spacing=4)
         row.addWidget(self.names)
         row.addWidget(self.index)
         self._parameters: tuple[Parameter, ...] = ()

@@ -21,13 +21,7 @@ from gradscribe.widgets.plots.drawing.colors import rgb_of
 from gradscribe.widgets.plots.drawing.element_picker import ElementPicker
 from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points
 from gradscribe.widgets.plots.drawing.upsampling import upsample
-from gradscribe.widgets.plots.plot import (
-    AxesFrame,
-    Plot,
-    draw_dot,
-    draw_placeholder,
-    plot_frame,
-)
+from gradscribe.widgets.plots.plot import AxesFrame, Plot, draw_dot, draw_placeholder, plot_frame
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_note
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 

@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
@@ -171,8 +171,7 @@ class WeightTable(QWidget):
         top = QHBoxLayout()
         top.addWidget(self.heading, 1)
         top.addWidget(self.choice)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 12, 8)
+        column = vbox(self, margins=(16, 12, 12, 8))
         column.addLayout(top)
         column.addWidget(self.table, 1)
         self._parameters: tuple[Parameter, ...] = ()

@@ -4,18 +4,11 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QProgressBar,
-    QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QProgressBar, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
 from gradscribe.engine.protocol.training import FileSummary
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
@@ -49,8 +42,7 @@ class FilePreview(QWidget):
         self.stop.setToolTip("Read the file no further")
         self.stop.clicked.connect(self.stopped)
         self._strip = QWidget()
-        row = QHBoxLayout(self._strip)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = hbox(self._strip)
         row.addWidget(self.progress, 1)
         row.addWidget(self.stop)
         self._strip.hide()
@@ -62,9 +54,7 @@ class FilePreview(QWidget):
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.horizontalHeader().setSectionsClickable(True)
         self.table.horizontalHeader().sectionClicked.connect(self._turn)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 6)
-        column.setSpacing(4)
+        column = vbox(self, margins=(0, 0, 0, 6), spacing=4)
         parts = (self.note, self._strip, self.problem, self._change, self.table, self.sampled)
         for part in parts:
             column.addWidget(part)
@@ -82,8 +72,7 @@ class FilePreview(QWidget):
         self.again_button.setToolTip("Begin anew with what the file holds now")
         self.again_button.clicked.connect(self.again)
         self._change = QWidget()
-        row = QHBoxLayout(self._change)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = hbox(self._change)
         row.addWidget(self.change_words, 1)
         row.addWidget(self.again_button)
         self._change.hide()

@@ -4,18 +4,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.playback.text.formatting import MINUS
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
@@ -58,16 +50,13 @@ class LayersEditor(QWidget):
         self.fewer.clicked.connect(self._remove)
         self._count = QLabel()
         self._count.setProperty("role", "caption")
-        head = QHBoxLayout()
-        head.setSpacing(6)
+        head = hbox(None, spacing=6)
         head.addWidget(self.fewer)
         head.addWidget(self.more)
         head.addWidget(self._count, 1)
         self._grid = QGridLayout()
         self._grid.setSpacing(4)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column = vbox(self, spacing=6)
         column.addLayout(head)
         column.addLayout(self._grid)
         self._rows: list[tuple[QLabel, QPushButton, QPushButton, QLabel, QComboBox]] = []

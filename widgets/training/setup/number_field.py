@@ -5,9 +5,10 @@ import re
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSlider, QWidget
+from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from gradscribe.playback.text.formatting import MINUS
+from gradscribe.widgets.base.boxes import hbox
 
 STEPS = 1000
 """Positions of a slider."""
@@ -70,9 +71,7 @@ class NumberField(QWidget):
         self.field.setMinimumWidth(62)
         self.field.editingFinished.connect(self.take_text)
         self.slider: QSlider | None = None
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row = hbox(self, spacing=8)
         if low is not None and high is not None and math.isfinite(high - low) and high > low:
             self.slider = self._make_slider(name)
             row.addWidget(self.slider, 1)

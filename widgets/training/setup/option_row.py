@@ -10,17 +10,16 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.engine.protocol.training import Option
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.single_shot import single_shot
@@ -213,8 +212,7 @@ class OptionRow(QWidget):
         clear.setToolTip("Remove all points")
         clear.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         clear.clicked.connect(lambda: self._emit_value([]))
-        row = QHBoxLayout(host)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = hbox(host)
         row.addWidget(words, 1)
         row.addWidget(clear)
         host.setAccessibleName(title)
@@ -275,9 +273,7 @@ class OptionRow(QWidget):
                 self._emit_value(name)
 
         browse.clicked.connect(choose)
-        row = QHBoxLayout(host)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        row = hbox(host, spacing=6)
         row.addWidget(edit, 1)
         row.addWidget(browse)
         host.setFocusProxy(edit)
@@ -313,12 +309,3 @@ def _typed(value: object) -> str:
     """Return the text of a field for a value of any type, as from a file."""
     number = _number(value)
     return str(value) if number is None else number_text(number)
-
-
-def vertical_layout(of: QWidget) -> QVBoxLayout:
-    """Return a vertical layout for ``of``."""
-    layout = QVBoxLayout(of)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(7)
-    layout.setAlignment(Qt.AlignmentFlag.AlignTop)
-    return layout

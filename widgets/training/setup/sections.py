@@ -5,15 +5,16 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.training import CatalogueEntry, Option
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.training.setup.layers_editor import LayersEditor
-from gradscribe.widgets.training.setup.option_row import OptionRow, vertical_layout
+from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 NO_PART = ""
@@ -39,17 +40,12 @@ class FoldingSection(QWidget):
         self.head.setAccessibleName(title)
         self.head.toggled.connect(self._fold)
         self.body = QWidget()
-        self.rows = QVBoxLayout(self.body)
-        self.rows.setContentsMargins(16, 0, 12, 6)
-        self.rows.setSpacing(7)
+        self.rows = vbox(self.body, margins=(16, 0, 12, 6), spacing=7)
         self.note = Label("error")
         self.note.hide()
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(2)
+        outer = vbox(self, spacing=2)
         outer.addWidget(self.head)
-        note = QVBoxLayout()
-        note.setContentsMargins(16, 0, 12, 0)
+        note = vbox(None, margins=(16, 0, 12, 0))
         note.addWidget(self.note)
         outer.addLayout(note)
         outer.addWidget(self.body)
@@ -241,7 +237,8 @@ class PartSection(FoldingSection):
         self, host: QWidget, entry: CatalogueEntry | None, part: Part | None
     ) -> Generator[None, None, dict[str, OptionRow]]:
         """Build the rows of an entry in ``host``, and return them."""
-        made, rows = dict[str, OptionRow](), vertical_layout(host)
+        made, rows = dict[str, OptionRow](), vbox(host, spacing=7)
+        rows.setAlignment(Qt.AlignmentFlag.AlignTop)
         for option in entry.options if entry is not None else ():
             title = option_title(option) if self._ours else None
             row = made[option.name] = OptionRow(option, host, title)
