@@ -122,6 +122,16 @@ def test_the_playback_needs_neither_qt_nor_torch():
     assert not modules_after(f"import {', '.join(modules)}") & {"PySide6", "torch"}
 
 
+@pytest.mark.parametrize("package", ["app", "widgets", "playback"])
+def test_networkx_waits_until_the_graph_is_asked(package):
+    modules = [
+        module_of(path)
+        for path in SOURCES
+        if path.is_relative_to(ROOT / package) and path.name != "__main__.py"
+    ]
+    assert "networkx" not in modules_after(f"import {', '.join(modules)}")
+
+
 def test_the_wire_and_the_tape_are_plain_data():
     loaded = modules_after(
         "import gradscribe.engine.protocol.frames, gradscribe.engine.protocol.tape"

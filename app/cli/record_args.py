@@ -12,7 +12,11 @@ from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.flow import take_home
+from gradscribe.playback.flow.take_home import GraphFormat
 
+GRAPHS: dict[str, GraphFormat] = {"graphml": "graphml", "gexf": "gexf", "graph_json": "json"}
+"""Names of the options that write the graph -> their formats."""
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """Output formats: option names, which are also the file suffixes."""
 
@@ -25,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--dot", metavar="OUT", help="write the graph for Graphviz")
+    parser.add_argument("--graphml", metavar="OUT", help="write the graph for yEd, Gephi, networkx")
+    parser.add_argument("--gexf", metavar="OUT", help="write the graph for Gephi")
+    parser.add_argument("--graph-json", metavar="OUT", help="write the graph as node-link JSON")
     parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
     parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
     parser.add_argument(
@@ -57,13 +64,7 @@ def _seconds(word: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
-    for ending in DRAWN:
-        name = getattr(options, ending)
-        if name is not None and Path(name).suffix.lower() != f".{ending}":
-            raise Refused(f"{name}: --{ending} takes a name that ends in .{ending}")
-    for name in (options.json, *(getattr(options, ending) for ending in DRAWN)):
-        if name not in (None, "-"):
-            documents.check_writable(Path(name))
+    _check_names(options)
     if options.mp4 is not None:
         from gradscribe.app.export.encoders import check_available
 
@@ -97,6 +98,18 @@ def run(options: argparse.Namespace) -> int:
     return BY_STATUS[tape.status]
 
 
+def _check_names(options: argparse.Namespace) -> None:
+    """Refuse names of files with a wrong suffix, and where nothing can be written."""
+    for option, ending in {**{ending: ending for ending in DRAWN}, **GRAPHS}.items():
+        name = getattr(options, option)
+        if name is not None and Path(name).suffix.lower() != f".{ending}":
+            flag = option.replace("_", "-")
+            raise Refused(f"{name}: --{flag} takes a name that ends in .{ending}")
+    for name in (options.json, *(getattr(options, option) for option in (*DRAWN, *GRAPHS))):
+        if name not in (None, "-"):
+            documents.check_writable(Path(name))
+
+
 def _print_summary(tape: Tape) -> None:
     if tape.stdout:
         say("\n" if tape.stdout.endswith("\n") else "\n\n")
@@ -113,6 +126,9 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
             say(text)
         else:
             documents.write_bytes(Path(options.json), text)
+    for option, kind in GRAPHS.items():
+        if (name := getattr(options, option)) is not None:
+            documents.write_bytes(Path(name), take_home.encode(tape, kind))
     for name in (options.svg, options.png, options.dot):
         if name is not None:
             from gradscribe.app.cli.screenshot import export_graph

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.training.setup import apply_fix, presets, user_module
+from gradscribe.playback.flow import take_home
 from gradscribe.playback.lab.from_tape import program_for
 from gradscribe.widgets.editor.source_text import length_problem
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.theming import Theming
     from gradscribe.engine.protocol.tape import Finding
     from gradscribe.engine.protocol.training import StepTape
+    from gradscribe.playback.flow.take_home import GraphFormat
     from gradscribe.widgets.editor.code_edit import CodeEdit
     from gradscribe.widgets.graph.view import GraphView
 
@@ -214,6 +216,17 @@ class CommandContext:
         from gradscribe.app.export.image_job import job_for
 
         self.export_queue.begin(job_for(path, self.graph.snapshot(), self.session.result.tape))
+
+    def export_graph(self, path: Path, kind: GraphFormat) -> None:
+        """Write the run as a graph for other programs.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import FileJob
+
+        tape = self.session.result.tape
+        self.export_queue.begin(FileJob(path, partial(take_home.encode, tape, kind)))
 
     def copy_picture(self) -> None:
         """Put the graph on the clipboard as an image.

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.flow.take_home import GraphFormat
 
 
 def _has_graph(context: CommandContext) -> bool:
@@ -27,6 +28,26 @@ def export_svg(context: CommandContext) -> None:
 def export_dot(context: CommandContext) -> None:
     """Write the cards and wires of the graph to a file for Graphviz."""
     _export(context, "dot")
+
+
+@command("file.export_graphml", "Export graph as GraphML…", menu="File/3", when=_has_graph)
+def export_graphml(context: CommandContext) -> None:
+    """Write ops, values and gradients as a graph for yEd, Gephi or networkx."""
+    _graph(context, "graphml", "GraphML (*.graphml)")
+
+
+@command("file.export_gexf", "Export graph as GEXF…", menu="File/3", when=_has_graph)
+def export_gexf(context: CommandContext) -> None:
+    """Write ops, values and gradients as a graph for Gephi."""
+    _graph(context, "gexf", "GEXF (*.gexf)")
+
+
+@command(
+    "file.export_graph_json", "Export graph as node-link JSON…", menu="File/3", when=_has_graph
+)
+def export_graph_json(context: CommandContext) -> None:
+    """Write ops, values and gradients as nodes and links, for networkx and D3."""
+    _graph(context, "json", "JSON (*.json)")
 
 
 @command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
@@ -68,6 +89,11 @@ def export_tape(context: CommandContext) -> None:
 def _export(context: CommandContext, kind: str) -> None:
     if path := _asked(context, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})"):
         context.export(path)
+
+
+def _graph(context: CommandContext, kind: GraphFormat, pattern: str) -> None:
+    if path := _asked(context, "Export the graph", kind, pattern):
+        context.export_graph(path, kind)
 
 
 def _film(context: CommandContext, kind: str) -> None:

@@ -19,9 +19,11 @@ from gradscribe.app.document.state import ENGINE_DIED
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
+from gradscribe.playback.flow import highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import saved_memory, scenes, track
+from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
@@ -83,6 +85,9 @@ class Presenter(QObject):
         self._page_held = self._page_asked = False
         self._pictured: tuple[object, ...] = ()
         """Run, start of the scene, open modules and flow of the requested picture."""
+        self.answer: highlight.Answer | None = None
+        """The cards that are not faded, and why."""
+        self._answered: tuple[object, ...] = ()
         self._connect()
         self._show_view()
 
@@ -246,6 +251,7 @@ class Presenter(QObject):
         self._views.graph.set_stage(stage, animate=True)
         self._views.graph.set_look(look.look_at(result.tape, picture, self.scene, position))
         self._views.graph.select(self._session.view.selection or None)
+        self._show_highlight()
         if len(picture.cards) > INLINE_CARDS:
             self._page_later.start()
         else:
@@ -259,11 +265,36 @@ class Presenter(QObject):
         view, views = self._session.view, self._views
         views.graph.set_layers(view.values, view.gradients, view.shapes)
         views.graph.set_coloring(view.coloring)
+        self._show_highlight()
         self._want_picture()
         views.graph.select(view.selection or None)
         card = self._card(view.selection)
         views.values.select(card.value if card else None)
         self._show_page()
+
+    def _show_highlight(self) -> None:
+        """Fade the cards that are no part of the answer to the question, if there is any."""
+        asked, tape = self._session.view.highlight, self._session.result.tape
+        if asked is None or tape is not self._drawn:
+            self.answer = None
+            self._answered = ()
+        elif self._answered != (asked, id(self.picture)):
+            self._answered = (asked, id(self.picture))
+            self.answer = highlight.answer(index_of(tape), self.picture, asked)
+        found = self.answer
+        self._views.graph.set_focus(
+            None if found is None else found.cards, found is not None and found.hides
+        )
+
+    def selected_card(self) -> Card | None:
+        """Return the selected card; None if there is none, or its picture is not of this tape."""
+        if self._session.result.tape is not self._drawn:
+            return None
+        return self._card(self._session.view.selection)
+
+    def show_ways(self) -> None:
+        """Show the ways from the selection to the loss in the inspector."""
+        self._views.inspector.show_ways()
 
     def selected_op(self) -> Op | None:
         """Return the op of the selected card; None if it is no single op."""

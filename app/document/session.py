@@ -14,6 +14,7 @@ from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
 from gradscribe.widgets.base.single_shot import single_shot
@@ -90,7 +91,7 @@ class Session(QObject):
         self._place = None if view is None else view.position
         layers = view or self.view
         shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
-        self._set_view(replace(shown, shapes=layers.shapes))
+        self._set_view(replace(shown, shapes=layers.shapes, highlight=None))
         self.begun.emit()
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
@@ -379,6 +380,10 @@ class Session(QObject):
     def set_coloring(self, mode: Mode) -> None:
         """Set the colour mode of the graph's cards; the empty mode colours by kind."""
         self._set_view(replace(self.view, coloring=mode))
+
+    def set_highlight(self, asked: Highlight | None) -> None:
+        """Let the canvas answer a question by fading cards; None shows all."""
+        self._set_view(replace(self.view, highlight=asked))
 
     def _set_view(self, view: View) -> None:
         if view != self.view:

@@ -10,6 +10,7 @@ from PySide6.QtCore import SignalInstance
 
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
 
@@ -113,6 +114,8 @@ class View(Struct, frozen=True):
     shapes: bool = True
     coloring: Mode = ""
     flow: Flow = "down"
+    highlight: Highlight | None = None
+    """The question that the canvas answers by fading cards."""
 
 
 class EngineSignals(Protocol):

@@ -20,7 +20,7 @@ class Menus(QObject):
 
     def __init__(self, bar: QMenuBar, context: CommandContext, owner: QWidget) -> None:
         super().__init__(owner)
-        self._context = context
+        self._context, self._owner = context, owner
         self._commands = commands.load()
         self._actions: dict[str, QAction] = {}
         self._bare: dict[str, Command] = {}
@@ -99,6 +99,16 @@ class Menus(QObject):
         except Refused as refusal:
             self._context.say(str(refusal))
         self.refresh()
+
+    def pop_up_commands(self, names: Iterable[str], at: QPoint) -> QMenu:
+        """Open a menu of the commands with these ids at a global point; it deletes itself."""
+        self.refresh()
+        menu = QMenu(self._owner)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        menu.addActions([self._actions[name] for name in names])
+        menu.popup(at)
+        return menu
 
     def pop_up(self, name: str, at: QPoint) -> None:
         """Open the submenu with that id, its lower right corner at the global point ``at``."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
 from gradscribe.app.commands import file, learn, train
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.commands.graph import CARD_MENU
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.findings_controller import FindingsController
@@ -37,7 +38,8 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
-from gradscribe.playback.graph.coloring import MODES
+from gradscribe.playback.flow.highlight import TITLES
+from gradscribe.playback.graph.coloring import MODES, ColorLegend
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -240,6 +242,7 @@ class Window(QMainWindow):
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
+        self.graph.menu_requested.connect(partial(self.menus.pop_up_commands, CARD_MENU))
         self.presenter.picture_shown.connect(self._show_key)
         self.top.examples_pressed.connect(self.context.show_examples)
         self.inspector.lab_requested.connect(self.context.show_op_in_lab)
@@ -309,9 +312,18 @@ class Window(QMainWindow):
         self.menus.refresh()
 
     def _show_key(self) -> None:
-        self.over.show_key(self.graph.color_key(), self.look.theme())
+        asked, answer = self.session.view.highlight, self.presenter.answer
+        if asked is not None and answer is not None:
+            key = ColorLegend(TITLES[asked.question], "groups", note=answer.words)
+            self.over.show_key(key, self.look.theme())
+            self.graph.setAccessibleDescription(f"{key.title}. {answer.words}")
+        else:
+            self.over.show_key(self.graph.color_key(), self.look.theme())
 
     def _end_coloring(self) -> None:
+        if self.session.view.highlight is not None:
+            self.session.set_highlight(None)
+            return
         self.session.set_coloring("")
         self.settings.put("coloring", "")
 

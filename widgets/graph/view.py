@@ -4,8 +4,8 @@
 what moves.
 """
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.tape import Tape
@@ -18,7 +18,7 @@ from gradscribe.widgets.graph.camera import Camera, centered, fitting
 from gradscribe.widgets.graph.canvas import GraphCanvas
 from gradscribe.widgets.graph.input import GraphInput
 from gradscribe.widgets.graph.paint.cards import Layers
-from gradscribe.widgets.graph.paint.drawing import GraphDrawing, detail_at
+from gradscribe.widgets.graph.paint.drawing import FADED, GraphDrawing, detail_at
 from gradscribe.widgets.graph.paint.morph import Morph
 from gradscribe.widgets.graph.paint.motion import Motion
 from gradscribe.widgets.graph.paint.stage import Stage
@@ -38,6 +38,8 @@ class GraphView(QWidget):
 
     picked = Signal(str)
     toggled = Signal(str)
+    menu_requested = Signal(QPoint)
+    """Open the menu of the selected card at a global point."""
     camera_changed = Signal()
     """Emitted when the camera has moved; see `camera`."""
 
@@ -115,6 +117,17 @@ class GraphView(QWidget):
         """Colour the cards of the current picture by ``tinter`` in place of any mode."""
         self.canvas.drawing.set_tinter(tinter)
         self.canvas.repaint_all()
+
+    def set_focus(self, focus: frozenset[str] | None, hides: bool = False) -> None:
+        """Fade, or hide, all cards of this picture but some; None shows all."""
+        drawing, rest = self.canvas.drawing, 0.0 if hides else FADED
+        if (focus, rest) != (drawing.focus, drawing.rest):
+            drawing.set_focus(focus, rest)
+            self.canvas.repaint_all()
+
+    def focus(self) -> frozenset[str] | None:
+        """Return the keys of the cards that are not faded; None if none is."""
+        return self.canvas.drawing.focus
 
     def color_key(self) -> ColorLegend | None:
         """Return the key of the colours; None while cards are coloured by kind."""
@@ -370,6 +383,19 @@ class GraphView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the graph."""
         self.canvas.paint(event.rect())
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request the menu of the card under the mouse, or by keyboard of the selected one."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            box, at = self.stage().boxes.get(self.selected()), QPointF(self.rect().center())
+            at = at if box is None else self.camera().box_to_view(box).center()
+        else:
+            at = QPointF(event.pos())
+            key = self.canvas.key_at(at)
+            if key in self.stage().cards and key != self.selected():
+                self._pick(key)
+        self.menu_requested.emit(self.mapToGlobal(at.toPoint()))
+        event.accept()
 
     def _describe(self) -> None:
         """Update the accessible description: the selection, or the whole graph."""

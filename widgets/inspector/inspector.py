@@ -18,6 +18,7 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
 from gradscribe.widgets.inspector.panes.page import InspectorPage, Selection, TensorVersions, select
 from gradscribe.widgets.inspector.panes.pane import Pane
+from gradscribe.widgets.inspector.panes.ways import WaysPane
 
 __all__ = ["Inspector", "Selection", "select"]
 
@@ -139,6 +140,13 @@ class Inspector(QScrollArea):
         """Show the ``value`` or the ``gradient``."""
         self._page = replace(self._page, side="gradient" if side == "gradient" else "value")
         self._refresh_panes()
+
+    def show_ways(self) -> None:
+        """Show the ways from the selection to the loss, and scroll there."""
+        for pane in self.panes:
+            if isinstance(pane, WaysPane):
+                pane.open()
+                self.ensureWidgetVisible(pane, 0, 0)
 
     def set_check(self, checked: Checked | Gradchecked) -> None:
         """Show the result of a requested check, and request the next in the queue."""

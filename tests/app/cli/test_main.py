@@ -187,6 +187,15 @@ def test_pictures_of_the_graph_are_written(folder):
     assert wide > high
 
 
+def test_the_graph_is_written_for_other_programs(folder):
+    asked = ("--graphml", "g.graphml", "--gexf", "g.gexf", "--graph-json", "g.json")
+    done = gradscribe("record", "good.py", *asked, cwd=folder)
+    assert done.returncode == 0
+    assert "<graphml" in (folder / "g.graphml").read_text()
+    assert "<gexf" in (folder / "g.gexf").read_text()
+    assert json.loads((folder / "g.json").read_text())["multigraph"] is True
+
+
 @pytest.mark.parametrize("timeout", ["0.4", "1"])
 def test_a_loop_without_end_is_exit_three(folder, timeout):
     (folder / "loop.py").write_text("x = param(1.0)\nwhile True:\n    y = x * 2\n")
@@ -214,6 +223,8 @@ def test_a_script_that_kills_the_engine_is_exit_three(folder):
         ["record", "good.py", "--svg", "graph.jpg"],
         ["record", "good.py", "--mp4", "film.gif"],
         ["record", "good.py", "--dot", "graph.gv"],
+        ["record", "good.py", "--graphml", "graph.xml"],
+        ["record", "good.py", "--graph-json", "no/such/graph.json"],
         ["record", "good.py", "--gif", "no/such/folder.gif"],
         ["record", "good.py", "--device", "cuda:77"],
         ["missing.py"],

@@ -1,7 +1,9 @@
 """Export: pictures, films and tapes in files, and on the clipboard."""
 
+import io
 import json
 
+import networkx as nx
 import pytest
 
 from gradscribe.app.commands import export
@@ -67,6 +69,26 @@ def test_the_tape_is_written_as_json(settled, exported, tmp_path):
     assert tape["status"] == "ok"
     grads = {leaf["name"]: leaf["grad"] for leaf in tape["leaves"]}
     assert grads == {"x": -4.0, "y": -4.0, "z": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (export.export_graphml, "graphml"),
+        (export.export_gexf, "gexf"),
+        (export.export_graph_json, "json"),
+    ],
+)
+def test_the_graph_is_written_for_other_programs(settled, exported, tmp_path, command, kind):
+    settled.answers["save"] = tmp_path / "graph"
+    assert exported(command) == f"Wrote graph.{kind}"
+    data = (tmp_path / f"graph.{kind}").read_bytes()
+    if kind == "json":
+        graph = nx.node_link_graph(json.loads(data), edges="edges")
+    else:
+        graph = (nx.read_graphml if kind == "graphml" else nx.read_gexf)(io.BytesIO(data))
+    grads = {known["name"]: known.get("grad") for _, known in graph.nodes(data=True)}
+    assert {name: grads[name] for name in "xyz"} == {"x": -4.0, "y": -4.0, "z": 3.0}
 
 
 @pytest.mark.parametrize("name", ["graph", "graph.v2", "graph.txt"])

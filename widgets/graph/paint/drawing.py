@@ -33,6 +33,8 @@ _TONES: tuple[wires.Tone, ...] = ("rest", "carried", "forward", "share", "backwa
 MAX_LABELLED = 12
 """Into a card with more wires, only those are labelled that are active, or whose label says more
 than the bubble of their source."""
+FADED = 0.16
+"""Opacity of what is faded."""
 EMPTY_LOOK = Look(cards={}, wires={})
 
 
@@ -55,6 +57,10 @@ class GraphDrawing:
         self.layers = layers
         self.look = look
         self.hidden: frozenset[str] = frozenset()
+        self.focus: frozenset[str] | None = None
+        """Keys of the cards that do not fade; None if none does."""
+        self.rest = FADED
+        """Opacity of the other cards."""
         self.sprites = SpriteCache()
         self._readings: dict[tuple[str, CardLook | None, float], CardReading] = {}
         self.coloring: Tinter | None = None
@@ -99,6 +105,11 @@ class GraphDrawing:
         self.sprites.clear()
         self._specks = None
         self.tiles.clear()
+
+    def set_focus(self, focus: frozenset[str] | None, rest: float = FADED) -> None:
+        """Fade all cards but some, with the wires at them; None fades none."""
+        self.focus, self.rest = focus, rest
+        self._specks = None
 
     def set_layers(self, layers: Layers) -> None:
         """Change which layers are shown."""
@@ -281,21 +292,40 @@ class GraphDrawing:
             frames.paint(painter, box, self.stage.depths[key], self.theme)
             yield
         for key in self.stage.wires_in(area):
-            self.paint_wire(painter, key, far=detail == "block")
+            if self._set_opacity(painter, self._wire_opacity(key)):
+                self.paint_wire(painter, key, far=detail == "block")
             yield
+        painter.setOpacity(1.0)
         for key in shown:
             if detail == "full" or self.stage.frame_boxes[key].width() * zoom > 70:
                 self.paint_head(painter, key, self.stage.frame_boxes[key], zoom)
                 yield
         for key in self.stage.cards_in(area, 160.0):
             if key not in self.hidden and self.card_area(key).intersects(area):
-                self.paint_card(painter, key, zoom, detail, sprites)
+                if self._set_opacity(painter, self.opacity(key)):
+                    self.paint_card(painter, key, zoom, detail, sprites)
                 yield
         for labels in self.tiles.labels_near(area):
-            for label in labels.values():
+            for name, label in labels.items():
                 if label.box.intersects(area):
-                    wires.paint_label(painter, label, self.theme)
+                    if self._set_opacity(painter, self._wire_opacity(name.removesuffix("#part"))):
+                        wires.paint_label(painter, label, self.theme)
                     yield
+        painter.setOpacity(1.0)
+
+    def opacity(self, key: str) -> float:
+        """Return the opacity of a card."""
+        return 1.0 if self.focus is None or key in self.focus else self.rest
+
+    def _wire_opacity(self, key: str) -> float:
+        wire = self.stage.wires[key]
+        return min(self.opacity(wire.source), self.opacity(wire.target))
+
+    def _set_opacity(self, painter: QPainter, opacity: float) -> bool:
+        """Set the painter's opacity; return whether anything is visible at it."""
+        if self.focus is not None:
+            painter.setOpacity(opacity)
+        return opacity > 0
 
     def paint_head(self, painter: QPainter, key: str, box: QRectF, zoom: float) -> None:
         """Write the name plate of a frame whose box is ``box``."""
@@ -372,6 +402,8 @@ class GraphDrawing:
         theme = (
             self.theme if look is not None and look.reached else cards.unreached_theme(self.theme)
         )
+        if self.opacity(key) < 1:
+            return mix(theme.line, theme.canvas, self.opacity(key))
         if self.coloring is not None:
             tint = self.coloring.tint(card, look)
             return theme.line if tint is None else tints.color(tint, theme.dark)

@@ -1,0 +1,121 @@
+"""Questions to the graph: ways, what leads here, what follows, cuts, bottlenecks, times."""
+
+from collections.abc import Callable
+
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.flow.highlight import ABOUT_ONE, Highlight, Question
+
+CARD_MENU = (
+    "graph.ways",
+    "graph.before",
+    "graph.after",
+    "graph.cut",
+    "graph.bottlenecks",
+    "graph.critical",
+    "graph.gradient",
+    "graph.all",
+)
+"""Ids of the commands in the context menu of a card."""
+
+
+def _has_card(context: CommandContext) -> bool:
+    card = context.presenter.selected_card()
+    return card is not None and (card.value is not None or bool(card.ops))
+
+
+def _has_ways(context: CommandContext) -> bool:
+    card = context.presenter.selected_card()
+    return card is not None and card.value is not None and bool(context.session.result.tape.passes)
+
+
+def _has_ops(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.ops)
+
+
+def _is_asked(question: Question) -> Callable[[CommandContext], bool]:
+    def is_asked(context: CommandContext) -> bool:
+        asked = context.session.view.highlight
+        return asked is not None and asked.question == question
+
+    return is_asked
+
+
+def _ask(context: CommandContext, question: Question) -> None:
+    """Ask a question; asked again about the same card, show everything."""
+    card = context.presenter.selected_card()
+    key = card.key if card is not None and question in ABOUT_ONE else ""
+    asked = Highlight(question, key)
+    context.session.set_highlight(None if asked == context.session.view.highlight else asked)
+
+
+@command("graph.ways", "Ways to the loss", "View/6", when=_has_ways)
+def ways(context: CommandContext) -> None:
+    """List every way from the selection to the loss, with its local derivatives and their sum."""
+    context.settings.put("right", True)
+    context.presenter.show_ways()
+
+
+@command("graph.before", "What leads here", "View/6", when=_has_card, checked=_is_asked("before"))
+def before(context: CommandContext) -> None:
+    """Fade everything that the selection was not computed from."""
+    _ask(context, "before")
+
+
+@command("graph.after", "What follows", "View/6", when=_has_card, checked=_is_asked("after"))
+def after(context: CommandContext) -> None:
+    """Fade everything that was not computed from the selection."""
+    _ask(context, "after")
+
+
+@command("graph.cut", "Where is it cut", "View/6", when=_has_card, checked=_is_asked("cut"))
+def cut(context: CommandContext) -> None:
+    """Show the ops behind which no gradient comes back to the selection."""
+    _ask(context, "cut")
+
+
+@command(
+    "graph.bottlenecks",
+    "Bottlenecks",
+    "View/6",
+    when=_has_card,
+    checked=_is_asked("bottlenecks"),
+)
+def bottlenecks(context: CommandContext) -> None:
+    """Show the tensors that every way from the selection to the loss passes."""
+    _ask(context, "bottlenecks")
+
+
+@command(
+    "graph.critical",
+    "Critical path by time",
+    "View/6",
+    when=_has_ops,
+    checked=_is_asked("critical"),
+)
+def critical(context: CommandContext) -> None:
+    """Show the way through the graph that took longest."""
+    _ask(context, "critical")
+
+
+@command(
+    "graph.gradient",
+    "Hide what is outside of the gradient graph",
+    "View/6",
+    when=_has_ops,
+    checked=_is_asked("gradient"),
+)
+def gradient(context: CommandContext) -> None:
+    """Hide cards that no gradient can pass."""
+    _ask(context, "gradient")
+
+
+@command(
+    "graph.all",
+    "Show everything again",
+    "View/6",
+    when=lambda context: context.session.view.highlight is not None,
+)
+def show_all(context: CommandContext) -> None:
+    """End the answer; no card is faded or hidden."""
+    context.session.set_highlight(None)

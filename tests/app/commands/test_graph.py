@@ -1,0 +1,122 @@
+"""Questions to the graph, by menu, palette and the context menu of a card."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu
+
+from gradscribe.app.commands import graph
+from gradscribe.app.document.state import Doc
+
+SOURCE = """\
+x = param(2.0)
+y = param(3.0)
+a = x * y
+b = a.detach()
+d = a + x
+loss = d * b
+loss.backward()
+"""
+
+
+@pytest.fixture
+def asked(settled, qtbot, record):
+    """Return a function that selects a name and performs a command; names that do not fade."""
+    settled.show()
+    settled.session.load(Doc(source=SOURCE, saved=SOURCE), tape=record(SOURCE))
+    qtbot.waitUntil(lambda: settled.presenter.is_drawn, timeout=20_000)
+    settled.clock.seek(10**6)
+
+    def ask(command, name):
+        settled.presenter.select_name(name)
+        settled.menus.perform_by(command)
+        focus = settled.graph.focus()
+        cards = settled.presenter.picture.cards
+        return None if focus is None else {c.name or c.title for c in cards if c.key in focus}
+
+    return ask
+
+
+def test_what_leads_here_stays_and_the_rest_fades(settled, asked):
+    assert asked("graph.before", "a") == {"x", "y", "a"}
+    assert "2 cards lead to a" in settled.over.key.note.text()
+    assert asked("graph.after", "d") == {"d", "loss"}
+    settled.over.key.end_button.click()
+    assert settled.graph.focus() is None
+    assert settled.over.key.isHidden()
+
+
+def test_the_same_question_again_shows_everything(asked):
+    assert asked("graph.before", "a")
+    assert asked("graph.before", "a") is None
+
+
+def test_it_says_where_a_gradient_is_cut(settled, asked):
+    asked("graph.cut", "y")
+    assert settled.over.key.note.text() == "y is cut at detach, line 4"
+
+
+def test_questions_about_the_whole_picture(settled, asked):
+    assert "b" not in asked("graph.gradient", "x")
+    assert asked("graph.critical", "x")
+    asked("graph.bottlenecks", "y")
+    assert "Every way from y to the loss passes" in settled.over.key.note.text()
+    settled.menus.perform_by("graph.all")
+    assert settled.graph.focus() is None
+
+
+def test_ways_add_up_in_the_inspector(settled, asked):
+    asked("graph.ways", "x")
+    pane = next(p for p in settled.inspector.panes if type(p).__name__ == "WaysPane")
+    lines = [line[:3] for line in pane._rows.lines()]
+    assert lines == [
+        ("", "mul 3 · add 1 · mul 6", "= 18"),
+        ("", "add 1 · mul 6", "= 6"),
+        ("Sum", "= x.grad", "24"),
+    ]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_menu_of_a_card_has_the_questions(settled, asked, qtbot):
+    asked("graph.all", "a")
+    key = settled.session.view.selection
+    settled.graph.select(None)
+    box = settled.graph.camera().box_to_view(settled.graph.stage().boxes[key])
+    at = box.center().toPoint()
+    event = QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, at, settled.graph.mapToGlobal(at), Qt.NoModifier
+    )
+    QApplication.sendEvent(settled.graph, event)
+    assert settled.graph.selected() == key
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    titles = [action.text() for action in menu.actions()]
+    assert titles[:3] == ["Ways to the loss", "What leads here", "What follows"]
+    assert len(titles) == len(graph.CARD_MENU)
+    menu.actions()[1].trigger()
+    menu.close()
+    assert key in settled.graph.focus()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint(), Qt.NoModifier)
+    QApplication.sendEvent(settled.graph, event)
+    QApplication.activePopupWidget().close()
+
+
+def test_faded_cards_are_painted_paler(settled, asked):
+    before = settled.graph.grab().toImage()
+    asked("graph.before", "a")
+    settled.graph.finish_motion()
+    stage = settled.graph.stage()
+    key = settled.presenter.picture.value_cards[
+        next(v.id for v in settled.session.result.tape.values if v.name == "loss")
+    ]
+    at = settled.graph.camera().box_to_view(stage.boxes[key]).toAlignedRect()
+    after = settled.graph.grab().toImage()
+    assert _darkness(after.copy(at)) < _darkness(before.copy(at)) / 2
+
+
+def _darkness(image):
+    return sum(
+        255 - image.pixelColor(x, y).lightness()
+        for x in range(0, image.width(), 2)
+        for y in range(0, image.height(), 2)
+    )
