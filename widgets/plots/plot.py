@@ -1,7 +1,7 @@
 """Base of all plots: heading, caption, theme, canvas, and axes along its edges."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -72,13 +72,19 @@ class Plot(QWidget):
     wished = Signal()
     """Other views of the engine are needed."""
 
-    def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        subtitle: str = "",
+        parent: QWidget | None = None,
+        make_canvas: "Callable[[Plot], Canvas]" = Canvas,
+    ) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
         self.heading, self.caption = Heading(title), Label("caption")
         self.tools = QHBoxLayout()
         self.tools.setSpacing(6)
-        self.canvas = Canvas(self)
+        self.canvas = make_canvas(self)
         top = QHBoxLayout()
         top.setContentsMargins(EDGE, 12, 12, 0)
         top.addWidget(self.heading, 1)

@@ -1,7 +1,7 @@
 """Plot of curves over steps: linear or log, smoothed, zoomable, with values under the mouse."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +25,7 @@ from gradscribe.widgets.plots.drawing.polylines import (
 )
 from gradscribe.widgets.plots.plot import (
     EDGE,
+    Canvas,
     Plot,
     draw_bottom_axis,
     draw_dot,
@@ -79,9 +80,14 @@ class CurvePlot(Plot):
     """Carries the step that was clicked."""
 
     def __init__(
-        self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
+        self,
+        title: str,
+        subtitle: str = "",
+        log: bool = False,
+        parent: QWidget | None = None,
+        make_canvas: Callable[[Plot], Canvas] = Canvas,
     ) -> None:
-        super().__init__(title, subtitle, parent)
+        super().__init__(title, subtitle, parent, make_canvas)
         self.log = log
         self.smoothing = 0.0
         """Time constant of the smoothing, as a share of the visible steps."""
@@ -91,6 +97,8 @@ class CurvePlot(Plot):
         self._position: float | None = None
         self._curves: tuple[PlotCurve, ...] = ()
         self._range: tuple[float, float] | None = None
+        self._heights: Axis | None = None
+        """The vertical axis if it does not follow the visible numbers."""
         self._drawn = _Drawn()
         self._mouse: QPointF | None = None
 
@@ -138,10 +146,17 @@ class CurvePlot(Plot):
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw axes, curves, and the values under the mouse."""
+        shown = self._draw_curves(painter, area)
+        if shown:
+            self._draw_position(painter, self._drawn.area)
+            self._draw_hover(painter, self._drawn.area, shown)
+
+    def _draw_curves(self, painter: QPainter, area: QRectF) -> list[PlotCurve]:
+        """Draw axes and curves; return the curves that have numbers."""
         shown = [curve for curve in self._curves if len(curve.series)]
         if not shown:
             draw_placeholder(painter, area, self.theme, self.placeholder)
-            return
+            return []
         if self.is_keyed:
             entries = [(curve.name, curve.color, curve.dashes) for curve in shown]
             inner = draw_legend(painter, area.adjusted(EDGE, 0, -EDGE, -8), entries, self.theme)
@@ -149,7 +164,7 @@ class CurvePlot(Plot):
         low, high = self._range or self._reach(shown)
         wide = max(2, round(area.width()))
         parts = [curve.series.summary(low, high, wide) for curve in shown]
-        y = self._y_axis([rows for _, rows in parts])
+        y = self._heights or self._y_axis([rows for _, rows in parts])
         ticks = y.ticks(max(2, round(area.height() / 44)))
         frame = plot_frame(area, 8, ticks, self.theme)
         x = Axis(low, high)
@@ -165,11 +180,10 @@ class CurvePlot(Plot):
             self._draw_curve(painter, curve, smooth, steps, rows)
             if curve.label:
                 self._draw_label(painter, frame, curve, self._points(steps, rows[2]))
-        self._draw_position(painter, frame)
         painter.setClipping(False)
         for point, color in self._drawn.lone:
             draw_dot(painter, point, color, self.theme.panel)
-        self._draw_hover(painter, frame, shown)
+        return shown
 
     def _reach(self, shown: Sequence[PlotCurve]) -> tuple[float, float]:
         low = min(curve.series.first for curve in shown)
