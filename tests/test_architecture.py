@@ -107,6 +107,11 @@ def test_the_command_line_is_parsed_without_torch():
     assert "torch" not in modules_after("import gradscribe.app.cli.main")
 
 
+@pytest.mark.parametrize("module", ["app.window.window", "app.cli.main", "engine.__main__"])
+def test_neither_window_nor_command_line_waits_for_the_charts(module):
+    assert "pyqtgraph" not in modules_after(f"import gradscribe.{module}")
+
+
 def test_the_engine_never_heard_of_qt():
     modules = [
         module_of(path)

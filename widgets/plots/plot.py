@@ -1,7 +1,7 @@
 """Base of all plots: heading, caption, theme, canvas, and axes along its edges."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,14 +85,20 @@ class Plot(QWidget):
     wished = Signal()
     """Other views of the engine are needed."""
 
-    def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        subtitle: str = "",
+        parent: QWidget | None = None,
+        make_canvas: "Callable[[Plot], Canvas]" = Canvas,
+    ) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
         self.mouse: QPointF | None = None
         """The place of the mouse on the canvas, as `follow_mouse` noted it; None: elsewhere."""
         self.heading, self.caption = Heading(title), Label("caption")
         self.tools = hbox(None, spacing=6)
-        self.canvas = Canvas(self)
+        self.canvas = make_canvas(self)
         top = hbox(None, margins=(EDGE, 12, 12, 0))
         top.addWidget(self.heading, 1)
         # While the heading is hidden the tools stay at the right.

@@ -24,11 +24,13 @@ from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.charts.curves import CurveChart, SharedSteps
+from gradscribe.widgets.charts.enlarged import ChartWindow
+from gradscribe.widgets.charts.menu import ChartMenu
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.boundary import BoundaryPlot
-from gradscribe.widgets.plots.views.curve_plot import CurvePlot
 from gradscribe.widgets.plots.views.fit_plot import FitPlot
 from gradscribe.widgets.plots.views.unit_maps import UnitMaps
 from gradscribe.widgets.plots.views.weight_table import WeightTable
@@ -116,7 +118,7 @@ class TrainingPage(QWidget):
         self._below = Panel(self.below, "Steps, runs and weights")
         _put(centre, views, self._below, sizes=(470, 250))
         yield
-        self.loss, self.numbers = CurvePlot("Loss", "", log=True), tab_widget()
+        self.loss, self.numbers = CurveChart("Loss", "", log=True), tab_widget()
         curves = Panel(self.loss, "Loss")
         _put(right, curves, Panel(self.numbers, "Gradients and more"), sizes=(330, 390))
         yield
@@ -212,18 +214,27 @@ class TrainingPage(QWidget):
 
     def _make_curves(self) -> Iterator[None]:
         self._make_loss_tools()
-        self.flow = CurvePlot("Gradients over time", "norm of ∂L/∂p of each parameter", True, self)
+        self.loss.log_changed.connect(self.log.setChecked)
+        self.flow = CurveChart("Gradients over time", "norm of ∂L/∂p of each parameter", True, self)
         yield
-        self.ratios = CurvePlot(
+        self.ratios = CurveChart(
             "Update by weight", "norm of each update over that of its weights", True, self
         )
         self.flow.is_keyed = self.ratios.is_keyed = True
-        self.rate = CurvePlot("Learning rate", "", True, self)
+        self.rate = CurveChart("Learning rate", "", True, self)
         yield
         self.over_time = ButtonPages(
             ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate), parent=self
         )
         yield
+        self.steps = SharedSteps(self.plots(), self)
+        for chart in self.plots():
+            ChartMenu(chart)
+            chart.enlarged.connect(partial(self._enlarge, chart))
+        yield
+
+    def _enlarge(self, chart: CurveChart) -> None:
+        ChartWindow(chart).show()
 
     def _make_loss_tools(self) -> None:
         self.log = switch_button("Log", "Logarithmic axis", True)
@@ -268,7 +279,7 @@ class TrainingPage(QWidget):
         for part in (self._setup, self._right, self._below):
             part.setVisible(not alone)
 
-    def plots(self) -> tuple[CurvePlot, ...]:
+    def plots(self) -> tuple[CurveChart, ...]:
         """Return the plots over steps."""
         return (self.loss, self.flow, self.ratios, self.rate)
 

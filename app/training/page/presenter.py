@@ -110,6 +110,8 @@ class TrainPresenter(QObject):
         page.back.clicked.connect(self._go_back)
         for plot in page.plots():
             plot.step_picked.connect(session.controller.rewind)
+            plot.retrained.connect(session.controller.retrain)
+            plot.said.connect(session.said)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
         for _, widget in page.views:

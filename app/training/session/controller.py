@@ -257,6 +257,11 @@ class TrainController(QObject):
         elif run is not None and (step < run.step or run.happened):
             self._ask(lambda run: messages.Rewind(run.run_id, step))
 
+    def retrain(self, step: int) -> None:
+        """Go back to a step and train on from there."""
+        self.rewind(step)
+        self.play()
+
     def back(self) -> None:
         """Go one step back."""
         if (run := self._store.run) is not None:

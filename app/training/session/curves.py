@@ -10,8 +10,9 @@ from gradscribe.app.training.session.state import RunState
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.drawing.colors import depth_color, run_color, run_dashes
-from gradscribe.widgets.plots.views.curve_plot import CurvePlot, PlotCurve
+from gradscribe.widgets.plots.views.curve_plot import PlotCurve
 
 CURVES_MS = 60
 """Least time between two redraws of the curves: thick antialiased lines are expensive."""
@@ -111,7 +112,7 @@ class RunCurves(QObject):
         )
         return (shown, session.store.look, self.theme.name)
 
-    def _list_flow(self, plot: CurvePlot, run: RunState, start: str) -> None:
+    def _list_flow(self, plot: CurveChart, run: RunState, start: str) -> None:
         names = [name for name in run.series if name.startswith(start)]
         curves = []
         for place, name in enumerate(names):

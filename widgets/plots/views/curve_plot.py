@@ -1,7 +1,7 @@
 """Plot of curves over steps: linear or log, smoothed, zoomable, with values under the mouse."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from gradscribe.widgets.plots.drawing.polylines import (
 from gradscribe.widgets.plots.plot import (
     EDGE,
     AxesFrame,
+    Canvas,
     Plot,
     draw_dot,
     draw_placeholder,
@@ -66,17 +67,25 @@ class CurvePlot(Plot):
     """Carries the step that was clicked."""
 
     def __init__(
-        self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
+        self,
+        title: str,
+        subtitle: str = "",
+        log: bool = False,
+        parent: QWidget | None = None,
+        make_canvas: Callable[[Plot], Canvas] = Canvas,
     ) -> None:
-        super().__init__(title, subtitle, parent)
+        super().__init__(title, subtitle, parent, make_canvas)
         self.log = log
         self.smoothing = 0.0
         """Time constant of the smoothing, as a share of the visible steps."""
+        self.placeholder = "Nothing yet"
         self.is_keyed = False
         """True to show a legend below the plot."""
         self._position: float | None = None
         self.curves: tuple[PlotCurve, ...] = ()
         self._range: tuple[float, float] | None = None
+        self._heights: Axis | None = None
+        """The vertical axis if it does not follow the visible numbers."""
         self._drawn = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
         """The axes as drawn last."""
         self._lone: list[tuple[QPointF, QColor]] = []
@@ -122,10 +131,17 @@ class CurvePlot(Plot):
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw axes, curves, and the values under the mouse."""
+        shown = self._draw_curves(painter, area)
+        if shown:
+            self._draw_position(painter, self._drawn.area)
+            self._draw_hover(painter, self._drawn.area, shown)
+
+    def _draw_curves(self, painter: QPainter, area: QRectF) -> list[PlotCurve]:
+        """Draw axes and curves; return the curves that have numbers."""
         shown = [curve for curve in self.curves if len(curve.series)]
         if not shown:
-            draw_placeholder(painter, area, self.theme, "Nothing yet")
-            return
+            draw_placeholder(painter, area, self.theme, self.placeholder)
+            return []
         if self.is_keyed:
             entries = [(curve.name, curve.color, curve.dashes) for curve in shown]
             inner = draw_legend(painter, area.adjusted(EDGE, 0, -EDGE, -8), entries, self.theme)
@@ -133,7 +149,7 @@ class CurvePlot(Plot):
         low, high = self._range or self._reach(shown)
         wide = max(2, round(area.width()))
         parts = [curve.series.summary(low, high, wide) for curve in shown]
-        y = self._y_axis([rows for _, rows in parts])
+        y = self._heights or self._y_axis([rows for _, rows in parts])
         ticks = y.ticks(max(2, round(area.height() / 44)))
         frame = plot_frame(area, 8, ticks, self.theme)
         self._drawn, self._lone = AxesFrame(frame, Axis(low, high), y), []
@@ -147,11 +163,10 @@ class CurvePlot(Plot):
             self._draw_curve(painter, curve, smooth, steps, rows)
             if curve.label:
                 self._draw_label(painter, frame, curve, self._drawn.points(steps, rows[2]))
-        self._draw_position(painter, frame)
         painter.setClipping(False)
         for point, color in self._lone:
             draw_dot(painter, point, color, self.theme.panel)
-        self._draw_hover(painter, frame, shown)
+        return shown
 
     def _reach(self, shown: Sequence[PlotCurve]) -> tuple[float, float]:
         low = min(curve.series.first for curve in shown)

@@ -1,0 +1,1 @@
+"""Charts to explore, on pyqtgraph: nothing else imports that library."""

@@ -1,0 +1,150 @@
+"""The menu of a chart: views of it, and everything that can be taken out of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QPainter
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from gradscribe.widgets.base.time_slices import TimeSlices
+from gradscribe.widgets.charts.curves import CurveChart
+from gradscribe.widgets.graph.snapshot import png_bytes
+
+SCALE = 2
+"""Pixels of a saved picture per pixel of the screen."""
+TURN_MS = 12
+MOST_COPIED = 50 << 20
+"""Most characters of a table that go to the clipboard; a file takes any number."""
+
+
+class ChartMenu(QObject):
+    """Opens the menu of a chart, and saves and copies its picture and numbers."""
+
+    def __init__(self, chart: CurveChart, is_window: bool = False) -> None:
+        super().__init__(chart)
+        self._chart, self._is_window = chart, is_window
+        self.writing = TimeSlices(TURN_MS, self)
+        chart.view.asked.connect(self._open)
+
+    def _open(self, happened: QContextMenuEvent) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(happened.globalPos())
+
+    def menu(self) -> QMenu:
+        """Return a menu of what can be done now."""
+        chart, menu = self._chart, QMenu(self._chart)
+        menu.addAction("Show all", chart.fit)
+        if chart.stretch is not None:
+            low, high = chart.stretch
+            menu.addAction("Zoom to the stretch", lambda: chart.zoom(low, high))
+            menu.addAction(f"Train again from step {chart.first_step:,}", chart.retrain)
+            menu.addAction("Drop the stretch", chart.drop_stretch)
+        menu.addSeparator()
+        for name, on, switch in (
+            ("Logarithmic axis", chart.log, chart.set_log),
+            ("Freeze the axes", chart.is_frozen, chart.freeze),
+        ):
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.setChecked(on)
+            action.toggled.connect(switch)
+        if not self._is_window:
+            menu.addAction("Enlarge", chart.enlarged.emit)
+        menu.addSeparator()
+        menu.addAction("Copy the picture", self.copy_picture)
+        menu.addAction("Save the picture as PNG…", lambda: self._ask("PNG picture", "png"))
+        menu.addAction("Save the picture as SVG…", lambda: self._ask("SVG picture", "svg"))
+        menu.addSeparator()
+        menu.addAction("Copy the numbers in sight", self.copy_numbers)
+        menu.addAction("Save the numbers in sight as CSV…", lambda: self._ask("CSV table", "csv"))
+        return menu
+
+    def picture(self) -> QImage:
+        """Return an image of the chart with its heading."""
+        chart = self._chart
+        buttons = [b for b in (chart.follow, chart.again) if b.isVisible()]
+        for button in buttons:
+            button.hide()
+        image = QImage(chart.size() * SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SCALE)
+        image.fill(chart.theme.panel)
+        chart.render(image, chart.rect().topLeft(), renderFlags=QWidget.RenderFlag.DrawChildren)
+        for button in buttons:
+            button.show()
+        return image
+
+    def svg(self) -> bytes:
+        """Return axes and curves as an SVG file."""
+        # Imported here: few charts are ever saved.
+        from PySide6.QtSvg import QSvgGenerator
+
+        chart, buffer, generator = self._chart, QBuffer(), QSvgGenerator()
+        size: QSize = chart.view.size()
+        area = QRect(0, 0, size.width(), size.height())
+        generator.setOutputDevice(buffer)
+        generator.setSize(size)
+        generator.setViewBox(area)
+        generator.setTitle(chart.accessibleName())
+        painter = QPainter(generator)
+        try:
+            painter.fillRect(area, chart.theme.panel)
+            chart.draw_still(painter, area.toRectF())
+        finally:
+            painter.end()
+        return bytes(buffer.data().data())
+
+    def copy_picture(self) -> None:
+        """Put an image of the chart on the clipboard."""
+        QGuiApplication.clipboard().setImage(self.picture())
+        self._chart.said.emit("The picture is on the clipboard")
+
+    def copy_numbers(self) -> None:
+        """Put the numbers in sight on the clipboard, as CSV."""
+        self.writing.run(self._copy())
+
+    def _copy(self) -> Iterator[None]:
+        parts, size = [], 0
+        for part in self._chart.table():
+            parts.append(part)
+            size += len(part)
+            if size > MOST_COPIED:
+                self._chart.said.emit("Too many numbers for the clipboard: save them as a file")
+                return
+            yield
+        QGuiApplication.clipboard().setText("".join(parts))
+        self._chart.said.emit("The numbers in sight are on the clipboard")
+
+    def _ask(self, title: str, kind: str) -> None:
+        name = f"{self._chart.accessibleName().lower().replace(' ', '_')}.{kind}"
+        chosen, _ = QFileDialog.getSaveFileName(
+            self._chart, f"Save as {title}", name, f"{title} (*.{kind})"
+        )
+        if chosen:
+            path = Path(chosen)
+            self.save(path if path.suffix else path.with_suffix(f".{kind}"), kind)
+
+    def save(self, path: Path, kind: str) -> None:
+        """Write the chart as ``png``, ``svg`` or ``csv``; report where, or why not."""
+        if kind == "csv":
+            self.writing.run(self._write(path, self._chart.table()))
+        elif kind == "svg":
+            self.writing.run(self._write(path, iter([self.svg()])))
+        else:
+            self.writing.run(self._write(path, iter([png_bytes(self.picture())])))
+
+    def _write(self, path: Path, parts: Iterator[str] | Iterator[bytes]) -> Iterator[None]:
+        """Write a file part by part; an earlier one is replaced once the new one is whole."""
+        partial = path.with_name(f"{path.name}.part")
+        try:
+            with partial.open("wb") as file:
+                for part in parts:
+                    file.write(part.encode() if isinstance(part, str) else part)
+                    yield
+            partial.replace(path)
+            self._chart.said.emit(f"Saved as {path}")
+        except OSError as error:
+            self._chart.said.emit(f"{path} cannot be written: {error.strerror or error}")
+        finally:
+            partial.unlink(missing_ok=True)

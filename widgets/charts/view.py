@@ -1,0 +1,210 @@
+"""The interactive area of a chart: ranges, axes that can be dragged, lines and regions over it.
+
+What does not move with the mouse is painted by the chart once and cached. A `PlotItem` would
+bring a dozen menus and frames along.
+"""
+
+from collections.abc import Callable
+
+import pyqtgraph as pg
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent, MouseDragEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QSizePolicy, QWidget
+
+from gradscribe.widgets.base.pixmap_cache import PixmapCache
+
+# At the end of the program nothing is left that its clean-up could find.
+pg.setConfigOption("exitCleanup", False)
+# Qt merges the moves of the mouse itself; without the last of them a quick drag would be a click.
+pg.setConfigOption("mouseRateLimit", -1)
+
+WHEEL = 0.8
+"""Factor of a range per notch of the wheel."""
+
+
+class ChartBox(pg.ViewBox):  # type: ignore[misc]
+    """The range in sight: horizontally in numbers, vertically in shares from 0 to 1.
+
+    Numbers from 1e-45 to 3e38 would be too far apart for Qt's transformations.
+    """
+
+    seen = Signal(float, float, float, float)
+    """The user wishes to see these shares of the present range: left, right, bottom, top."""
+    brushed = Signal(float, float, bool)
+    """Carries both ends of a stretch, and whether the mouse button was released."""
+    clicked = Signal(float)
+    freed = Signal()
+    """The user wishes to see everything."""
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False)
+        self.disableAutoRange()
+        self.setDefaultPadding(0)
+
+    def wheelEvent(self, happened: QGraphicsSceneWheelEvent, axis: int | None = None) -> None:
+        """Zoom both axes, or the ``axis`` under the mouse; called by pyqtgraph."""
+        happened.accept()
+        at = self.mapFromScene(happened.scenePos())
+        self.zoom_at(WHEEL ** (happened.delta() / 120), at, axis)
+
+    def zoom_at(self, factor: float, at: QPointF, axis: int | None = None) -> None:
+        """Zoom by a factor around a point in pixels."""
+        wide, high = max(1.0, self.width()), max(1.0, self.height())
+        x, y = at.x() / wide, 1 - at.y() / high
+        across = (0.0, 1.0) if axis == 1 else (x - x * factor, x + (1 - x) * factor)
+        up = (0.0, 1.0) if axis == 0 else (y - y * factor, y + (1 - y) * factor)
+        self.seen.emit(*across, *up)
+
+    def mouseDragEvent(self, happened: MouseDragEvent, axis: int | None = None) -> None:
+        """Pan, or brush a stretch with Shift; called by pyqtgraph."""
+        if happened.button() == Qt.MouseButton.RightButton:
+            happened.ignore()
+            return
+        happened.accept()
+        if axis is None and happened.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            ends = [self.mapToView(p).x() for p in (happened.buttonDownPos(), happened.pos())]
+            self.brushed.emit(min(ends), max(ends), happened.isFinish())
+            return
+        moved = happened.pos() - happened.lastPos()
+        x = 0.0 if axis == 1 else -moved.x() / max(1.0, self.width())
+        y = 0.0 if axis == 0 else moved.y() / max(1.0, self.height())
+        self.seen.emit(x, 1 + x, y, 1 + y)
+
+    def mouseClickEvent(self, happened: MouseClickEvent) -> None:
+        """Pick a place, or show everything on a double click; called by pyqtgraph."""
+        if happened.button() != Qt.MouseButton.LeftButton:
+            happened.ignore()
+            return
+        happened.accept()
+        if happened.double():
+            self.freed.emit()
+        else:
+            self.clicked.emit(self.mapToView(happened.pos()).x())
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Leave keys to the view; called by Qt."""
+        happened.ignore()
+
+
+class ChartAxis(pg.AxisItem):  # type: ignore[misc]
+    """The place of an axis, which zooms and pans along it; the chart itself paints the labels."""
+
+    def __init__(self, side: str, box: ChartBox) -> None:
+        super().__init__(side, showValues=False, maxTickLength=0)
+        self._box = box
+        self.enableAutoSIPrefix(False)
+        self.linkToView(box)
+        self.setCursor(
+            Qt.CursorShape.SizeVerCursor if side == "left" else Qt.CursorShape.SizeHorCursor
+        )
+
+    def paint(self, *_: object) -> None:
+        """Paint nothing; called by Qt."""
+
+    def mouseClickEvent(self, happened: MouseClickEvent) -> None:
+        """Show everything on a double click; called by pyqtgraph."""
+        if happened.double():
+            happened.accept()
+            self._box.freed.emit()
+
+
+class ChartView(pg.GraphicsView):  # type: ignore[misc]
+    """Cached picture of the chart, the items that move over it, and what the mouse points at."""
+
+    moved = Signal(QPointF)
+    left = Signal()
+    asked = Signal(QContextMenuEvent)
+    keyed = Signal(QKeyEvent)
+    """A key that no view has a use for itself; accepted if the chart has."""
+
+    def __init__(
+        self,
+        draw: Callable[[QPainter, QRectF], None],
+        draw_over: Callable[[QPainter], None],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent, background=None)
+        self._draw, self._draw_over = draw, draw_over
+        self.box = ChartBox()
+        self.axes = {side: ChartAxis(side, self.box) for side in ("left", "bottom")}
+        for item in (self.box, *self.axes.values()):
+            self.scene().addItem(item)
+        view = self.viewport()
+        self._cache = PixmapCache(view, lambda painter: self._draw(painter, self._area()))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setStyleSheet("background: transparent")
+        view.setAutoFillBackground(False)
+        view.setMouseTracking(True)
+
+    def _area(self) -> QRectF:
+        return QRectF(self.viewport().rect())
+
+    def place(self, frame: QRectF) -> None:
+        """Put box and axes where the chart has painted its curves and labels."""
+        if self.box.geometry() != frame:
+            area = self._area()
+            self.box.setGeometry(frame)
+            self.axes["left"].setWidth(frame.left())
+            self.axes["bottom"].setHeight(area.bottom() - frame.bottom())
+            self.axes["left"].setGeometry(QRectF(0, frame.top(), frame.left(), frame.height()))
+            below = QRectF(frame.left(), frame.bottom(), frame.width(), 0)
+            below.setBottom(area.bottom())
+            self.axes["bottom"].setGeometry(below)
+
+    def add(self, *items: object) -> None:
+        """Show items over the curves."""
+        for item in items:
+            self.box.addItem(item, ignoreBounds=True)
+
+    def refresh(self) -> None:
+        """Discard the cached picture and repaint."""
+        self._cache.refresh()
+
+    def prepare(self) -> None:
+        """Draw the picture ahead of painting."""
+        self._cache.prepare()
+
+    def useOpenGL(self, _on: bool = True) -> None:
+        """Keep Qt's own viewport; called by pyqtgraph, which would replace it."""
+
+    def sizeHint(self) -> QSize:
+        """Return a readable size."""
+        return QSize(260, 140)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size."""
+        return QSize(120, 64)
+
+    def paintEvent(self, happened: QPaintEvent) -> None:
+        """Paint the cached picture and the items over it; called by Qt."""
+        self._cache.paint()
+        super().paintEvent(happened)
+
+    def drawForeground(self, painter: QPainter, _rect: QRectF) -> None:
+        """Draw what the mouse points at, in pixels as the scene has them; called by Qt."""
+        painter.save()
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._draw_over(painter)
+        finally:
+            painter.restore()
+
+    def mouseMoveEvent(self, happened: QMouseEvent) -> None:
+        """Report the place of the mouse; called by Qt."""
+        super().mouseMoveEvent(happened)
+        self.moved.emit(happened.position())
+
+    def leaveEvent(self, happened: QEvent) -> None:
+        """Report that the mouse has left; called by Qt."""
+        super().leaveEvent(happened)
+        self.left.emit()
+
+    def contextMenuEvent(self, happened: QContextMenuEvent) -> None:
+        """Ask for a menu; called by Qt."""
+        self.asked.emit(happened)
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Offer a key to the chart; called by Qt."""
+        happened.setAccepted(False)
+        self.keyed.emit(happened)
