@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.clock import PlaybackClock
-from gradscribe.app.document.graph_questions import GraphQuestions, WaysFinder
+from gradscribe.app.document.graph_questions import LARGE, GraphQuestions, WaysFinder
 from gradscribe.app.document.module_expander import ModuleExpander, module_keys
 from gradscribe.app.document.scene_builder import AFTER_MS, INLINE_CARDS, SceneBuilder
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import ENGINE_DIED
+from gradscribe.app.document.state import ENGINE_DIED, View
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
@@ -85,6 +86,8 @@ class Presenter(QObject):
         self._page_held = self._page_asked = False
         self._pictured: tuple[object, ...] = ()
         """Run, start of the scene and so on of the requested picture."""
+        self._viewed: View | None = None
+        """The view that is shown, but for the question to the graph."""
         self.questions = GraphQuestions(self)
         self._ways = WaysFinder(self)
         self._connect()
@@ -285,9 +288,16 @@ class Presenter(QObject):
     def _show_view(self) -> None:
         view, views = self._session.view, self._views
         views.graph.set_layers(view.values, view.gradients, view.shapes)
-        is_timed = view.highlight is not None and view.highlight.question == "critical"
+        # Thousands of cards are not coloured anew for an answer: that takes longer than a turn.
+        is_small = len(self.picture.cards) <= LARGE
+        is_timed = view.highlight is not None and view.highlight.question == "critical" and is_small
         views.graph.set_coloring("time" if is_timed else view.coloring)
         self._show_highlight()
+        rest = replace(view, highlight=None)
+        if rest == self._viewed:
+            # A question changes nothing but the graph.
+            return
+        self._viewed = rest
         self._want_picture()
         views.graph.select(view.selection or None)
         card = self._card(view.selection)

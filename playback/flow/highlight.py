@@ -20,6 +20,8 @@ TITLES: dict[Question, str] = {
     "bottlenecks": "Bottlenecks",
     "critical": "Critical path by time",
 }
+LONGEST = 6
+"""Most ops of a way that its sentence names."""
 ABOUT_ONE: tuple[Question, ...] = ("ways", "before", "after", "cut", "bottlenecks")
 """Questions about one card; the others are about the whole picture."""
 
@@ -90,7 +92,7 @@ def _ways(index: Index, picture: Picture, card: Card, value: int, number: int) -
     count = len(found.listed)
     if 0 <= number < count:
         shown = found.listed[number]
-        text = way_text.way(index, shown, found.seed)
+        text = way_text.way(index, shown, found.seed, LONGEST)
         size = way_text.amount(shown, found.is_norm)
         cards = _way_cards(index, picture, card, shown)
         return Answer(cards, f"Way {number + 1} of {count}: {text}  {size}", count)
@@ -110,9 +112,9 @@ def _way_cards(index: Index, picture: Picture, card: Card, way: Way) -> tuple[st
         made = index.op(way.steps[0].op).outputs
         nodes = set().union(*(on_ways(index, value) for value in made))
         return (card.key, *_cards(index, picture, nodes))
+    homes = {op: shown.key for shown in picture.cards for op in (*shown.ops, shown.op)}
     found = {card.key: None}
-    for step in way.steps:
-        found |= dict.fromkeys(_op_cards(picture, {step.op}))
+    found.update((homes[step.op], None) for step in way.steps if step.op in homes)
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from gradscribe.playback.text import formatting
 CLOSE = 1e-4
 """Relative difference up to which a sum in another order counts as the gradient."""
 LONGEST = 14
-"""Most ops of a way that are written out."""
+"""Most ops of a way that are written out, unless another number is asked for."""
 _DIGITS = 12
 """Most digits of a number of ways; of more only the power of ten."""
 
@@ -48,14 +48,17 @@ def summary(found: Ways, name: str) -> str:
     return start
 
 
-def way(index: Index, way: Way, seed: float | None) -> str:
-    """Return the ops of a way with their local derivatives: ``mul 3 · add 1``."""
+def way(index: Index, way: Way, seed: float | None, longest: int = LONGEST) -> str:
+    """Return the ops of a way with their local derivatives: ``mul 3 · add 1``.
+
+    Of more than ``longest`` (even) ops the first and the last are written out.
+    """
     if not way.steps:
         return "it is the loss"
     steps = way.steps
-    parts = [_step(index, step, way.share is None) for step in _ends(steps)]
-    if len(steps) > LONGEST:
-        parts.insert(LONGEST // 2, f"… {len(steps) - LONGEST:,} more …")
+    parts = [_step(index, step, way.share is None) for step in _ends(steps, longest)]
+    if len(steps) > longest:
+        parts.insert(longest // 2, f"… {len(steps) - longest:,} more …")
     if way.count > 1:
         return f"{parts[0]}, then {ways_count(way.count)}"
     if way.share is None and seed not in (None, 1.0):
@@ -63,9 +66,9 @@ def way(index: Index, way: Way, seed: float | None) -> str:
     return " · ".join(parts)
 
 
-def _ends(steps: Sequence[WayStep]) -> Sequence[WayStep]:
-    half = LONGEST // 2
-    return steps if len(steps) <= LONGEST else (*steps[:half], *steps[-half:])
+def _ends(steps: Sequence[WayStep], longest: int) -> Sequence[WayStep]:
+    half = longest // 2
+    return steps if len(steps) <= longest else (*steps[:half], *steps[-half:])
 
 
 def _step(index: Index, step: WayStep, has_local: bool) -> str:

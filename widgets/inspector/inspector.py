@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec import structs
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
@@ -54,6 +54,8 @@ class Inspector(QScrollArea):
         self._page = InspectorPage()
         self._queue: list[tuple[str, int, int]] = []
         """Requested checks; the first of them has been sent."""
+        self._is_at_ways = False
+        """True until the ways that the user asked for are found, to be scrolled to."""
         self.setAccessibleName("Inspector")
         self.setMinimumWidth(200)
         body = QWidget(self)
@@ -151,16 +153,24 @@ class Inspector(QScrollArea):
 
     def show_ways(self) -> None:
         """Show the ways from the selection to the loss, and scroll there."""
+        self._is_at_ways = True
         for pane in self.panes:
             if isinstance(pane, WaysPane):
                 pane.open()
-                self.ensureWidgetVisible(pane, 0, 0)
+                self._scroll_to_ways(pane)
+
+    def _scroll_to_ways(self, pane: WaysPane) -> None:
+        # The rows get their heights in the next event.
+        QTimer.singleShot(0, pane, lambda: self.ensureWidgetVisible(pane, 0, 0))
 
     def set_ways(self, value: int, found: Ways) -> None:
         """Show the ways that were requested for a value; dropped if it is no longer selected."""
         for pane in self.panes:
             if isinstance(pane, WaysPane):
                 pane.set_ways(value, found)
+                if self._is_at_ways:
+                    self._is_at_ways = False
+                    self._scroll_to_ways(pane)
 
     def set_check(self, checked: Checked | Gradchecked) -> None:
         """Show the result of a requested check, and request the next in the queue."""

@@ -33,19 +33,21 @@ class WaysPane(Pane):
         self.open_button.setMinimumWidth(1)
         self.open_button.setToolTip("Every way from here to the loss, with its local derivatives")
         self.open_button.toggled.connect(self._show)
-        self.back_button, self.next_button = QPushButton("‹", self), QPushButton("›", self)
+        self.back_button, self.next_button = (
+            QPushButton("‹ Previous", self),
+            QPushButton("Next ›", self),
+        )
         self._name_button(self.back_button, "Previous way on the graph", -1)
         self._name_button(self.next_button, "Next way on the graph", 1)
         self._words = Label("words", "", self)
         self._rows = RowList(self)
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self.open_button, 1)
-        top.addWidget(self.back_button)
-        top.addWidget(self.next_button)
-        self.column.addLayout(top)
-        for widget in (self._words, self._rows):
+        turns = QHBoxLayout()
+        turns.setSpacing(6)
+        turns.addWidget(self.back_button, 1)
+        turns.addWidget(self.next_button, 1)
+        for widget in (self.open_button, self._words, self._rows):
             self.column.addWidget(widget)
+        self.column.addLayout(turns)
         self._page = InspectorPage()
         self._asked: tuple[int, int] | None = None
         self._found: Ways | None = None
@@ -54,7 +56,7 @@ class WaysPane(Pane):
     def _name_button(self, button: QPushButton, title: str, turn: int) -> None:
         button.setAccessibleName(title)
         button.setToolTip(title)
-        button.setFixedWidth(34)
+        button.setMinimumWidth(1)
         button.clicked.connect(lambda: self.way_requested.emit(turn))
 
     def set_theme(self, theme: Theme) -> None:
