@@ -130,6 +130,9 @@ def _sum(found: Ways, name: str) -> RowContent:
     sign = "∇ " if found.is_norm else ""
     gradient, goal = sign + way_text.number(found.gradient), way_text.goal(found, name)
     is_sum = way_text.is_sum(found)
+    if is_sum and found.is_norm:
+        # The norms of tensors do not add up.
+        goal = f"added element by element {goal}"
     if is_sum:
         return RowContent("Sum", goal, gradient, "backward")
     if is_sum is None:

@@ -83,7 +83,7 @@ def test_tensors_have_norms_that_are_checked(pane):
     rows = said(pane)
     # The shares are [2, 2] and [1, 1], the gradient is [3, 3].
     assert [row[2] for row in rows] == ["∇ 2.8284", "∇ 1.4142", "∇ 4.2426"]
-    assert rows[-1][:2] == ("Sum", "= w.grad")
+    assert rows[-1][:2] == ("Sum", "added element by element = w.grad")
 
 
 def test_a_tensor_that_is_no_leaf_is_not_said_to_have_grad(pane):
