@@ -47,6 +47,8 @@ class CurveChart(CurvePlot):
     ) -> None:
         super().__init__(title, subtitle, log, parent, make_canvas=self._make_view)
         self.is_frozen = False
+        self.is_trained = True
+        """True if the run can be trained again from one of its steps."""
         self.stretch: tuple[float, float] | None = None
         """The ends of the brushed stretch."""
         self._measured: list[tuple[PlotCurve, Stretch]] = []
@@ -254,7 +256,7 @@ class CurveChart(CurvePlot):
         else:
             self._measured = []
         self.region.setVisible(self.stretch is not None)
-        self.again.setVisible(self.stretch is not None)
+        self.again.setVisible(self.stretch is not None and self.is_trained)
         words = self._stretch_words()
         self.view.setAccessibleDescription(". ".join(words))
         self.view.viewport().update()
@@ -272,7 +274,7 @@ class CurveChart(CurvePlot):
     def _stretch_words(self) -> list[str]:
         if self.stretch is None:
             return []
-        words = [f"Steps {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
+        words = [f"{self.step_word}s {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
         for _, one in self._measured[:LISTED]:
             factor = "" if math.isnan(one.factor) else f"  ×{one.factor:.2g}"
             numbers = f"mean {formatting.number(one.mean)}  least {formatting.number(one.least)}"

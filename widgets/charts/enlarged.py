@@ -44,6 +44,7 @@ class ChartWindow(QWidget):
             self.setPalette(palette)
             chart.set_theme(source.theme)
         chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
+        chart.step_word, chart.is_trained = source.step_word, source.is_trained
         chart.smoothing, chart.position = source.smoothing, source.position
         chart.set_caption(source.caption.said())
         chart.set_curves(source.curves)

@@ -39,7 +39,8 @@ class ChartMenu(QObject):
         if chart.stretch is not None:
             low, high = chart.stretch
             menu.addAction("Zoom to the stretch", lambda: chart.zoom(low, high))
-            menu.addAction(f"Train again from step {chart.first_step:,}", chart.retrain)
+            if chart.is_trained:
+                menu.addAction(f"Train again from step {chart.first_step:,}", chart.retrain)
             menu.addAction("Drop the stretch", chart.drop_stretch)
         menu.addSeparator()
         for name, on, switch in (

@@ -1,0 +1,176 @@
+"""Chart of the scalars that a program's loop computes, over the loop's rounds."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from gradscribe.playback.tape.loop_scalars import (
+    MOST_SERIES,
+    ScalarSeries,
+    common_rounds,
+)
+from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme, faded
+from gradscribe.widgets.charts.curves import CurveChart
+from gradscribe.widgets.charts.enlarged import ChartWindow
+from gradscribe.widgets.charts.menu import ChartMenu
+from gradscribe.widgets.plots.step_series import StepSeries
+from gradscribe.widgets.plots.views.curve_plot import PlotCurve
+
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (6, 2, 2, 2), (9, 3), (3, 5))
+"""Dashes of the curves, so that colour is not the only sign."""
+PALE = 0.4
+"""Opacity of the curves of the previous run."""
+
+
+class LoopChart(QWidget):
+    """Curves of scalars over rounds; a click or a drag of the position line moves the playback."""
+
+    position_picked = Signal(int)
+    """Carries the position of the tape right after the picked round's number was computed."""
+
+    said = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.series: tuple[ScalarSeries, ...] = ()
+        self._note = ""
+        self._position = 0
+        self._chosen: dict[str, bool] = {}
+        """Name -> shown, as the user chose; it outlives a run."""
+        self._drawn: dict[str, StepSeries] = {}
+        self._previous: dict[str, StepSeries] = {}
+        self.chart = CurveChart("Loop curves", "", parent=self)
+        self.chart.step_word, self.chart.is_trained = "Round", False
+        self.menu = ChartMenu(self.chart)
+        self.enlarged: ChartWindow | None = None
+        self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
+        for chip in self.chips:
+            chip.setProperty("crumb", True)
+            chip.setCheckable(True)
+            chip.hide()
+            chip.clicked.connect(self._choose)
+        self.words = Label("caption")
+        choice = hbox(None, *self.chips, STRETCH, spacing=4)
+        vbox(self, choice, (self.chart, 1), self.words, margins=(8, 6, 8, 6), spacing=4)
+        self.chart.step_picked.connect(self._pick)
+        self.chart.enlarged.connect(self._enlarge)
+        self.chart.said.connect(self.said)
+
+    # The curves
+
+    def set_series(self, series: Sequence[ScalarSeries], note: str, again: bool) -> None:
+        """Show these series, the likeliest loss first.
+
+        ``note`` is said below the curves. With ``again``, they are of another run of the same
+        document, and the curves so far stay, pale.
+        """
+        self._previous = self._drawn if again else {}
+        if not again:
+            self._chosen = {}
+        self.series, self._note = tuple(series), note
+        self._list()
+
+    def shown(self) -> list[ScalarSeries]:
+        """Return the series that are chosen, in the order of the choice."""
+        return [one for place, one in enumerate(self.series) if self._is_shown(place, one)]
+
+    def _is_shown(self, place: int, one: ScalarSeries) -> bool:
+        usual = place == 0 or "loss" in one.name.lower()
+        return self._chosen.get(self._name(one), usual)
+
+    def _name(self, one: ScalarSeries) -> str:
+        alike = [other for other in self.series if other.name == one.name]
+        return one.name if len(alike) == 1 else f"{one.name}, line {one.line}"
+
+    def _choose(self) -> None:
+        for chip, one in zip(self.chips, self.series, strict=False):
+            if chip.isChecked() != self._is_shown(self.series.index(one), one):
+                self._chosen[self._name(one)] = chip.isChecked()
+        self._list()
+
+    def _list(self) -> None:
+        """Fill chips and chart."""
+        shown, reference = self.shown(), self.reference()
+        self._drawn = {}
+        old: list[PlotCurve] = []
+        new: list[PlotCurve] = []
+        for place, chip in enumerate(self.chips):
+            chip.setVisible(place < len(self.series))
+            if place >= len(self.series):
+                continue
+            one = self.series[place]
+            name = self._name(one)
+            chip.setText(name)
+            chip.setChecked(one in shown)
+            chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} rounds, {one.dtype}")
+            if one not in shown or reference is None:
+                continue
+            color, dashes = self._color(place), DASHES[place]
+            curve = self._drawn[name] = StepSeries()
+            curve.extend(common_rounds(reference, one), one.numbers)
+            if name in self._previous:
+                before = self._previous[name]
+                pale = faded(color, PALE)
+                old.append(PlotCurve(f"{name}, run before", before, pale, dashes, width=1.2))
+            new.append(PlotCurve(name, curve, color, dashes))
+        self.chart.placeholder = "Choose a curve above" if self.series else self._note
+        self.chart.is_keyed = len(new) > 1
+        self.chart.set_curves([*old, *reversed(new)])
+        self.set_position(self._position)
+
+    def _color(self, place: int) -> QColor:
+        theme = self.theme
+        colors = (theme.forward, theme.data, theme.parameter, theme.module, theme.constant)
+        return (*colors, theme.ink2)[place]
+
+    def reference(self) -> ScalarSeries | None:
+        """Return the shown series whose rounds the axis counts: that with the most."""
+        return max(self.shown(), key=lambda one: len(one.numbers), default=None)
+
+    # The position
+
+    def set_position(self, position: int) -> None:
+        """Mark the round that the playback is in, and write its exact numbers."""
+        self._position = position
+        reference = self.reference()
+        at = reference.rounds_at(position) if reference is not None else 0
+        self.chart.position = float(at) if at else None
+        self.words.say(" · ".join(filter(None, (self._numbers(position), *self._troubles()))))
+
+    def _numbers(self, position: int) -> str:
+        parts = []
+        for one in self.shown():
+            at = one.rounds_at(position)
+            if at:
+                parts.append(f"{self._name(one)} = {one.exact(at)} in round {at:,}")
+        return ", ".join(parts) or ("Click a round to go to it" if self.shown() else "")
+
+    def _troubles(self) -> list[str]:
+        found = []
+        for one in self.shown():
+            bad = one.first_bad
+            if bad:
+                kind = "NaN" if math.isnan(one.numbers[bad - 1]) else "infinite"
+                found.append(f"{self._name(one)} is {kind} from round {bad:,} on")
+        return [*found, self._note] if self.series else []
+
+    def _pick(self, step: int) -> None:
+        reference = self.reference()
+        if reference is not None:
+            self.position_picked.emit(reference.position_of(step))
+
+    def _enlarge(self) -> None:
+        self.enlarged = ChartWindow(self.chart)
+        self.enlarged.show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.theme = theme
+        self.chart.set_theme(theme)
+        self._list()
