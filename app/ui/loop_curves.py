@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gradscribe.widgets.charts.loop_chart import LoopChart
 
 TURN_MS = 8
+MOST_CHARACTERS = 16
+"""Most characters of a name on the button."""
 JOIN_S = 0.004
 """Longest wait for the import of the chart in one turn."""
 TITLE = "Curves"
@@ -49,9 +51,9 @@ class LoopCurves(QObject):
         self.offer.hide()
         self.offer.clicked.connect(self.show)
         self.words = Label("caption", NONE)
-        self.page = QWidget()
+        self.page = QWidget(tabs)
         self._rows = vbox(self.page, self.words, STRETCH, margins=(12, 10, 12, 8))
-        tabs.addTab(self.page, TITLE)
+        self.page.hide()
         self._same = False
         """True if the tape is of the same document as the one before."""
         self._importing: threading.Thread | None = None
@@ -62,8 +64,14 @@ class LoopCurves(QObject):
         session.moved.connect(self._follow)
         tabs.currentChanged.connect(self._turn)
 
+    @property
+    def is_busy(self) -> bool:
+        """True while the series of the latest tape are being found."""
+        return self._finding.busy
+
     def show(self) -> None:
         """Bring the curves to the front, with the keyboard in the chart."""
+        self._add_tab()
         self._tabs.setCurrentWidget(self.page)
         self._turn()
         if self.chart is not None:
@@ -77,6 +85,11 @@ class LoopCurves(QObject):
     def _begin(self) -> None:
         self._same = False
 
+    def _add_tab(self) -> None:
+        # Only once there is something to say: the other tabs need the space of a narrow column.
+        if self._tabs.indexOf(self.page) < 0:
+            self._tabs.addTab(self.page, TITLE)
+
     # The series
 
     def _find(self) -> None:
@@ -88,13 +101,16 @@ class LoopCurves(QObject):
         self.series = series
         self.offer.setVisible(bool(series))
         if series:
+            self._add_tab()
             first = series[0]
-            self.offer.setText(f"Show {first.name} curve")
+            self.offer.setText(f"Plot {first.name[:MOST_CHARACTERS]}")
             self.offer.setToolTip(
                 f"Show {first.name} of line {first.line} over {len(first.numbers):,} rounds"
             )
             if self._importing is None:
                 self._importing = preload.start()
+        elif self._tabs.currentWidget() is not self.page and self._tabs.indexOf(self.page) >= 0:
+            self._tabs.removeTab(self._tabs.indexOf(self.page))
         self.words.say(NONE if not series else "The chart is being made…")
         self._fill()
         self._same = True

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -59,9 +60,12 @@ class ScalarSeries:
             return str(int(number))
         return str(np.float32(number)) if self.dtype == "float32" else str(number)
 
-    @property
+    @cached_property
     def first_bad(self) -> int:
-        """The first round whose number is NaN or infinite; 0 if all are finite."""
+        """The first round whose number is NaN or infinite; 0 if all are finite.
+
+        Computed once, when the series is complete.
+        """
         bad = (k for k, number in enumerate(self.numbers, 1) if not math.isfinite(number))
         return next(bad, 0)
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from gradscribe.playback.tape.loop_scalars import (
@@ -23,6 +23,8 @@ from gradscribe.widgets.plots.views.curve_plot import PlotCurve
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (6, 2, 2, 2), (9, 3), (3, 5))
 """Dashes of the curves, so that colour is not the only sign."""
+LEAST_HEIGHT = 190
+"""Pixels below which the numbers are said in the tooltip; scaled with the text size."""
 PALE = 0.4
 """Opacity of the curves of the previous run."""
 
@@ -47,6 +49,7 @@ class LoopChart(QWidget):
         self._previous: dict[str, StepSeries] = {}
         self.chart = CurveChart("Loop curves", "", parent=self)
         self.chart.step_word, self.chart.is_trained = "Round", False
+        self.chart.heading.hide()  # the tab says it
         self.menu = ChartMenu(self.chart)
         self.enlarged: ChartWindow | None = None
         self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
@@ -57,7 +60,7 @@ class LoopChart(QWidget):
             chip.clicked.connect(self._choose)
         self.words = Label("caption")
         choice = hbox(None, *self.chips, STRETCH, spacing=4)
-        vbox(self, choice, (self.chart, 1), self.words, margins=(8, 6, 8, 6), spacing=4)
+        vbox(self, choice, (self.chart, 1), self.words, margins=(8, 4, 8, 4), spacing=2)
         self.chart.step_picked.connect(self._pick)
         self.chart.enlarged.connect(self._enlarge)
         self.chart.said.connect(self.said)
@@ -121,6 +124,7 @@ class LoopChart(QWidget):
             new.append(PlotCurve(name, curve, color, dashes))
         self.chart.placeholder = "Choose a curve above" if self.series else self._note
         self.chart.is_keyed = len(new) > 1
+        self.chart.setAccessibleName(f"Curves over rounds: {', '.join(c.name for c in new)}")
         self.chart.set_curves([*old, *reversed(new)])
         self.set_position(self._position)
 
@@ -142,6 +146,8 @@ class LoopChart(QWidget):
         at = reference.rounds_at(position) if reference is not None else 0
         self.chart.position = float(at) if at else None
         self.words.say(" · ".join(filter(None, (self._numbers(position), *self._troubles()))))
+        self.setAccessibleDescription(self.words.said())
+        self._fit_words()
 
     def _numbers(self, position: int) -> str:
         parts = []
@@ -168,6 +174,16 @@ class LoopChart(QWidget):
     def _enlarge(self) -> None:
         self.enlarged = ChartWindow(self.chart)
         self.enlarged.show()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave a low pane to the curves: the words go to the tooltip; called by Qt."""
+        super().resizeEvent(happened)
+        self._fit_words()
+
+    def _fit_words(self) -> None:
+        low = self.height() < LEAST_HEIGHT * self.theme.scale
+        self.words.setVisible(not low and bool(self.words.said()))
+        self.chart.setToolTip(self.words.said() if low else "")
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
