@@ -12,7 +12,7 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loop_scalars import LEAST_ROUNDS, ScalarSeries, find_loop_scalars
-from gradscribe.widgets.base.boxes import STRETCH, vbox
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.charts import preload
@@ -52,7 +52,9 @@ class LoopCurves(QObject):
         self.offer.clicked.connect(self.show)
         self.words = Label("caption", NONE)
         self.page = QWidget(tabs)
-        self._rows = vbox(self.page, self.words, STRETCH, margins=(12, 10, 12, 8))
+        self.words.setContentsMargins(12, 10, 12, 8)
+        self._rows = vbox(self.page, self.words)
+        self._rows.setAlignment(self.words, Qt.AlignmentFlag.AlignTop)
         self.page.hide()
         self._same = False
         """True if the tape is of the same document as the one before."""

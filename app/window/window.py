@@ -195,6 +195,7 @@ class Window(QMainWindow):
         )
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
+        self.loop_curves.said.connect(self.status.say)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found
@@ -274,7 +275,6 @@ class Window(QMainWindow):
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
-        self.loop_curves.said.connect(self.status.say)
         self._show_doc()
         self._show_result()
 

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from gradscribe.playback.tape.loop_scalars import (
@@ -25,6 +25,8 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (6, 2, 2, 2), (9, 3
 """Dashes of the curves, so that colour is not the only sign."""
 LEAST_HEIGHT = 190
 """Pixels below which the numbers are said in the tooltip; scaled with the text size."""
+SAMPLE, SCALE = (16, 8), 2
+"""Width and height of the piece of a curve on its chip, and pixels of each."""
 PALE = 0.4
 """Opacity of the curves of the previous run."""
 
@@ -49,7 +51,8 @@ class LoopChart(QWidget):
         self._previous: dict[str, StepSeries] = {}
         self.chart = CurveChart("Loop curves", "", parent=self)
         self.chart.step_word, self.chart.is_trained = "Round", False
-        self.chart.heading.hide()  # the tab says it
+        self.chart.is_titled = False
+        self.chart.heading.hide()
         self.menu = ChartMenu(self.chart)
         self.enlarged: ChartWindow | None = None
         self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
@@ -59,8 +62,9 @@ class LoopChart(QWidget):
             chip.hide()
             chip.clicked.connect(self._choose)
         self.words = Label("caption")
-        choice = hbox(None, *self.chips, STRETCH, spacing=4)
-        vbox(self, choice, (self.chart, 1), self.words, margins=(8, 4, 8, 4), spacing=2)
+        self.words.setContentsMargins(12, 0, 12, 6)
+        choice = hbox(None, *self.chips, STRETCH, margins=(12, 4, 12, 0), spacing=4)
+        vbox(self, choice, (self.chart, 1), self.words, margins=(0, 0, 0, 0), spacing=0)
         self.chart.step_picked.connect(self._pick)
         self.chart.enlarged.connect(self._enlarge)
         self.chart.said.connect(self.said)
@@ -112,9 +116,10 @@ class LoopChart(QWidget):
             chip.setText(name)
             chip.setChecked(one in shown)
             chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} rounds, {one.dtype}")
+            color, dashes = self._color(place), DASHES[place]
+            chip.setIcon(_sample(color, dashes))
             if one not in shown or reference is None:
                 continue
-            color, dashes = self._color(place), DASHES[place]
             curve = self._drawn[name] = StepSeries()
             curve.extend(common_rounds(reference, one), one.numbers)
             if name in self._previous:
@@ -123,7 +128,6 @@ class LoopChart(QWidget):
                 old.append(PlotCurve(f"{name}, run before", before, pale, dashes, width=1.2))
             new.append(PlotCurve(name, curve, color, dashes))
         self.chart.placeholder = "Choose a curve above" if self.series else self._note
-        self.chart.is_keyed = len(new) > 1
         self.chart.setAccessibleName(f"Curves over rounds: {', '.join(c.name for c in new)}")
         self.chart.set_curves([*old, *reversed(new)])
         self.set_position(self._position)
@@ -184,9 +188,30 @@ class LoopChart(QWidget):
         low = self.height() < LEAST_HEIGHT * self.theme.scale
         self.words.setVisible(not low and bool(self.words.said()))
         self.chart.setToolTip(self.words.said() if low else "")
+        # The chips tell the curves apart where there is no space for a legend.
+        keyed = len(self._drawn) > 1 and not low
+        if keyed != self.chart.is_keyed:
+            self.chart.is_keyed = keyed
+            self.chart.refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.theme = theme
         self.chart.set_theme(theme)
         self._list()
+
+
+def _sample(color: QColor, dashes: tuple[float, ...]) -> QIcon:
+    """Return a short piece of a curve."""
+    wide, high = SAMPLE
+    drawn = QPixmap(SCALE * wide, SCALE * high)
+    drawn.setDevicePixelRatio(SCALE)
+    drawn.fill(Qt.GlobalColor.transparent)
+    pen = QPen(color, 2.5)
+    if dashes:
+        pen.setDashPattern([dash / 2.5 for dash in dashes])
+    painter = QPainter(drawn)
+    painter.setPen(pen)
+    painter.drawLine(0, high // 2, wide, high // 2)
+    painter.end()
+    return QIcon(drawn)
