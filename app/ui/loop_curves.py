@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gradscribe.widgets.charts.loop_chart import LoopChart
 
 TURN_MS = 8
-MOST_CHARACTERS = 16
-"""Most characters of a name on the button."""
+MOST_CHARACTERS = 10
+"""Most characters of a name that the button says."""
 JOIN_S = 0.004
 """Longest wait for the import of the chart in one turn."""
 TITLE = "Curves"
@@ -105,7 +105,8 @@ class LoopCurves(QObject):
         if series:
             self._add_tab()
             first = series[0]
-            self.offer.setText(f"Plot {first.name[:MOST_CHARACTERS]}")
+            short = len(first.name) <= MOST_CHARACTERS
+            self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
             self.offer.setToolTip(
                 f"Show {first.name} of line {first.line} over {len(first.numbers):,} rounds"
             )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from gradscribe.playback.tape.loop_scalars import (
     MOST_SERIES,
@@ -25,6 +25,10 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (6, 2, 2, 2), (9, 3
 """Dashes of the curves, so that colour is not the only sign."""
 LEAST_HEIGHT = 190
 """Pixels below which the numbers are said in the tooltip; scaled with the text size."""
+EDGE, SPACING = 12, 4
+"""Pixels beside the chips, and between them."""
+MOST_CHARACTERS = 18
+"""Most characters on a chip; a long name is cut in its middle, as its ends differ."""
 SAMPLE, SCALE = (16, 8), 2
 """Width and height of the piece of a curve on its chip, and pixels of each."""
 PALE = 0.4
@@ -59,11 +63,20 @@ class LoopChart(QWidget):
         for chip in self.chips:
             chip.setProperty("crumb", True)
             chip.setCheckable(True)
+            chip.setMinimumWidth(1)  # its column may be narrower; then it is hidden
             chip.hide()
             chip.clicked.connect(self._choose)
+        self.more = QPushButton("More", self)
+        self.more.setProperty("crumb", True)
+        self.more.setToolTip("Choose among all curves")
+        self.more.setAccessibleName("All curves")
+        self.more.hide()
+        self.more.clicked.connect(self._open_more)
         self.words = Label("caption")
-        self.words.setContentsMargins(12, 0, 12, 6)
-        choice = hbox(None, *self.chips, STRETCH, margins=(12, 4, 12, 0), spacing=4)
+        self.words.setContentsMargins(EDGE, 0, EDGE, 6)
+        choice = hbox(
+            None, *self.chips, self.more, STRETCH, margins=(EDGE, 4, EDGE, 0), spacing=SPACING
+        )
         vbox(self, choice, (self.chart, 1), self.words, margins=(0, 0, 0, 0), spacing=0)
         self.chart.step_picked.connect(self._pick)
         self.chart.enlarged.connect(self._enlarge)
@@ -108,12 +121,13 @@ class LoopChart(QWidget):
         old: list[PlotCurve] = []
         new: list[PlotCurve] = []
         for place, chip in enumerate(self.chips):
-            chip.setVisible(place < len(self.series))
             if place >= len(self.series):
+                chip.hide()
                 continue
             one = self.series[place]
             name = self._name(one)
-            chip.setText(name)
+            chip.setText(_elided(name))
+            chip.setAccessibleName(name)
             chip.setChecked(one in shown)
             chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} rounds, {one.dtype}")
             color, dashes = self._color(place), DASHES[place]
@@ -127,6 +141,7 @@ class LoopChart(QWidget):
                 pale = faded(color, PALE)
                 old.append(PlotCurve(f"{name}, run before", before, pale, dashes, width=1.2))
             new.append(PlotCurve(name, curve, color, dashes))
+        self._fit_chips()
         self.chart.placeholder = "Choose a curve above" if self.series else self._note
         self.chart.setAccessibleName(f"Curves over rounds: {', '.join(c.name for c in new)}")
         self.chart.set_curves([*old, *reversed(new)])
@@ -182,7 +197,35 @@ class LoopChart(QWidget):
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave a low pane to the curves: the words go to the tooltip; called by Qt."""
         super().resizeEvent(happened)
+        self._fit_chips()
         self._fit_words()
+
+    def _fit_chips(self) -> None:
+        """Show as many chips as fit whole; the button after them lists all."""
+        chips = self.chips[: len(self.series)]
+        wide = [chip.sizeHint().width() + SPACING for chip in chips]
+        free = self.width() - 2 * EDGE
+        crowded = sum(wide) > free
+        free -= self.more.sizeHint().width() if crowded else 0
+        for place, chip in enumerate(chips):
+            # The first stays, so that the keyboard has somewhere to go.
+            chip.setVisible(place == 0 or sum(wide[: place + 1]) <= free)
+        self.more.setVisible(crowded)
+
+    def all_curves(self) -> QMenu:
+        """Return a menu of all curves, each with its choice."""
+        menu = QMenu(self)
+        for chip, one in zip(self.chips, self.series, strict=False):
+            name = self._name(one).replace("&", "&&")
+            action = menu.addAction(chip.icon(), name, chip.click)
+            action.setCheckable(True)
+            action.setChecked(chip.isChecked())
+        return menu
+
+    def _open_more(self) -> None:
+        menu = self.all_curves()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
     def _fit_words(self) -> None:
         low = self.height() < LEAST_HEIGHT * self.theme.scale
@@ -199,6 +242,12 @@ class LoopChart(QWidget):
         self.theme = theme
         self.chart.set_theme(theme)
         self._list()
+
+
+def _elided(name: str) -> str:
+    name = name.replace("&", "&&")
+    half = MOST_CHARACTERS // 2
+    return name if len(name) <= MOST_CHARACTERS else f"{name[:half]}…{name[1 - half :]}"
 
 
 def _sample(color: QColor, dashes: tuple[float, ...]) -> QIcon:

@@ -137,3 +137,21 @@ def test_twenty_thousand_rounds(loop):
     loop.set_series((many,), "", again=False)
     loop.set_position(150_000)
     assert loop.chart.position == 15_000
+
+
+def test_chips_that_do_not_fit_are_in_a_menu(loop):
+    many = [scalars(f"validation_loss_of_part_{k}", [1.0] * 5, line=k + 1) for k in range(6)]
+    loop.set_series(many, "", again=False)
+    loop.resize(320, 300)
+    loop.grab()
+    chips = [chip for chip in loop.chips if chip.isVisible()]
+    assert 1 <= len(chips) < 6
+    assert all(chip.width() >= chip.sizeHint().width() for chip in chips)
+    assert loop.more.isVisible()
+    entries = loop.all_curves().actions()
+    assert [entry.text() for entry in entries] == [one.name for one in many]
+    entries[5].trigger()
+    assert many[5].name not in names(loop)
+    loop.resize(1600, 300)
+    assert not loop.more.isVisible()
+    assert all(chip.isVisible() for chip in loop.chips)
