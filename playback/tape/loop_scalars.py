@@ -18,7 +18,7 @@ LEAST_ROUNDS = 3
 """Fewest rounds of a line that make a series."""
 MOST_SERIES = 6
 """Most series that are offered, the likeliest losses first."""
-BATCH = 2_000
+BATCH = 500
 """Events between two pauses."""
 LOSS_NAMES = ("loss", "l", "cost", "objective", "error", "err", "nll", "mse")
 
@@ -56,6 +56,8 @@ class ScalarSeries:
     def exact(self, round_: int) -> str:
         """Return the shortest digits that give exactly the number of a round, in its dtype."""
         number = self.numbers[round_ - 1]
+        if not math.isfinite(number):
+            return "NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"
         if self.dtype.startswith(("int", "uint")):
             return str(int(number))
         return str(np.float32(number)) if self.dtype == "float32" else str(number)

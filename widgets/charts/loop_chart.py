@@ -182,7 +182,7 @@ class LoopChart(QWidget):
             bad = one.first_bad
             if bad:
                 kind = "NaN" if math.isnan(one.numbers[bad - 1]) else "infinite"
-                found.append(f"{self._name(one)} is {kind} from round {bad:,} on")
+                found.append(f"{self._name(one)} is {kind} first in round {bad:,}")
         return [*found, self._note] if self.series else []
 
     def _pick(self, step: int) -> None:

@@ -202,3 +202,8 @@ def test_the_exact_text_gives_the_number_back(both):
     assert torch.tensor(float(found[0].exact(7))).item() == found[0].numbers[6]
     double, _ = both(DOUBLE)
     assert float(double[0].exact(4)) == math.sin(2.0 * 3)
+
+
+def test_a_number_that_is_none_has_a_word(both):
+    found, _ = both(NAN)
+    assert found[0].exact(40) == "NaN"

@@ -108,7 +108,7 @@ def test_another_run_leaves_the_last_one_pale_and_the_choice_as_it_was(loop):
 def test_a_number_that_is_none_is_a_gap_and_said(loop, bad, word):
     loop.set_series((scalars("loss", [1.0] * 39 + [bad] * 20),), "Cut short.", again=False)
     loop.grab()
-    assert f"loss is {word} from round 40 on" in loop.words.said()
+    assert f"loss is {word} first in round 40" in loop.words.said()
     assert "Cut short." in loop.words.said()
 
 
@@ -139,14 +139,13 @@ def test_twenty_thousand_rounds(loop):
     assert loop.chart.position == 15_000
 
 
-def test_chips_that_do_not_fit_are_in_a_menu(loop):
+def test_chips_that_do_not_fit_are_in_a_menu(loop, qtbot):
     many = [scalars(f"validation_loss_of_part_{k}", [1.0] * 5, line=k + 1) for k in range(6)]
     loop.set_series(many, "", again=False)
     loop.resize(320, 300)
-    loop.grab()
     chips = [chip for chip in loop.chips if chip.isVisible()]
     assert 1 <= len(chips) < 6
-    assert all(chip.width() >= chip.sizeHint().width() for chip in chips)
+    qtbot.waitUntil(lambda: all(c.width() >= c.sizeHint().width() for c in chips))
     assert loop.more.isVisible()
     entries = loop.all_curves().actions()
     assert [entry.text() for entry in entries] == [one.name for one in many]
