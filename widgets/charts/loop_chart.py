@@ -16,8 +16,7 @@ from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.curves import CurveChart
-from gradscribe.widgets.charts.enlarged import ChartWindow
-from gradscribe.widgets.charts.menu import ChartMenu
+from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
 from gradscribe.widgets.plots.step_series import StepSeries
 from gradscribe.widgets.plots.views.curve_plot import PlotCurve
 
@@ -57,7 +56,6 @@ class LoopChart(QWidget):
         self.chart.step_word, self.chart.is_trained = "Round", False
         self.chart.is_titled = False
         self.chart.heading.hide()
-        self.menu = ChartMenu(self.chart)
         self.enlarged: ChartWindow | None = None
         self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
         for chip in self.chips:
@@ -79,8 +77,8 @@ class LoopChart(QWidget):
         )
         vbox(self, choice, (self.chart, 1), self.words, margins=(0, 0, 0, 0), spacing=0)
         self.chart.step_picked.connect(self._pick)
-        self.chart.enlarged.connect(self._enlarge)
-        self.chart.said.connect(self.said)
+        self.chart.menu.enlarged.connect(self._enlarge)
+        self.chart.menu.said.connect(self.said)
 
     # The curves
 
@@ -191,7 +189,7 @@ class LoopChart(QWidget):
             self.position_picked.emit(reference.position_of(step))
 
     def _enlarge(self) -> None:
-        self.enlarged = ChartWindow(self.chart)
+        self.enlarged = enlarge_curves(self.chart)
         self.enlarged.show()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:

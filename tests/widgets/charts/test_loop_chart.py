@@ -121,11 +121,11 @@ def test_nothing_offers_to_train_again(loop, hand):
     hand.drag((0.2, 0.5), (0.6, 0.5), Qt.KeyboardModifier.ShiftModifier)
     assert loop.chart.stretch is not None
     assert not loop.chart.again.isVisible()
-    assert not [a for a in loop.menu.menu().actions() if "Train" in a.text()]
+    assert not [a for a in loop.chart.menu.menu().actions() if "Train" in a.text()]
 
 
 def test_the_window_of_its_own_moves_the_playback_too(loop, qtbot):
-    loop.chart.enlarged.emit()
+    loop.chart.menu.enlarged.emit()
     qtbot.addWidget(loop.enlarged)
     found = picked(loop)
     Hand(loop.enlarged.chart).click(0.5, 0.5)
