@@ -130,3 +130,14 @@ def test_the_command_opens_the_hidden_pane(run, settled, qtbot):
 def test_importing_the_window_imports_no_pyqtgraph():
     code = "import sys, gradscribe.app.window.window; sys.exit('pyqtgraph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_another_document_does_not_leave_a_pale_curve(shown, settled, link, record, qtbot):
+    from gradscribe.app.document.state import Doc
+
+    source = SOURCE.replace("300", "20")
+    settled.session.load(Doc(source=source))
+    link.answer(record(source))
+    qtbot.waitUntil(lambda: settled.session.result.source == source)
+    qtbot.waitUntil(lambda: not shown.is_busy)
+    assert [(c.name, len(c.series)) for c in shown.chart.chart.curves] == [("loss", 20)]
