@@ -5,6 +5,7 @@ to each of its modules, once it is executed, what leads to the window. Figures a
 backend Agg; those that ask for a window of their own are shown in this program's.
 """
 
+import contextlib
 import functools
 import io
 import logging
@@ -81,7 +82,9 @@ class FigureCapture:
         if not self._take or len(figure.get_children()) < 2:
             return
         if "matplotlib.animation" in sys.modules and figure not in self._seen:
-            figure.canvas.draw()  # An animation draws its first frame then.
+            # An animation draws its first frame then. What cannot be drawn is reported below.
+            with contextlib.suppress(Exception):
+                figure.canvas.draw()
         if figure in self._seen and not figure.stale:
             return
         self._emit(figure, {}, "", b"", "")

@@ -29,8 +29,8 @@ def shown(qtbot):
     hosts = []
     yield show
     for host in hosts:
-        # Without a reference the collector would destroy it at any time, also in a paint event of its
-        # own after the test has returned.
+        # Without a reference the collector would destroy it at any time, also in a paint event of
+        # its own after the test has returned.
         host.close()
         host.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -190,7 +190,7 @@ def given(value: object) -> object:
     return handle
 
 
-class Settings:
+class PlotSettings:
     """``rcParams`` of an untrusted program: sizes and looks."""
 
     __slots__ = ()
@@ -274,10 +274,10 @@ def _later(name: str) -> Callable[..., object]:
 def pyplot_names() -> Mapping[str, object]:
     """Return the contents of ``matplotlib.pyplot``, which import the real one when called."""
     functions = {name: _later(name) for name in FUNCTIONS}
-    more = {"style": Styles(), "rcParams": Settings(), "cm": ColorMaps(), "savefig": _savefig}
+    more = {"style": Styles(), "rcParams": PlotSettings(), "cm": ColorMaps(), "savefig": _savefig}
     return {**functions, **more}
 
 
 def package_names() -> Mapping[str, object]:
     """Return the contents of ``matplotlib``."""
-    return {"use": lambda *_args, **_words: None, "rcParams": Settings(), "cm": ColorMaps()}
+    return {"use": lambda *_args, **_words: None, "rcParams": PlotSettings(), "cm": ColorMaps()}
