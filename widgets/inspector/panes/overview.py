@@ -28,6 +28,9 @@ class OverviewPane(Pane):
         self.value_tab = self._tab("Value", "value", row)
         self.gradient_tab = self._tab("Gradient", "gradient", row)
         row.addStretch(1)
+        tip = "Show the whole tensor in a window of its own, down to single numbers"
+        self.explore = push_button("Explore", self._tabs, self.tensor_requested, "small", tip=tip)
+        row.addWidget(self.explore)
         self._number = Label("big", "", self).selectable()
         self._gradient = Label("big-gradient", "", self).selectable()
         self._absent = Label("absent", "", self)
