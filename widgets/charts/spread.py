@@ -98,14 +98,18 @@ class SpreadChart(QObject):
                 series.extend(steps, numbers[:, place])
         self._draw(table, row)
 
+    def _bands(self) -> list[StepSeries | None]:
+        """Return for each quantile below the median its counterpart above."""
+        return [*self._series[:3:-1], None, None, None, None]
+
     def _draw(self, table: SpreadTable, row: int) -> None:
         theme = self.chart.theme
         color = (theme.parameter, theme.backward, theme.forward)[self.kind.currentIndex()]
         self.chart.set_curves(
             [
-                PlotCurve(name, series, color, dashes, width=width)
-                for name, series, dashes, width in zip(
-                    NAMES, self._series, DASHES, WIDTHS, strict=True
+                PlotCurve(name, series, color, dashes, width=width, fill_to=other)
+                for name, series, dashes, width, other in zip(
+                    NAMES, self._series, DASHES, WIDTHS, self._bands(), strict=True
                 )
             ]
         )

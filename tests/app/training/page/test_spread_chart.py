@@ -1,6 +1,7 @@
 """The spread over time on the training page: what came is drawn, linked, read and taken away."""
 
 import csv
+import dataclasses
 import io
 
 import numpy as np
@@ -53,6 +54,23 @@ def test_the_chosen_tensor_is_drawn_since_step_0(room, begun, grown):
     assert numbers(room) == want.tolist()
     assert "3 NaN" in room.spread.chart.caption.said()
     assert "1 infinite" in room.spread.chart.caption.said()
+
+
+def test_the_area_between_quantiles_is_tinted(room, grown, qtbot):
+    chart = room.spread.chart
+    room.numbers.setCurrentWidget(room.over_time)
+    qtbot.waitUntil(lambda: chart.view.width() > 100)
+    tinted, frame, axis = chart.view.grab().toImage(), chart._drawn.area, chart._drawn.y
+    chart.set_curves([dataclasses.replace(curve, fill_to=None) for curve in chart.curves])
+    plain = chart.view.grab().toImage()
+    # At the last step the deviation is 3, and the quartiles are at 2 up and down.
+    x = round(frame.right() - 3)
+    near, far = (
+        round(frame.bottom() - axis.number_share(number) * frame.height())
+        for number in (1.0, axis.high)
+    )
+    assert tinted.pixelColor(x, near) != plain.pixelColor(x, near)
+    assert tinted.pixelColor(x, far + 3) == plain.pixelColor(x, far + 3)
 
 
 def test_it_shows_the_steps_of_the_loss(room, grown):
