@@ -94,7 +94,7 @@ class Session(QObject):
         self._place = None if view is None else view.position
         layers = view or self.view
         shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
-        self._set_view(replace(shown, shapes=layers.shapes, highlight=None))
+        self._set_view(replace(shown, shapes=layers.shapes, highlight=None, gradient_only=False))
         self.begun.emit()
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
@@ -393,6 +393,10 @@ class Session(QObject):
     def set_highlight(self, asked: Highlight | None) -> None:
         """Let the canvas answer a question by fading cards; None shows all."""
         self._set_view(replace(self.view, highlight=asked))
+
+    def set_gradient_only(self, shown: bool) -> None:
+        """Draw only what gradients can pass, or everything."""
+        self._set_view(replace(self.view, gradient_only=shown))
 
     def _set_view(self, view: View) -> None:
         if view != self.view:
