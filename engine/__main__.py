@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Sequence
 
 from gradscribe.engine import system
+from gradscribe.engine.plotting import fonts
 from gradscribe.engine.process.server import EngineHandlers, Server, log_error
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.run.cleanup import Baseline
@@ -94,6 +95,8 @@ def main(words: Sequence[str] = ()) -> None:
         if "--spare" in words:
             system.yield_to_window(system.LOW_PRIORITY)
             system.run_at_low_priority(_import_torch)
+        if "--open" not in words:
+            fonts.prepare()
         engine = _warm()
         if "--spare" in words:
             system.run_at_low_priority(_warm_optimizers)
