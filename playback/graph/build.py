@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 
 from msgspec import structs
 
-from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
-from gradscribe.playback.graph import failed, folding, marks, origins, sizes
+from gradscribe.engine.protocol.tape import Arg, Node, Op, Tape, Value
+from gradscribe.playback.graph import failed, folding, marks, origins, second_graph, sizes
 from gradscribe.playback.graph.folding import FoldingPlan, ModuleUnit, plan_folding
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
 from gradscribe.playback.tape import operands, snapshot_text
@@ -38,6 +38,10 @@ class _Builder:
         self.scene = scene
         events = index.tape.events[scene.start : scene.stop]
         ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        named = [e.ref for e in events if e.kind == "leaf" and index.values[e.ref].name]
+        inside = second_graph.ops_in_backward(index, ops, named)
+        if inside:
+            ops = sorted([*ops, *(op for op in inside if op >= scene.ops[0])])
         self.prepared = origins.leaf_preparing_ops(index, ops)
         self.ops = [op for op in ops if op not in self.prepared]
         self.adopted = origins.buffer_creating_ops(index, self.ops)
@@ -59,6 +63,7 @@ class _Builder:
         self.inputs: Counter[str] = Counter()
         roots = {root for run in index.tape.passes for root in run.roots if root is not None}
         self.roots = {index.values[root].op for root in roots}
+        self.torch_roots = {index.values[root].node for root in roots}
 
     def picture(self) -> Picture:
         """Return the picture."""
@@ -192,7 +197,10 @@ class _Builder:
                 return ""
             is_drawn = symbols.canonical_name(op.op) in symbols.ELEMENTWISE and not arg.keyword
             return None if is_drawn and arg.number is not None else ""
-        value = self.index.values[arg.value]
+        return self._source_of(self.index.values[arg.value])
+
+    def _source_of(self, value: Value) -> str:
+        """Return the key of the card of a value."""
         maker = self._maker(value)
         if maker is not None:
             # A view whose base was changed in place has a version that no op lists as an output.
@@ -202,12 +210,57 @@ class _Builder:
     def _pill(self, value: Value) -> str:
         """Return the key of the card of an outside value, adding the card if it is new."""
         home = self.index.first_version(value.id)
+        if second_graph.is_torch_made(self.index, value):
+            self.homes.setdefault(value.id, self._torch_made(value))
+            self.value_cards[value.id] = self.homes[value.id]
+            return self.homes[value.id]
         if home not in self.homes:
             hidden = self._hidden_in(home, value)
             self.homes[home] = self._unit_card(hidden) if hidden else self._new_pill(home, value)
         self.value_cards[value.id] = self.homes[home]
         self.value_cards.setdefault(home, self.homes[home])
         return self.homes[home]
+
+    def _torch_made(self, value: Value) -> str:
+        """Return the card of the node of no op that made a value, with those that lead to it."""
+        assert value.node is not None
+        for number in second_graph.unmade(self.index, value.node, self.node_cards):
+            node = self.index.nodes[number]
+            # An input of another number has no card of its own.
+            result = (
+                value if number == value.node else second_graph.value_at(self.index, (number, 0))
+            )
+            key = self._key(f"node:{second_graph.title(node)}", always=True)
+            is_root = number in self.torch_roots
+            self.cards[key] = second_graph.card(self.index, node, key, result, is_root)
+            self.node_cards[number] = key
+            if result is not None:
+                self.value_cards.setdefault(result.id, key)
+            self._join_node(node, key)
+        return self.node_cards[value.node]
+
+    def _join_node(self, node: Node, key: str) -> None:
+        """Add the wires of a node of no op, one for each of its edges."""
+        for slot, after in enumerate(node.next):
+            if after is None:
+                continue
+            value = second_graph.value_at(self.index, after)
+            if after[0] in self.index.nodes:
+                source = self.node_cards.get(after[0], "")
+                if not source and value is not None:
+                    source = self._source_of(value)
+            else:
+                value = self.index.values[after[0]]
+                source = self._source_of(value)
+            if source in ("", key):
+                continue
+            operand = self.inputs[key]
+            self.inputs[key] += 1
+            wire = f"{source}>{key}:{operand}"
+            shape = formatting.shape(value.shape) if value is not None and value.shape else ""
+            made = value.id if value is not None else None
+            self.wires[wire] = Wire(wire, source, key, operand, after[1], made, shape)
+            self.edge_wires[node.id, slot] = wire
 
     def _hidden_in(self, home: int, value: Value) -> ModuleUnit | None:
         """Return the folded unit that owns a leaf and contains all its users; None for none."""

@@ -1,6 +1,6 @@
 """Scenes: consecutive parts of a tape, each drawn as one picture (an iteration of a loop)."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 
 from msgspec import Struct
@@ -22,14 +22,16 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     """Return the scenes of a tape, in order and without gaps; at least one.
 
     A scene starts only where a loop repeats: at a forward op (or the failed call) whose line has
-    already run in the current scene, after a backward pass has ended in it. The events that lead up
+    already run in the current scene, after a backward pass has ended in it, and only if no backward
+    pass leads from a later part into an earlier one. The line of an op inside a module is that of
+    the outermost module's call. The events that lead up
     to that op (entering its module, its data, ``zero_grad``) belong to the new scene.
     """
     return index_of(tape).cached("scenes", _scenes)
 
 
 def _scenes(index: Index) -> tuple[Scene, ...]:
-    starts = _starts(index)
+    starts = _joined(index, _starts(index))
     stops = [*starts[1:], len(index.tape.events)]
     made = []
     for number, (start, stop) in enumerate(zip(starts, stops, strict=True), 1):
@@ -50,19 +52,54 @@ def _starts(index: Index) -> list[int]:
     seen: Counter[tuple[str, int]] = Counter()
     latest: dict[int, int] = {}
     ended = -1
+    around = _calls_around(index)
     for at, event in enumerate(events):
         if event.kind == "op" and index.kinds[event.ref] != "forward":
             continue
         if event.kind == "end":
             ended = at
         if event.kind == "op" or (event.kind == "error" and index.tape.fault is not None):
-            if starts[-1] <= latest.get(event.line, at) < ended:
+            # A model that is called on two lines does not repeat, though the lines inside do.
+            line = around.get(event.ref, event.line) if event.kind == "op" else event.line
+            if starts[-1] <= latest.get(line, at) < ended:
                 start = _led_up(events, at, seen)
                 starts.append(start)
                 seen = Counter((e.kind, e.line) for e in events[start:at])
-            latest[event.line] = at
+            latest[line] = at
         seen[event.kind, event.line] += 1
     return starts
+
+
+def _joined(index: Index, starts: list[int]) -> list[int]:
+    """Return the starts without those that a backward pass crosses, from one scene into another.
+
+    An unrolled inner loop is a single graph: its iterations are drawn together.
+    """
+    crossed: set[int] = set()
+    for node, runs in index.node_runs.items() if len(starts) > 1 else ():
+        made = index.op_events.get(index.node_ops.get(node, -1))
+        if made is None:
+            continue
+        first = bisect_right(starts, made)
+        last = bisect_right(starts, max(event for event, _ in runs))
+        crossed.update(range(first, last))
+    return [start for number, start in enumerate(starts) if number not in crossed]
+
+
+def _calls_around(index: Index) -> dict[int, int]:
+    """Return op -> line at which the program called the outermost module around it."""
+    lines: dict[int, int] = {}
+    found: dict[int, int] = {}
+    depth: list[int] = []
+    for event in index.tape.events:
+        if event.kind == "enter":
+            depth.append(event.ref)
+            lines.setdefault(depth[0], event.line)
+        elif event.kind == "leave" and event.ref in depth:
+            del depth[depth.index(event.ref) :]
+        elif event.kind == "op" and depth:
+            found[event.ref] = lines[depth[0]]
+    return found
 
 
 def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) -> int:

@@ -84,6 +84,13 @@ def symbol(op: Op) -> str:
         )
     if is_loss(op.op):
         return "ℒ"
+    return symbol_of(name)
+
+
+def symbol_of(name: str) -> str:
+    """Return the symbol of a canonical name without its arguments."""
+    if name == "pow":
+        return "xʸ"
     return _SYMBOLS.get(name, name if len(name) <= 6 else name[:5] + "…")
 
 
