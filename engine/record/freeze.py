@@ -90,7 +90,8 @@ def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change])
         before = known
         known = tensors.add(t, None, op=known.op, maker=known.maker)
         changes.append(Change(before.id, known.id))
-    known.name = known.name or name
+    if not known.name or known.name in recorder.modules.provisional:
+        known.name = name
     if not is_leaf(t):
         return None
     return Leaf(name[:MAX_NAME_CHARS], known.id, _gradient(recorder, t))

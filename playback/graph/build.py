@@ -5,9 +5,10 @@ from collections import Counter, defaultdict
 from msgspec import structs
 
 from gradscribe.engine.protocol.tape import Arg, Node, Op, Tape, Value
-from gradscribe.playback.graph import failed, folding, marks, origins, second_graph, sizes
-from gradscribe.playback.graph.folding import FoldingPlan, ModuleUnit, plan_folding
+from gradscribe.playback.graph import failed, folding, marks, origins, repeats, second_graph, sizes
+from gradscribe.playback.graph.folding import FoldingPlan, plan_folding
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
+from gradscribe.playback.graph.units import ModuleUnit
 from gradscribe.playback.tape import operands, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
@@ -47,6 +48,10 @@ class _Builder:
         self.adopted = origins.buffer_creating_ops(index, self.ops)
         self.plan: FoldingPlan = plan_folding(index, self.ops, open_calls, self.adopted)
         self.within = set(self.ops)
+        self.opened = open_calls or frozenset()
+        self.rows: dict[int, str] = {}
+        """First version of a leaf in a row of leaves -> the key of the row."""
+        self.row_keys: frozenset[str] = frozenset()
         self.error = failed.error_line(index, scene)
         self.fault = index.tape.fault if self.error else None
         self.tags = marks.shared_memory_marks(index, self.ops)
@@ -76,6 +81,7 @@ class _Builder:
             for value in taker.inputs:
                 if self._maker(self.index.values[value]) is None:
                     self.takers[self.index.first_version(value)].append(number)
+        self._find_rows()
         for leaf in self._unused():
             self._pill(leaf)
         for op in self.ops:
@@ -85,7 +91,9 @@ class _Builder:
         for number, home in self.prepared.items():
             for made in self.index.op(number).outputs if home in self.homes else ():
                 self.value_cards.setdefault(made, self.homes[home])
-        frames = tuple(self._frame(unit) for unit in self.plan.frames)
+        opened = dict.fromkeys(key for key in self.rows.values() if key in self.opened)
+        rows = (Frame(key, None, key.removeprefix("leaves:"), "leaves") for key in opened)
+        frames = (*(self._frame(unit) for unit in self.plan.frames), *rows)
         return Picture(
             cards=tuple(self._ordered()),
             wires=tuple(self.wires.values()),
@@ -136,6 +144,7 @@ class _Builder:
             and v.role in ("parameter", "data")
             and not index.users.get(v.id)
             and index.first_version(v.id) not in self.takers
+            and not second_graph.is_wrapper(index, v)
         ]
         return found if len(found) <= UNUSED_SHOWN else []
 
@@ -216,10 +225,41 @@ class _Builder:
             return self.homes[value.id]
         if home not in self.homes:
             hidden = self._hidden_in(home, value)
-            self.homes[home] = self._unit_card(hidden) if hidden else self._new_pill(home, value)
+            if hidden:
+                self.homes[home] = self._unit_card(hidden)
+            elif home in self.rows and self.rows[home] not in self.opened:
+                self.homes[home] = self._row_card(self.rows[home])
+            else:
+                self.homes[home] = self._new_pill(home, value)
         self.value_cards[value.id] = self.homes[home]
         self.value_cards.setdefault(home, self.homes[home])
         return self.homes[home]
+
+    def _find_rows(self) -> None:
+        """Find the leaves that many cards would show in one row, so that they fold."""
+        users: dict[int, frozenset[str]] = {}
+        for home, takers in self.takers.items():
+            value = self.index.values[home]
+            if len(self.takers) < repeats.MIN_LEAVES or not origins.is_trainable_leaf(value):
+                continue
+            if self._hidden_in(home, value) is None and self._home_unit(home, value) is None:
+                folded = (self.plan.folded.get(op) for op in takers)
+                cards = zip(takers, folded, strict=True)
+                users[home] = frozenset(unit.key if unit else f"#{op}" for op, unit in cards)
+        found = repeats.rows_of_leaves(self.index, users)
+        self.row_keys = frozenset(f"leaves:{title}" for title in found)
+        for title, leaves in found.items():
+            self.rows.update(dict.fromkeys(leaves, f"leaves:{title}"))
+
+    def _row_card(self, key: str) -> str:
+        """Return the key of the card of a folded row of leaves, adding it if it is new."""
+        if key not in self.cards:
+            title = key.removeprefix("leaves:")
+            count = sum(row == key for row in self.rows.values())
+            note = f"{formatting.count(count, 'parameter')} in a row"
+            width, height = sizes.module(title, note)
+            self.cards[key] = Card(key, "module", title, note=note, width=width, height=height)
+        return key
 
     def _torch_made(self, value: Value) -> str:
         """Return the card of the node of no op that made a value, with those that lead to it."""
@@ -268,6 +308,8 @@ class _Builder:
         unit = units.pop() if len(units) == 1 else None
         if unit is None:
             return None
+        if not unit.calls:
+            return None
         path = self.index.tape.calls[unit.calls[0]].name + "."
         own = value.role == "parameter" or value.name.startswith(path)
         own = own or self._born_in(value, unit) or self._only_adopted(home)
@@ -295,7 +337,7 @@ class _Builder:
         name = origins.leaf_name(self.index, value)
         title = name or value.maker.rsplit(".", 1)[-1] or "tensor"
         key = self._key("leaf:" + (name or value.maker or "tensor"))
-        if unit is not None:
+        if unit is not None and unit.calls:
             prefix = self.index.tape.calls[unit.calls[0]].name + "."
             title = title.removeprefix(prefix)
         scalar = value.shape == () or set(value.shape) == {1}
@@ -306,7 +348,7 @@ class _Builder:
             kind,
             title,
             value=value.id,
-            frame=unit.key if unit else "",
+            frame=unit.key if unit else self.rows.get(home, ""),
             scalar=scalar,
             cut=from_op or not value.requires_grad,
             mark=self.tags.get(value.storage, ""),
@@ -331,9 +373,9 @@ class _Builder:
         for unit in chains[0] if chains else []:
             if not all(unit in chain for chain in chains[1:]):
                 continue
-            name = self.index.tape.calls[unit.calls[0]].name
-            if unit.repeats > 1:
+            if unit.repeats > 1 or not unit.calls:
                 continue
+            name = self.index.tape.calls[unit.calls[0]].name
             own = value.name.startswith(name + ".") or self._only_adopted(home)
             if own or self._born_in(value, unit):
                 return unit
@@ -375,16 +417,9 @@ class _Builder:
         """Return the key of a folded unit's card, adding it if it is new."""
         if unit.key in self.cards:
             return unit.key
-        call = self.index.tape.calls[unit.calls[0]]
         ops = sorted(unit.all_ops())
         value = folding.last_result(self.index, ops)
-        count = folding.count_parameters(self.index, unit)
-        note = " · ".join(
-            filter(None, (symbols.module_sizes(call), symbols.parameter_count(count)))
-        )
-        title = symbols.module_title(call)
-        if unit.repeats > 1:
-            title = f"{self._span(unit)}: {call.kind}"
+        title, note = self._unit_texts(unit, len(ops))
         made = self.index.values[value] if value is not None else None
         width, height = sizes.module(title, note, formatting.shape(made.shape) if made else "")
         self.cards[unit.key] = Card(
@@ -394,7 +429,7 @@ class _Builder:
             name=made.name if made else "",
             note=note,
             value=value,
-            call=unit.calls[0],
+            call=unit.calls[0] if unit.calls else None,
             ops=tuple(ops),
             frame=unit.parent.key if unit.parent else "",
             scalar=bool(made) and made is not None and made.shape == (),
@@ -405,6 +440,16 @@ class _Builder:
             height=height,
         )
         return unit.key
+
+    def _unit_texts(self, unit: ModuleUnit, ops: int) -> tuple[str, str]:
+        """Return the title and the note of a folded unit's card."""
+        if not unit.calls:
+            return unit.title, f"{repeats.words(unit)} · {formatting.count(ops, 'op')}"
+        call = self.index.tape.calls[unit.calls[0]]
+        count = symbols.parameter_count(folding.count_parameters(self.index, unit))
+        note = " · ".join(filter(None, (symbols.module_sizes(call), count)))
+        title = symbols.module_title(call)
+        return f"{self._span(unit)}: {call.kind}" if unit.repeats > 1 else title, note
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
         """Return the key of the card of a literal, adding it; a named literal has only one card."""
@@ -436,27 +481,30 @@ class _Builder:
             made = self.index.op(value.op)
             output = made.outputs.index(value.id) if value.id in made.outputs else 0
             part = marks.output_label(made, value)
-        if folded:
+        in_row = source in self.row_keys
+        if folded or in_row:
             for wire in self.wires.values():
                 same = wire.source == source and wire.target == target
-                if same and value is not None and wire.value == value.id:
+                if same and (in_row or (value is not None and wire.value == value.id)):
                     return wire.key
         operand = self.inputs[target]
         self.inputs[target] += 1
         key = f"{source}>{target}:{operand}"
         known = op is not self.fault
         dashed = value is None or not value.requires_grad or (known and not op.nodes)
-        shape = formatting.shape(value.shape) if value is not None and value.shape else ""
+        reason = marks.cut_reason(op, value) if known else ""
+        # A row of leaves sends many values along a single wire.
+        one = None if in_row else value
         self.wires[key] = Wire(
             key,
             source,
             target,
             operand,
             output,
-            value.id if value else None,
-            shape,
+            one.id if one else None,
+            formatting.shape(one.shape) if one is not None and one.shape else "",
             dashed,
-            marks.cut_reason(op, value) if known else "",
+            reason,
             part,
         )
         return key
@@ -467,6 +515,10 @@ class _Builder:
         return "–".join(dict.fromkeys(map(symbols.short_module_name, calls)))
 
     def _frame(self, unit: ModuleUnit) -> Frame:
+        outside = unit.parent.key if unit.parent else ""
+        if not unit.calls:
+            words = repeats.words(unit)
+            return Frame(unit.key, None, words, "repeated ops", "", outside, unit.repeats)
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.module_sizes(call)
         kind = f"{call.kind}({about})" if about else call.kind

@@ -19,6 +19,11 @@ def is_torch_made(index: Index, value: Value) -> bool:
     return node is not None and node in index.nodes and node not in index.node_ops
 
 
+def is_wrapper(index: Index, value: Value) -> bool:
+    """Return whether a value is only a transform's view of another: its node leads nowhere."""
+    return is_torch_made(index, value) and not any(index.nodes[value.node or 0].next)
+
+
 def value_at(index: Index, target: tuple[int, int]) -> Value | None:
     """Return the first value that enters a backward node at an input; None for none recorded."""
     return index.cached("values by node", _by_node).get(target)

@@ -46,6 +46,8 @@ class Modules:
         self._known: dict[int, CalledModule] = {}
         """By ``id()``, which may have belonged to another module before."""
         self._numbers = itertools.count()
+        self.provisional: set[str] = set()
+        """Names of parameters that begin with a class: any name found later is better."""
         self._passing: Set[str] = frozenset()
         self._call: _CallImpl = nn.Module._call_impl
 
@@ -91,7 +93,9 @@ class Modules:
         name = self._path(thread, known, module, where)
         if not known.is_named:
             known.is_named = True
-            self._name_parameters(module, name)
+            outermost = calls[0].known.module() if calls else module
+            named_by_class = name.partition(".")[0] == type_name(type(outermost))
+            self._name_parameters(module, name, named_by_class)
         try:
             training = bool(module.training)
         except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
@@ -172,8 +176,11 @@ class Modules:
         frames = list(_frames(self.source.user_frame()))
         return _name_in_frames(module, frames, running, self._passing)
 
-    def _name_parameters(self, module: nn.Module, path: str) -> None:
-        """Give the module's own parameters and buffers their full names before they are used."""
+    def _name_parameters(self, module: nn.Module, path: str, provisional: bool) -> None:
+        """Give the module's own parameters and buffers their full names before they are used.
+
+        ``provisional``: the path begins with a class, as no variable refers to the module yet.
+        """
         tensors = self.tensors
         try:
             own = [*module._parameters.items(), *module._buffers.items()]
@@ -181,6 +188,8 @@ class Modules:
             return
         for name, t in own:
             if isinstance(t, torch.Tensor) and not is_lazy(t):
+                if provisional:
+                    self.provisional.add(f"{path}.{name}")
                 row = tensors.known(t)
                 if row is None:
                     tensors.names[id(t)] = f"{path}.{name}"
