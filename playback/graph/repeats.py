@@ -98,12 +98,15 @@ def stretches(signs: Sequence[Hashable]) -> list[tuple[int, int, int]]:
 
 
 def _sign(index: Index, item: ModuleUnit | int) -> Hashable:
-    """Return the signature by which items are equal: the op and its numbers of operands."""
+    """Return the signature by which items are equal: the op, its line and numbers of operands.
+
+    Ops that the program spells out on lines of their own are not folded.
+    """
     if isinstance(item, ModuleUnit):
         kinds = {index.tape.calls[call].kind for call in item.calls}
         return (*sorted(kinds), item.repeats, item.title, len(item.all_ops()))
     op = index.op(item)
-    return op.op, len(op.inputs), len(op.outputs), bool(op.nodes)
+    return op.op, op.place.line, len(op.inputs), len(op.outputs), bool(op.nodes)
 
 
 def _sequence(index: Index, items: Sequence[ModuleUnit | int]) -> str:

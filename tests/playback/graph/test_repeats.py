@@ -142,6 +142,12 @@ def test_a_short_chain_is_not_folded():
     assert not [card for card in picture.cards if card.kind == "module"]
 
 
+def test_ops_on_lines_of_their_own_are_not_folded():
+    lines = "".join(f"x{n + 1} = x{n} * 1.5\n" for n in range(60))
+    _, _, picture = drawn("x0 = param(1.0)\n" + lines + "x60.backward()")
+    assert not [card for card in picture.cards if card.kind == "module"]
+
+
 @pytest.mark.parametrize(
     ("signs", "expected"),
     [
