@@ -22,7 +22,11 @@ def name_values(recorder: Recorder) -> None:
             _name(source, op.where, op.outputs, unnamed)
     # A tensor created inside a module is not what its call is assigned to.
     called = {source.span(call.where) for call in log.calls}
+    # A function of torch's own in Python makes tensors for its inside at the place of its call.
+    inner = {op.where for op in log.ops}
     for row in log.values:
+        if row.op is None and not row.requires_grad and row.where in inner:
+            continue
         if row.op is None and not row.name and source.span(row.where) not in called:
             _name(source, row.where, [row], unnamed)
     for op in [*log.ops, *([recorder.failure.op] if recorder.failure.op else [])]:

@@ -335,7 +335,10 @@ class _Builder:
             kind = "constant"
         unit = self._home_unit(home, value)
         name = origins.leaf_name(self.index, value)
-        title = name or value.maker.rsplit(".", 1)[-1] or "tensor"
+        born = self.index.created_at.get(home, -1)
+        # What a custom backward is given has neither a name nor a maker.
+        nameless = "gradient" if born in self.index.events_in_passes else "tensor"
+        title = name or value.maker.rsplit(".", 1)[-1] or nameless
         key = self._key("leaf:" + (name or value.maker or "tensor"))
         if unit is not None and unit.calls:
             prefix = self.index.tape.calls[unit.calls[0]].name + "."
