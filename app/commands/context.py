@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
     from gradscribe.app.ui.graph_overlay import GraphOverlay
+    from gradscribe.app.ui.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.theming import Theming
     from gradscribe.engine.protocol.tape import Finding
@@ -73,6 +74,7 @@ class CommandContext:
     comparison: CompareController
     lessons: LessonController
     findings_controller: FindingsController
+    loop_curves: LoopCurves
     workspaces: Workspaces
     training: TrainSession
     session_store: SessionStore

@@ -32,6 +32,7 @@ from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
+from gradscribe.app.ui.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
@@ -40,7 +41,7 @@ from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import MODES, ColorLegend
-from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -165,6 +166,7 @@ class Window(QMainWindow):
             comparison=self.comparison,
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
+            loop_curves=self.loop_curves,
             workspaces=self.workspaces,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
@@ -180,7 +182,8 @@ class Window(QMainWindow):
         column = vbox(program, spacing=0)
         self.heading = Heading("Program", LIVE)
         frame = vbox(None, margins=(16, 14, 12, 6))
-        frame.addWidget(self.heading)
+        offer_row = hbox(None, (self.heading, 1))
+        frame.addLayout(offer_row)
         column.addLayout(frame)
         column.addWidget(self.editor, 1)
         column.addWidget(self.find_bar)
@@ -191,6 +194,9 @@ class Window(QMainWindow):
             ("Legend", scroll_area(self.legend)), ("Output", self.console), ("Findings", found)
         )
         self.output_tab = OutputTab(self.below, self.console)
+        self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
+        self.loop_curves.said.connect(self.status.say)
+        offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found
         )
@@ -430,6 +436,7 @@ class Window(QMainWindow):
         self.clock.pause()
         self.export_queue.cancel()
         self.presenter.close()
+        self.loop_curves.close()
         self.findings_controller.close()
         self.workspaces.close()
         self.session.close()

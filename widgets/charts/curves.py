@@ -13,18 +13,16 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import Theme, faded
+from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
+from gradscribe.widgets.charts.navigation import Navigation
 from gradscribe.widgets.charts.stretch import Stretch, measure, table_parts
-from gradscribe.widgets.charts.view import WHEEL, ChartView
-from gradscribe.widgets.plots.drawing.axes import LARGEST, Axis
+from gradscribe.widgets.charts.view import ChartView
+from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.plot import Canvas, Plot
 from gradscribe.widgets.plots.views.curve_plot import LISTED, CurvePlot, PlotCurve, draw_bubble
 
 LEAST_STEPS = 2
 """Fewest steps that can be zoomed to."""
-PAN = 0.1
-"""Share of the range that an arrow key pans."""
-CLOSEST = 1e-6
-"""Least height of the range that can be zoomed to, relative to its numbers."""
 MARGIN = 8
 
 
@@ -36,17 +34,18 @@ class CurveChart(CurvePlot):
     retrained = Signal(int)
     """Carries the step from which the user wishes to train again."""
     log_changed = Signal(bool)
-    enlarged = Signal()
-    """The user wishes to see the chart in a window of its own."""
     refreshed = Signal()
-    said = Signal(str)
-    """A sentence for the user: where a file was written, or why not."""
 
     def __init__(
         self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(title, subtitle, log, parent, make_canvas=self._make_view)
-        self.is_frozen = False
+        self.navigation = Navigation(
+            self.view, self._fitted, self, is_bounded=True, least=LEAST_STEPS
+        )
+        self.menu = ChartMenu(self, self.view, self.navigation)
+        self.is_trained = True
+        """True if the run can be trained again from one of its steps."""
         self.stretch: tuple[float, float] | None = None
         """The ends of the brushed stretch."""
         self._measured: list[tuple[PlotCurve, Stretch]] = []
@@ -80,13 +79,12 @@ class CurveChart(CurvePlot):
 
     def _connect(self) -> None:
         box, view = self.view.box, self.view
-        box.seen.connect(self.see)
         box.brushed.connect(self.brush)
         box.clicked.connect(self._pick)
-        box.freed.connect(self.fit)
         view.moved.connect(self._hover)
         view.left.connect(lambda: self._hover(None))
         view.keyed.connect(self._press)
+        self.navigation.changed.connect(self._navigate)
         self.region.sigRegionChanged.connect(self._measure)
         self.marker.sigDragged.connect(self._drag)
 
@@ -95,99 +93,61 @@ class CurveChart(CurvePlot):
     @property
     def is_following(self) -> bool:
         """True while all steps are shown, as high as their numbers are."""
-        return self._range is None and self._heights is None
+        return self.navigation.is_following
 
     @property
     def steps(self) -> tuple[float, float] | None:
         """The steps in sight; None for all of them, also those to come."""
         return self._range
 
-    def in_sight(self) -> tuple[Axis, Axis]:
-        """Return the horizontal and the vertical axis as they are shown."""
+    def _fitted(self, x: Axis | None) -> tuple[Axis, Axis] | None:
         shown = self._shown()
-        low, high = self._range or (self._reach(shown) if shown else (0.0, 1.0))
-        rows = [c.series.summary(low, high, max(2, self.view.width()))[1] for c in shown]
-        fitted = self._y_axis(rows) if rows else Axis(0, 1)
-        return Axis(low, high), self._heights or fitted
+        if not shown:
+            return None
+        low, high = (x.low, x.high) if x is not None else self._reach(shown)
+        wide = max(2, self.view.width())
+        rows = [curve.series.summary(low, high, wide)[1] for curve in shown]
+        return Axis(low, high), self._y_axis(rows)
+
+    def _navigate(self) -> None:
+        x, self._heights = self.navigation.x, self.navigation.y
+        moved = (x.low, x.high) if x is not None else None
+        is_other, self._range = moved != self._range, moved
+        self.refresh()
+        if is_other:
+            self.range_moved.emit()
 
     def set_steps(self, steps: tuple[float, float] | None) -> None:
         """Show these steps, as another chart does; None shows all."""
-        if steps != self._range and not self.is_frozen:
-            self._range = steps
-            self.refresh()
-
-    def see(self, left: float, right: float, bottom: float, top: float) -> None:
-        """Show these shares of the present range, as far as there is anything to see."""
-        shown = self._shown()
-        if self.is_frozen or not shown:
-            return
-        x, y = self.in_sight()
-        self._see_steps(x, left, right, self._reach(shown))
-        if (bottom, top) != (0.0, 1.0):
-            self._see_heights(y, bottom, top)
-        self.refresh()
-        self.range_moved.emit()
-
-    def _see_steps(self, x: Axis, left: float, right: float, reach: tuple[float, float]) -> None:
-        first, last = reach
-        low, wide = x.number(left), (right - left) * (x.high - x.low)
-        if wide >= last - first:
-            self._range = None
-        elif wide >= min(LEAST_STEPS, x.high - x.low):
-            low = min(max(low, first), last - wide)
-            self._range = (low, low + wide)
-
-    def _see_heights(self, y: Axis, bottom: float, top: float) -> None:
-        if y.log:
-            ends = math.log10(y.low), math.log10(y.high)
-            low, high = (ends[0] + share * (ends[1] - ends[0]) for share in (bottom, top))
-            if high - low < CLOSEST or low < -307 or high > math.log10(LARGEST):
-                return
-            seen = Axis(10**low, 10**high, log=True)
-        else:
-            seen = Axis(y.number(bottom), y.number(top))
-            size = max(abs(seen.low), abs(seen.high))
-            if not CLOSEST * size < seen.high - seen.low < LARGEST:
-                return
-        self._heights = None
-        fitted = self.in_sight()[1]
-        if top - bottom < 1.001 or seen.low > fitted.low or seen.high < fitted.high:
-            self._heights = seen
+        if steps != self._range:
+            self.navigation.show(Axis(*steps) if steps is not None else None, self.navigation.y)
 
     def fit(self) -> None:
         """Show all steps again, as high as their numbers are, and those to come."""
-        self.is_frozen, self._heights = False, None
-        super().fit()
-        self.range_moved.emit()
+        self.navigation.fit()
 
     def zoom(self, low: float, high: float) -> None:
         """Show only the steps from ``low`` to ``high``."""
-        super().zoom(low, high)
-        self.range_moved.emit()
-
-    def freeze(self, frozen: bool) -> None:
-        """Keep both axes as they are, whatever grows or moves; or follow the numbers again."""
-        if not frozen:
-            self.fit()
-            return
-        x, self._heights = self.in_sight()
-        self._range, self.is_frozen = (x.low, x.high), True
-        self.refresh()
+        self.navigation.show(Axis(low, high), self.navigation.y)
 
     def set_log(self, log: bool) -> None:
         """Use a logarithmic or a linear axis."""
         if log != self.log:
-            self._heights = None
-            super().set_log(log)
+            self.log = log
+            if not self.navigation.is_frozen:
+                self.navigation.show(self.navigation.x)
+            else:
+                self.navigation.fit()
+            self.refresh()
             self.log_changed.emit(log)
 
     def refresh(self) -> None:
         """Draw what has grown; steps that are gone are no longer looked at."""
         shown = self._shown()
-        if self._range is not None and shown and not self.is_frozen:
+        if self._range is not None and shown and not self.navigation.is_frozen:
             first, last = self._reach(shown)
             if self._range[0] >= last or self._range[1] <= first:
-                self._range = None
+                self._range = self.navigation.x = None
         super().refresh()
         self.follow.setVisible(bool(shown) and not self.is_following)
         if self.stretch is not None:
@@ -253,8 +213,11 @@ class CurveChart(CurvePlot):
             self.again.adjustSize()
         else:
             self._measured = []
+        (self.view.keys.add if self.stretch is not None else self.view.keys.discard)(
+            Qt.Key.Key_Escape
+        )
         self.region.setVisible(self.stretch is not None)
-        self.again.setVisible(self.stretch is not None)
+        self.again.setVisible(self.stretch is not None and self.is_trained)
         words = self._stretch_words()
         self.view.setAccessibleDescription(". ".join(words))
         self.view.viewport().update()
@@ -272,7 +235,7 @@ class CurveChart(CurvePlot):
     def _stretch_words(self) -> list[str]:
         if self.stretch is None:
             return []
-        words = [f"Steps {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
+        words = [f"{self.step_word}s {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
         for _, one in self._measured[:LISTED]:
             factor = "" if math.isnan(one.factor) else f"  ×{one.factor:.2g}"
             numbers = f"mean {formatting.number(one.mean)}  least {formatting.number(one.least)}"
@@ -286,30 +249,16 @@ class CurveChart(CurvePlot):
         self.view.viewport().update()
 
     def _press(self, happened: QKeyEvent) -> None:
-        middle, key = self.view.box.rect().center(), happened.key()
-        pans = {
-            Qt.Key.Key_Left: (-PAN, 0.0),
-            Qt.Key.Key_Right: (PAN, 0.0),
-            Qt.Key.Key_Down: (0.0, -PAN),
-            Qt.Key.Key_Up: (0.0, PAN),
-        }
-        if key in pans:
-            x, y = pans[Qt.Key(key)]
-            self.see(x, 1 + x, y, 1 + y)
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.view.box.zoom_at(WHEEL, middle)
-        elif key == Qt.Key.Key_Minus:
-            self.view.box.zoom_at(1 / WHEEL, middle)
-        elif key == Qt.Key.Key_Home:
-            self.fit()
-        elif key == Qt.Key.Key_Escape and self.stretch is not None:
+        key = happened.key()
+        if key == Qt.Key.Key_Escape and self.stretch is not None:
             self.drop_stretch()
-        else:
+        elif not self.navigation.press(key):
             return
         happened.accept()
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
+        self.view.theme = theme
         super().set_theme(theme)
         self._color()
 
@@ -356,11 +305,23 @@ class CurveChart(CurvePlot):
             draw_bubble(painter, frame, at, words, [self.theme.surface, *dots], self.theme)
         self._draw_hover(painter, frame, shown)
 
-    # What can be taken away
+    # What can be done with it, and taken away
+
+    def entries(self) -> Sequence[MenuEntry]:
+        """Return what the menu offers besides what every chart has."""
+        made = [MenuEntry("Logarithmic axis", lambda: self.set_log(not self.log), self.log)]
+        if self.stretch is not None:
+            low, high = self.stretch
+            made.append(MenuEntry("Zoom to the stretch", lambda: self.zoom(low, high)))
+            if self.is_trained:
+                again = f"Train again from step {self.first_step:,}"
+                made.append(MenuEntry(again, self.retrain))
+            made.append(MenuEntry("Drop the stretch", self.drop_stretch))
+        return made
 
     def table(self) -> Iterator[str]:
         """Yield the numbers in sight, exactly as they were recorded, as parts of a CSV file."""
-        x, _ = self.in_sight()
+        x, _ = self.navigation.axes()
         return table_parts(self._shown(), x.low, x.high)
 
 

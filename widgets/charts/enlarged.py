@@ -1,11 +1,15 @@
 """A chart in a window of its own, which shows what its source shows."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
+from collections.abc import Callable
 
+from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLayout, QWidget
+
+from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.curves import CurveChart
-from gradscribe.widgets.charts.menu import ChartMenu
+from gradscribe.widgets.plots.plot import Plot
 
 SIZE = (960, 600)
 
@@ -13,40 +17,35 @@ SIZE = (960, 600)
 class ChartWindow(QWidget):
     """A window with a large copy of a chart, whose ranges are its own."""
 
-    def __init__(self, source: CurveChart) -> None:
+    def __init__(
+        self, source: Plot, chart: Plot, copy: Callable[[], None], changed: SignalInstance
+    ) -> None:
+        """``copy`` shows in ``chart`` what ``source`` shows, now and when ``changed`` is sent."""
         super().__init__(source.window(), Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(source.accessibleName())
-        self._source = source
-        self.chart = CurveChart(source.accessibleName(), "", source.log, self)
-        self.menu = ChartMenu(self.chart, is_window=True)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
+        self.chart = chart
+        self._source, self._copy = source, copy
+        rows = vbox(self)
         # A minimum size would be sent to the window system; not every one accepts it.
         rows.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        rows.addWidget(self.chart)
+        rows.addWidget(chart)
         self.setAutoFillBackground(True)
         self.resize(*SIZE)
-        for mine, theirs in (
-            (self.chart.step_picked, source.step_picked),
-            (self.chart.retrained, source.retrained),
-            (self.chart.said, source.said),
-        ):
-            mine.connect(theirs)
-        source.refreshed.connect(self._follow)
+        self._set_theme(source.theme)
+        changed.connect(self._follow)
         self._follow()
 
     def _follow(self) -> None:
-        source, chart = self._source, self.chart
-        if chart.theme is not source.theme:
-            palette = self.palette()
-            palette.setColor(self.backgroundRole(), source.theme.panel)
-            self.setPalette(palette)
-            chart.set_theme(source.theme)
-        chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
-        chart.smoothing, chart.position = source.smoothing, source.position
-        chart.set_caption(source.caption.said())
-        chart.set_curves(source.curves)
+        if self.chart.theme is not self._source.theme:
+            self._set_theme(self._source.theme)
+        self._copy()
+
+    def _set_theme(self, theme: Theme) -> None:
+        palette = self.palette()
+        palette.setColor(self.backgroundRole(), theme.panel)
+        self.setPalette(palette)
+        self.chart.set_theme(theme)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Close with Escape; called by Qt."""
@@ -54,3 +53,24 @@ class ChartWindow(QWidget):
             self.close()
         else:
             super().keyPressEvent(happened)
+
+
+def enlarge_curves(source: CurveChart) -> ChartWindow:
+    """Return a window that shows the curves of ``source`` as they grow."""
+    chart = CurveChart(source.accessibleName(), "", source.log)
+    chart.menu.enlarges = False
+    for mine, theirs in (
+        (chart.step_picked, source.step_picked),
+        (chart.retrained, source.retrained),
+        (chart.menu.said, source.menu.said),
+    ):
+        mine.connect(theirs)
+
+    def copy() -> None:
+        chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
+        chart.step_word, chart.is_trained = source.step_word, source.is_trained
+        chart.smoothing, chart.position = source.smoothing, source.position
+        chart.set_caption(source.caption.said())
+        chart.set_curves(source.curves)
+
+    return ChartWindow(source, chart, copy, source.refreshed)

@@ -1,14 +1,18 @@
 """The menu of a chart: views of it, and everything that can be taken out of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from PySide6.QtCore import QBuffer, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QBuffer, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QPainter
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
+from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
-from gradscribe.widgets.charts.curves import CurveChart
+from gradscribe.widgets.charts.navigation import Navigation
+from gradscribe.widgets.charts.view import ChartView
 from gradscribe.widgets.graph.snapshot import png_bytes
 
 SCALE = 2
@@ -18,14 +22,55 @@ MOST_COPIED = 50 << 20
 """Most characters of a table that go to the clipboard; a file takes any number."""
 
 
-class ChartMenu(QObject):
-    """Opens the menu of a chart, and saves and copies its picture and numbers."""
+@dataclass(frozen=True)
+class MenuEntry:
+    """An entry of a chart's menu; ``is_on`` is None unless it can be switched on and off."""
 
-    def __init__(self, chart: CurveChart, is_window: bool = False) -> None:
-        super().__init__(chart)
-        self._chart, self._is_window = chart, is_window
+    name: str
+    do: Callable[[], object]
+    is_on: bool | None = None
+
+
+class MenuChart(Protocol):
+    """A plot with a menu."""
+
+    @property
+    def theme(self) -> Theme:
+        """Return the theme in use."""
+
+    def accessibleName(self) -> str:
+        """Return the title."""
+
+    def entries(self) -> Sequence[MenuEntry]:
+        """Return what the menu offers besides what every chart has."""
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> None:
+        """Draw the chart without what the mouse points at."""
+
+    def table(self) -> Iterator[str]:
+        """Yield the numbers in sight as parts of a CSV file."""
+
+
+class ChartMenu(QObject):
+    """Opens the menu of a chart, and saves and copies its picture and numbers.
+
+    ``chart`` is the widget itself: a `Plot` that is a `MenuChart`, too.
+    """
+
+    said = Signal(str)
+    """A sentence for the user: where a file was written, or why not."""
+    enlarged = Signal()
+    """The user wishes to see the chart in a window of its own."""
+
+    def __init__(
+        self, chart: MenuChart, view: ChartView, navigation: Navigation, *, enlarges: bool = True
+    ) -> None:
+        super().__init__(view)
+        self.enlarges = enlarges
+        """True to offer a window of its own."""
+        self._chart, self._view, self._navigation = chart, view, navigation
         self.writing = TimeSlices(TURN_MS, self)
-        chart.view.asked.connect(self._open)
+        view.asked.connect(self._open)
 
     def _open(self, happened: QContextMenuEvent) -> None:
         menu = self.menu()
@@ -34,24 +79,19 @@ class ChartMenu(QObject):
 
     def menu(self) -> QMenu:
         """Return a menu of what can be done now."""
-        chart, menu = self._chart, QMenu(self._chart)
-        menu.addAction("Show all", chart.fit)
-        if chart.stretch is not None:
-            low, high = chart.stretch
-            menu.addAction("Zoom to the stretch", lambda: chart.zoom(low, high))
-            menu.addAction(f"Train again from step {chart.first_step:,}", chart.retrain)
-            menu.addAction("Drop the stretch", chart.drop_stretch)
+        menu, navigation = QMenu(self._view), self._navigation
+        menu.addAction("Show all", navigation.fit)
+        if self.enlarges:
+            menu.addAction("Enlarge", self.enlarged.emit)
         menu.addSeparator()
-        for name, on, switch in (
-            ("Logarithmic axis", chart.log, chart.set_log),
-            ("Freeze the axes", chart.is_frozen, chart.freeze),
-        ):
-            action = menu.addAction(name)
-            action.setCheckable(True)
-            action.setChecked(on)
-            action.toggled.connect(switch)
-        if not self._is_window:
-            menu.addAction("Enlarge", chart.enlarged.emit)
+        frozen = navigation.is_frozen
+        freeze = MenuEntry("Freeze the axes", lambda: navigation.freeze(not frozen), frozen)
+        for entry in (freeze, *self._chart.entries()):
+            action = menu.addAction(entry.name)
+            if entry.is_on is not None:
+                action.setCheckable(True)
+                action.setChecked(entry.is_on)
+            action.triggered.connect(lambda _checked=False, do=entry.do: do())
         menu.addSeparator()
         menu.addAction("Copy the picture", self.copy_picture)
         menu.addAction("Save the picture as PNG…", lambda: self._ask("PNG picture", "png"))
@@ -63,13 +103,13 @@ class ChartMenu(QObject):
 
     def picture(self) -> QImage:
         """Return an image of the chart with its heading."""
-        chart = self._chart
-        buttons = [b for b in (chart.follow, chart.again) if b.isVisible()]
+        chart = self._view.parentWidget()
+        buttons = [b for b in self._view.findChildren(QPushButton) if b.isVisible()]
         for button in buttons:
             button.hide()
         image = QImage(chart.size() * SCALE, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(SCALE)
-        image.fill(chart.theme.panel)
+        image.fill(self._chart.theme.panel)
         chart.render(image, chart.rect().topLeft(), renderFlags=QWidget.RenderFlag.DrawChildren)
         for button in buttons:
             button.show()
@@ -81,7 +121,7 @@ class ChartMenu(QObject):
         from PySide6.QtSvg import QSvgGenerator
 
         chart, buffer, generator = self._chart, QBuffer(), QSvgGenerator()
-        size: QSize = chart.view.size()
+        size: QSize = self._view.size()
         area = QRect(0, 0, size.width(), size.height())
         generator.setOutputDevice(buffer)
         generator.setSize(size)
@@ -98,7 +138,7 @@ class ChartMenu(QObject):
     def copy_picture(self) -> None:
         """Put an image of the chart on the clipboard."""
         QGuiApplication.clipboard().setImage(self.picture())
-        self._chart.said.emit("The picture is on the clipboard")
+        self.said.emit("The picture is on the clipboard")
 
     def copy_numbers(self) -> None:
         """Put the numbers in sight on the clipboard, as CSV."""
@@ -110,16 +150,16 @@ class ChartMenu(QObject):
             parts.append(part)
             size += len(part)
             if size > MOST_COPIED:
-                self._chart.said.emit("Too many numbers for the clipboard: save them as a file")
+                self.said.emit("Too many numbers for the clipboard: save them as a file")
                 return
             yield
         QGuiApplication.clipboard().setText("".join(parts))
-        self._chart.said.emit("The numbers in sight are on the clipboard")
+        self.said.emit("The numbers in sight are on the clipboard")
 
     def _ask(self, title: str, kind: str) -> None:
         name = f"{self._chart.accessibleName().lower().replace(' ', '_')}.{kind}"
         chosen, _ = QFileDialog.getSaveFileName(
-            self._chart, f"Save as {title}", name, f"{title} (*.{kind})"
+            self._view, f"Save as {title}", name, f"{title} (*.{kind})"
         )
         if chosen:
             path = Path(chosen)
@@ -143,8 +183,8 @@ class ChartMenu(QObject):
                     file.write(part.encode() if isinstance(part, str) else part)
                     yield
             partial.replace(path)
-            self._chart.said.emit(f"Saved as {path}")
+            self.said.emit(f"Saved as {path}")
         except OSError as error:
-            self._chart.said.emit(f"{path} cannot be written: {error.strerror or error}")
+            self.said.emit(f"{path} cannot be written: {error.strerror or error}")
         finally:
             partial.unlink(missing_ok=True)

@@ -9,10 +9,19 @@ from collections.abc import Callable
 import pyqtgraph as pg
 from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent, MouseDragEvent
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QSizePolicy, QWidget
 
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.theme import Theme
 
 # At the end of the program nothing is left that its clean-up could find.
 pg.setConfigOption("exitCleanup", False)
@@ -21,6 +30,29 @@ pg.setConfigOption("mouseRateLimit", -1)
 
 WHEEL = 0.8
 """Factor of a range per notch of the wheel."""
+_COMMANDS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
+PAN_KEYS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Down: (0, -1),
+    Qt.Key.Key_Up: (0, 1),
+}
+NAVIGATION_KEYS = {
+    *PAN_KEYS,
+    Qt.Key.Key_Plus,
+    Qt.Key.Key_Equal,
+    Qt.Key.Key_Minus,
+    Qt.Key.Key_Home,
+}
+_BY_KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 
 
 class ChartBox(pg.ViewBox):  # type: ignore[misc]
@@ -125,6 +157,10 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         parent: QWidget,
     ) -> None:
         super().__init__(parent, background=None)
+        self.theme = Theme.load("light")
+        self.keys: set[int] = set(NAVIGATION_KEYS)
+        """The keys that the chart takes although the window has shortcuts of them."""
+        self._has_focus_frame = False
         self._draw, self._draw_over = draw, draw_over
         self.box = ChartBox()
         self.axes = {side: ChartAxis(side, self.box) for side in ("left", "bottom")}
@@ -187,6 +223,10 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._draw_over(painter)
+            if self._has_focus_frame:
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(self.theme.selection, 2))
+                painter.drawRoundedRect(self._area().adjusted(2, 2, -2, -2), 6, 6)
         finally:
             painter.restore()
 
@@ -204,7 +244,32 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         """Ask for a menu; called by Qt."""
         self.asked.emit(happened)
 
+    def event(self, happened: QEvent) -> bool:
+        """Claim the chart's keys before the window's shortcuts do; called by Qt."""
+        if (
+            happened.type() == QEvent.Type.ShortcutOverride
+            and isinstance(happened, QKeyEvent)
+            and happened.key() in self.keys
+            and not happened.modifiers() & _COMMANDS
+        ):
+            happened.accept()
+            return True
+        return bool(super().event(happened))
+
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Offer a key to the chart; called by Qt."""
         happened.setAccepted(False)
-        self.keyed.emit(happened)
+        if not happened.modifiers() & _COMMANDS:
+            self.keyed.emit(happened)
+
+    def focusInEvent(self, happened: QFocusEvent) -> None:
+        """Show a frame if the keyboard has brought the focus; called by Qt."""
+        super().focusInEvent(happened)
+        self._has_focus_frame = happened.reason() in _BY_KEYBOARD
+        self.viewport().update()
+
+    def focusOutEvent(self, happened: QFocusEvent) -> None:
+        """Hide the frame; called by Qt."""
+        super().focusOutEvent(happened)
+        self._has_focus_frame = False
+        self.viewport().update()

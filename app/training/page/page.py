@@ -25,8 +25,7 @@ from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.charts.curves import CurveChart, SharedSteps
-from gradscribe.widgets.charts.enlarged import ChartWindow
-from gradscribe.widgets.charts.menu import ChartMenu
+from gradscribe.widgets.charts.enlarged import enlarge_curves
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
@@ -229,12 +228,11 @@ class TrainingPage(QWidget):
         yield
         self.steps = SharedSteps(self.plots(), self)
         for chart in self.plots():
-            ChartMenu(chart)
-            chart.enlarged.connect(partial(self._enlarge, chart))
+            chart.menu.enlarged.connect(partial(self._enlarge, chart))
         yield
 
     def _enlarge(self, chart: CurveChart) -> None:
-        ChartWindow(chart).show()
+        enlarge_curves(chart).show()
 
     def _make_loss_tools(self) -> None:
         self.log = switch_button("Log", "Logarithmic axis", True)

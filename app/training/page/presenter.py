@@ -111,7 +111,7 @@ class TrainPresenter(QObject):
         for plot in page.plots():
             plot.step_picked.connect(session.controller.rewind)
             plot.retrained.connect(session.controller.retrain)
-            plot.said.connect(session.said)
+            plot.menu.said.connect(session.said)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
         for _, widget in page.views:

@@ -17,7 +17,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 def ends(chart):
-    x, y = chart.in_sight()
+    x, y = chart.navigation.axes()
     return x.low, x.high, y.low, y.high
 
 
@@ -195,21 +195,21 @@ def test_charts_share_their_steps_and_not_their_heights(shown, chart, hand):
     shared = SharedSteps([chart, other])
     hand.wheel(0.5, 0.5, 3)
     assert ends(other)[:2] == ends(chart)[:2]
-    assert other._heights is None
+    assert other.navigation.y is None
     Hand(other).double_click(0.5, 0.5)
     assert chart.steps is None
     del shared
 
 
 def test_frozen_axes_stay_whatever_grows_or_moves(chart, hand):
-    chart.freeze(True)
+    chart.navigation.freeze(True)
     before = ends(chart)
     chart.curves[0].series.extend([5000], [900.0])
     chart.refresh()
     hand.wheel(0.5, 0.5)
     hand.drag((0.5, 0.5), (0.2, 0.2))
     assert ends(chart) == before
-    chart.freeze(False)
+    chart.navigation.freeze(False)
     assert ends(chart)[1] == 5000
 
 
@@ -238,7 +238,7 @@ def test_any_numbers_can_be_drawn_moved_and_brushed(chart, log, numbers):
             hand.wheel(0.4, 0.6, notches)
         hand.drag((0.5, 0.5), (0.2, 0.2))
         hand.drag((0.1, 0.5), (0.9, 0.5), SHIFT)
-    x, y = chart.in_sight()
+    x, y = chart.navigation.axes()
     assert x.low < x.high
     assert y.low < y.high
     assert next(iter(chart.table())).startswith("step")

@@ -81,6 +81,8 @@ class CurvePlot(Plot):
         self.placeholder = "Nothing yet"
         self.is_keyed = False
         """True to show a legend below the plot."""
+        self.step_word = "Step"
+        """Word for a step, in the bubble under the mouse."""
         self._position: float | None = None
         self.curves: tuple[PlotCurve, ...] = ()
         self._range: tuple[float, float] | None = None
@@ -280,7 +282,7 @@ class CurvePlot(Plot):
                 if frame.adjusted(-1, -1, 1, 1).contains(point):
                     draw_dot(painter, point, curve.color, self.theme.panel)
         words = [
-            f"Step {at:,.0f}",
+            f"{self.step_word} {at:,.0f}",
             *(f"{c.name}  {formatting.number(n[1])}" for c, n in lines[:LISTED]),
         ]
         colors = [self.theme.surface, *(c.color for c, _ in lines[:LISTED])]
