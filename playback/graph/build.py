@@ -338,6 +338,8 @@ class _Builder:
         born = self.index.created_at.get(home, -1)
         # What a custom backward is given has neither a name nor a maker.
         nameless = "gradient" if born in self.index.events_in_passes else "tensor"
+        if not name and own and (copied := origins.source_of_copy(self.index, self.prepared, home)):
+            nameless = f"copy of {copied}"
         title = name or value.maker.rsplit(".", 1)[-1] or nameless
         key = self._key("leaf:" + (name or value.maker or "tensor"))
         if unit is not None and unit.calls:

@@ -24,8 +24,8 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     A scene starts only where a loop repeats: at a forward op (or the failed call) whose line has
     already run in the current scene, after a backward pass has ended in it, and only if no backward
     pass leads from a later part into an earlier one. The line of an op inside a module is that of
-    the outermost module's call. The events that lead up
-    to that op (entering its module, its data, ``zero_grad``) belong to the new scene.
+    the outermost module's call. The events that lead up to that op (entering its module, its data,
+    ``zero_grad``) belong to the new scene.
     """
     return index_of(tape).cached("scenes", _scenes)
 
@@ -51,22 +51,32 @@ def _starts(index: Index) -> list[int]:
     starts = [0]
     seen: Counter[tuple[str, int]] = Counter()
     latest: dict[int, int] = {}
-    ended = -1
-    around = _calls_around(index)
+    inside: dict[int, int] = {}
+    """Line of an op, in whatever module -> its latest event: an error has left its modules."""
+    ended, outer = -1, 0
+    calls: list[int] = []
     for at, event in enumerate(events):
-        if event.kind == "op" and index.kinds[event.ref] != "forward":
-            continue
-        if event.kind == "end":
-            ended = at
-        if event.kind == "op" or (event.kind == "error" and index.tape.fault is not None):
+        kind, line = event.kind, event.line
+        if kind == "enter":
+            outer = outer if calls else line
+            calls.append(event.ref)
+        elif kind == "leave" and event.ref in calls:
+            del calls[calls.index(event.ref) :]
+        elif kind == "op":
+            if index.kinds[event.ref] != "forward":
+                continue
             # A model that is called on two lines does not repeat, though the lines inside do.
-            line = around.get(event.ref, event.line) if event.kind == "op" else event.line
-            if starts[-1] <= latest.get(line, at) < ended:
+            line = outer if calls else line
+        elif kind == "end":
+            ended = at
+        if kind == "op" or (kind == "error" and index.tape.fault is not None):
+            before = (latest if kind == "op" else inside).get(line, at)
+            if starts[-1] <= before < ended:
                 start = _led_up(events, at, seen)
                 starts.append(start)
                 seen = Counter((e.kind, e.line) for e in events[start:at])
-            latest[line] = at
-        seen[event.kind, event.line] += 1
+            latest[line] = inside[event.line] = at
+        seen[kind, event.line] += 1
     return starts
 
 
@@ -80,26 +90,10 @@ def _joined(index: Index, starts: list[int]) -> list[int]:
         made = index.op_events.get(index.node_ops.get(node, -1))
         if made is None:
             continue
-        first = bisect_right(starts, made)
-        last = bisect_right(starts, max(event for event, _ in runs))
-        crossed.update(range(first, last))
+        first, last = bisect_right(starts, made), bisect_right(starts, runs[-1][0])
+        if first != last:
+            crossed.update(range(first, last))
     return [start for number, start in enumerate(starts) if number not in crossed]
-
-
-def _calls_around(index: Index) -> dict[int, int]:
-    """Return op -> line at which the program called the outermost module around it."""
-    lines: dict[int, int] = {}
-    found: dict[int, int] = {}
-    depth: list[int] = []
-    for event in index.tape.events:
-        if event.kind == "enter":
-            depth.append(event.ref)
-            lines.setdefault(depth[0], event.line)
-        elif event.kind == "leave" and event.ref in depth:
-            del depth[depth.index(event.ref) :]
-        elif event.kind == "op" and depth:
-            found[event.ref] = lines[depth[0]]
-    return found
 
 
 def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) -> int:

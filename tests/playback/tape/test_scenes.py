@@ -92,3 +92,14 @@ def test_a_model_called_on_two_lines_does_not_repeat(recorded):
         "net = Net()\nnet(torch.ones(2)).backward()\nnet(torch.ones(2)).backward()"
     )
     assert len(scenes(tape)) == 1
+
+
+def test_a_step_that_fails_inside_its_module_is_a_scene(recorded):
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.w = nn.Parameter(torch.ones(2))\n    def forward(self, x):\n"
+        "        return (x @ self.w).sum()\nnet = Net()\nfor n in (2, 3):\n"
+        "    net(torch.ones(n)).backward()"
+    )
+    assert tape.status == "error"
+    assert len(scenes(tape)) == 2
