@@ -52,6 +52,10 @@ class _Builder:
         self.rows: dict[int, str] = {}
         """First version of a leaf in a row of leaves -> the key of the row."""
         self.row_keys: frozenset[str] = frozenset()
+        self.graphs: list[Frame] = []
+        """The open frames around backward nodes of no op."""
+        self.joined: dict[tuple[str, str], str] = {}
+        """Source and target -> the latest wire of an edge of such a node."""
         self.error = failed.error_line(index, scene)
         self.fault = index.tape.fault if self.error else None
         self.tags = marks.shared_memory_marks(index, self.ops)
@@ -93,7 +97,7 @@ class _Builder:
                 self.value_cards.setdefault(made, self.homes[home])
         opened = dict.fromkeys(key for key in self.rows.values() if key in self.opened)
         rows = (Frame(key, None, key.removeprefix("leaves:"), "leaves") for key in opened)
-        frames = (*(self._frame(unit) for unit in self.plan.frames), *rows)
+        frames = (*(self._frame(unit) for unit in self.plan.frames), *rows, *self.graphs)
         return Picture(
             cards=tuple(self._ordered()),
             wires=tuple(self.wires.values()),
@@ -264,15 +268,28 @@ class _Builder:
     def _torch_made(self, value: Value) -> str:
         """Return the card of the node of no op that made a value, with those that lead to it."""
         assert value.node is not None
-        for number in second_graph.unmade(self.index, value.node, self.node_cards):
+        order = second_graph.unmade(self.index, value.node, self.node_cards)
+        folds = len(order) > second_graph.MAX_NODES
+        graph = self._key(f"graph:{value.name or 'result'}") if folds else ""
+        if graph and graph not in self.opened:
+            self.cards[graph] = second_graph.folded_card(graph, value, len(order))
+            self.node_cards.update(dict.fromkeys(order, graph))
+            self.value_cards[value.id] = graph
+            for number in order:
+                self._join_node(self.index.nodes[number], graph)
+            return graph
+        if graph:
+            title = second_graph.folded_title(value, len(order))
+            self.graphs.append(Frame(graph, None, title, "backward nodes"))
+        for number in order:
             node = self.index.nodes[number]
             # An input of another number has no card of its own.
-            result = (
-                value if number == value.node else second_graph.value_at(self.index, (number, 0))
-            )
+            at_node = second_graph.value_at(self.index, (number, 0))
+            result = value if number == value.node else at_node
             key = self._key(f"node:{second_graph.title(node)}", always=True)
             is_root = number in self.torch_roots
-            self.cards[key] = second_graph.card(self.index, node, key, result, is_root)
+            made = second_graph.card(self.index, node, key, result, is_root)
+            self.cards[key] = structs.replace(made, frame=graph)
             self.node_cards[number] = key
             if result is not None:
                 self.value_cards.setdefault(result.id, key)
@@ -294,9 +311,13 @@ class _Builder:
                 source = self._source_of(value)
             if source in ("", key):
                 continue
+            again = self.joined.get((source, key), "")
+            if again and self.cards[key].kind == "module":
+                self.edge_wires[node.id, slot] = again
+                continue
             operand = self.inputs[key]
             self.inputs[key] += 1
-            wire = f"{source}>{key}:{operand}"
+            wire = self.joined[source, key] = f"{source}>{key}:{operand}"
             shape = formatting.shape(value.shape) if value is not None and value.shape else ""
             made = value.id if value is not None else None
             self.wires[wire] = Wire(wire, source, key, operand, after[1], made, shape)

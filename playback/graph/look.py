@@ -115,13 +115,14 @@ class _Player:
         found: dict[str, list[str]] = {
             card.key: []
             for card in self.picture.cards
-            if card.op not in events and card.kind in ("op", "loss") and not card.failed
+            if (card.op not in events and card.kind in ("op", "loss") and not card.failed)
+            or card.key.startswith("graph:")
         }
         for wire in self.picture.wires if found else ():
             if wire.target in found:
                 found[wire.target].append(wire.key)
         for node, key in self.picture.node_cards.items() if found else ():
-            if key in found and self.cards[key].op is None:
+            if key in found and self.cards[key].op is None and self.cards[key].kind != "module":
                 self.targets[node, 0] = key
         return found
 

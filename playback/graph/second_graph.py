@@ -12,6 +12,9 @@ from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
 
+MAX_NODES = 30
+"""Most nodes behind a result that are drawn as cards; more fold into one."""
+
 
 def is_torch_made(index: Index, value: Value) -> bool:
     """Return whether a value has a backward node that belongs to no recorded op."""
@@ -129,4 +132,20 @@ def card(index: Index, node: Node, key: str, value: Value | None, is_root: bool)
         scalar=scalar,
         width=width,
         height=height,
+    )
+
+
+def folded_title(value: Value, nodes: int) -> str:
+    """Return the folding of a result's nodes in words."""
+    return f"{value.name or 'result'} · {formatting.count(nodes, 'backward node')}"
+
+
+def folded_card(key: str, value: Value, nodes: int) -> Card:
+    """Return the card of a result whose nodes are folded."""
+    name = value.name or "result"
+    note = formatting.count(nodes, "backward node")
+    width, height = sizes.module(name, note, formatting.shape(value.shape))
+    scalar = value.shape == ()
+    return Card(
+        key, "module", name, note=note, value=value.id, scalar=scalar, width=width, height=height
     )

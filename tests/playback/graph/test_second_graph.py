@@ -4,6 +4,7 @@ from gradscribe.playback.graph import second_graph
 from gradscribe.playback.graph.build import build_picture
 from gradscribe.playback.graph.dot import to_dot
 from gradscribe.playback.graph.look import look_at
+from gradscribe.playback.layout.place import place
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import scenes
 
@@ -107,3 +108,26 @@ def test_a_node_is_titled_by_its_op(recorded, node, title):
     some = next(iter(index.nodes.values()))
     named = type(some)(some.id, node, None, ())
     assert second_graph.title(named) == title
+
+
+def test_a_large_second_graph_folds_and_opens(recorded):
+    tape = recorded(
+        "net = nn.Sequential(*[nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(12)])\n"
+        "x = torch.ones(1, 2, requires_grad=True)\n"
+        "(g,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)\n"
+        "loss = g.pow(2).sum()\nloss.backward()"
+    )
+    picture, look = drawn(tape)
+    (card,) = [card for card in picture.cards if card.title == "g"]
+    assert card.note.endswith("backward nodes")
+    assert all(look.cards[card.key].reached for card in picture.cards)
+    scene = scenes(tape)[-1]
+    opened = build_picture(tape, scene, frozenset({card.key}))
+    inside = [part for part in opened.cards if part.frame == card.key]
+    assert len(inside) == int(card.note.split()[0])
+    after = look_at(tape, opened, scene, scene.stop)
+    assert all(after.cards[card.key].reached for card in opened.cards)
+    place(opened)
+    for drawing in (picture, opened):
+        sources = {wire.target for wire in drawing.wires}
+        assert {c.key for c in drawing.cards if c.name == "g" or c.key == card.key} <= sources
