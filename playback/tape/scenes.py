@@ -67,7 +67,8 @@ def _starts(index: Index) -> list[int]:
                 continue
             # A model that is called on two lines does not repeat, though the lines inside do.
             line = outer if calls else line
-        elif kind == "end":
+        elif kind == "end" and not index.tape.passes[event.ref].create_graph:
+            # With create_graph a pass makes the graph longer, and ends nothing.
             ended = at
         if kind == "op" or (kind == "error" and index.tape.fault is not None):
             before = (latest if kind == "op" else inside).get(line, at)

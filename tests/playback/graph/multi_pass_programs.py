@@ -45,6 +45,11 @@ w = torch.tensor([1.0, 2.0], requires_grad=True)
 jacobian = torch.func.jacrev(lambda p: p.sin() * p)(w)
 jacobian.pow(2).sum().backward()
 """,
+    "hessian": """\
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+h = torch.func.hessian(lambda p: (p ** 3).sum() * p.prod())(w)
+h.sum().backward()
+""",
     "grad of func": """\
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 g = torch.func.grad(lambda p: (p ** 3).sum())(w)
@@ -222,6 +227,23 @@ for i in range(4):
     z = torch.tanh(w * z + 1)
 (dz,) = torch.autograd.grad(z, w, create_graph=True)
 (z + dz).backward()
+""",
+    "GAN in a loop": """\
+gen, dis = nn.Linear(2, 2), nn.Linear(2, 1)
+opts = [torch.optim.SGD(net.parameters(), 0.1) for net in (gen, dis)]
+for i in range(2):
+    fake = gen(torch.randn(4, 2))
+    opts[1].zero_grad()
+    (dis(fake.detach()).mean() - dis(torch.randn(4, 2)).mean()).backward()
+    opts[1].step()
+    opts[0].zero_grad()
+    dis(fake).mean().backward()
+""",
+    "hook on a gradient": """\
+w = torch.ones(2, requires_grad=True)
+(g,) = torch.autograd.grad((w ** 2).sum(), w, create_graph=True)
+g.register_hook(lambda t: t * 2)
+(g * w).sum().backward()
 """,
     "accumulated batches": """\
 net = nn.Linear(2, 1)

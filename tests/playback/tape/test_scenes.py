@@ -103,3 +103,12 @@ def test_a_step_that_fails_inside_its_module_is_a_scene(recorded):
     )
     assert tape.status == "error"
     assert len(scenes(tape)) == 2
+
+
+def test_derivatives_within_a_statement_do_not_part_it(recorded):
+    tape = recorded(
+        "w = torch.ones(3, requires_grad=True)\n"
+        "h = torch.func.hessian(lambda p: (p.sin() ** 2).sum())(w)\nh.sum().backward()"
+    )
+    assert tape.status == "ok"
+    assert len(scenes(tape)) == 1
