@@ -27,13 +27,19 @@ def _warm() -> EngineHandlers:
     import torch
 
     # `run` notes torch's default number of threads when it is imported.
-    from gradscribe.engine.inspect import check, gradcheck, lab, peek
+    from gradscribe.engine.inspect import check, gradcheck, lab, peek, region
     from gradscribe.engine.run import run
 
     torch.set_num_threads(1)
     run.execute(messages.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
     return EngineHandlers(
-        run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe, run.free_last_program
+        run.execute,
+        peek.peek,
+        check.check,
+        gradcheck.gradcheck,
+        lab.probe,
+        region.region,
+        run.free_last_program,
     )
 
 

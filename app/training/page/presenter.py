@@ -30,6 +30,9 @@ TURN_MS = 12
 """Longest time that the form is filled in one turn of the event loop."""
 REWIND_STEPS = 100
 
+SPREAD_MS = 500
+"""Interval of the quantiles that are collected since the first step."""
+
 
 class TrainPresenter(QObject):
     """Keeps the training page in sync with its session."""
@@ -140,7 +143,7 @@ class TrainPresenter(QObject):
         if not self._visible or run is None or run.begun is None:
             self._session.controller.watch(())
             return
-        wishes = [ViewRequest("scores", SLOW_MS)]
+        wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
         if run.setup.mistakes:
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():

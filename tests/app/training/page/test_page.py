@@ -18,13 +18,13 @@ from tests.app.training.fakes import array, boundary, data, dress, problem
 
 def test_the_views_of_open_tabs_are_asked_for(room, train_link):
     kinds = {wish.kind for wish in train_link.last(messages.WatchViews).wishes}
-    assert kinds == {"scores", "boundary", "gradients"}
+    assert kinds == {"scores", "spread", "boundary", "gradients"}
     room.says.setCurrentWidget(room.units)
     room.numbers.setCurrentWidget(room.histograms)
     room.histograms.choice.setCurrentText("gradient")
     room.below.setCurrentWidget(room.weights)
     wishes = {wish.kind: wish for wish in train_link.last(messages.WatchViews).wishes}
-    assert set(wishes) == {"scores", "units", "histograms", "weights"}
+    assert set(wishes) == {"scores", "spread", "units", "histograms", "weights"}
     assert wishes["histograms"].options == {"of": "gradient"}
 
 
