@@ -70,6 +70,7 @@ def enlarge_curves(source: CurveChart) -> ChartWindow:
         chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
         chart.step_word, chart.is_trained = source.step_word, source.is_trained
         chart.smoothing, chart.position = source.smoothing, source.position
+        chart.backdrop = source.backdrop
         chart.set_caption(source.caption.said())
         chart.set_curves(source.curves)
 
