@@ -155,11 +155,14 @@ class LevelsView(QWidget):
             line.setHoverPen(pg.mkPen(color, width=3))
 
     def _draw(self, painter: QPainter, area: QRectF) -> None:
+        self.view.place(self.draw_still(painter, area))
+        self.view.box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> QRectF:
+        """Draw numbers, histogram and colours; return where the histogram is."""
         theme = self.theme
         frame = area.adjusted(LABELS, 8, -BAR - GAP, -24)
         axis = self.axis()
-        self.view.place(frame)
-        self.view.box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
         painter.setFont(theme.font(11))
         painter.setPen(theme.ink2)
         for number, label in axis.ticks(max(2, round(frame.height() / 60))):
@@ -168,13 +171,16 @@ class LevelsView(QWidget):
             painter.drawText(
                 place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label
             )
+        painter.save()
+        painter.setClipRect(frame, Qt.ClipOperation.IntersectClip)
         self._draw_bars(painter, frame)
+        painter.restore()
         self._draw_colors(painter, QRectF(frame.right() + GAP, frame.top(), BAR, frame.height()))
+        return frame
 
     def _draw_bars(self, painter: QPainter, frame: QRectF) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.theme.forward)
-        painter.setClipRect(frame)
         counts = self._counts
         if not counts.size or not counts.max():
             return
@@ -191,7 +197,6 @@ class LevelsView(QWidget):
 
     def _draw_colors(self, painter: QPainter, bar: QRectF) -> None:
         """Draw the colour of each number, next to its height."""
-        painter.setClipping(False)
         rows = max(1, round(bar.height()))
         axis = self.axis()
         shares = 1 - (np.arange(rows) + 0.5) / rows
