@@ -6,7 +6,11 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import RunStarted
-from gradscribe.engine.protocol.training.replies import QUANTILES
+from gradscribe.engine.protocol.training.replies import (
+    MAX_VIEW_PARAMETERS,
+    QUANTILES,
+    SPREAD_SAMPLE,
+)
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.drawing.density import at_columns, density_image, masses
@@ -137,7 +141,9 @@ class SpreadChart(QObject):
             curves.append(PlotCurve(name, series, color, dashes, width=width, is_drawn=is_line))
         self.chart.set_curves(curves)
         count, nan, infinite = table.counts(row)
-        words = [f"{count:,} numbers, the stronger the more" if count else "no numbers"]
+        words = [f"{count:,} numbers" if count else "no numbers"]
+        if self._begun is not None and self._begun.parameter_count > MAX_VIEW_PARAMETERS:
+            words += [f"of a sample of {SPREAD_SAMPLE:,}"] * (count > SPREAD_SAMPLE)
         words += [f"{nan:,} NaN"] * (nan > 0) + [f"{infinite:,} infinite"] * (infinite > 0)
         self.chart.set_caption(" · ".join(words))
 

@@ -21,6 +21,9 @@ QUANTILES = (
     *(0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.99, 1.0),
 )
 """Shares of a tensor's numbers below each number of a row of the view ``spread``."""
+SPREAD_SAMPLE = 1 << 16
+"""Numbers of a tensor that the view ``spread`` reads of a model of more than
+`MAX_VIEW_PARAMETERS`."""
 MAX_VIEW_PARAMETERS, MAX_SURFACE_PARAMETERS = 1 << 22, 1 << 20
 """Most parameters of a model with a view of all of them, and of one with a loss surface."""
 

@@ -199,6 +199,20 @@ def test_the_table_has_the_stored_numbers(room, begun, grown):
     assert found.tobytes() == stored[:, READ].tobytes()
 
 
+def test_a_sample_is_said_in_the_chart(room, begun, grown):
+    first, *others = begun.run.begun.parameters
+    large = replace(first, shape=(3000, 3000))
+    many = replace(begun.run.begun, parameters=(large, *others))
+    assert "sample" not in room.spread.chart.caption.said()
+    _, message = reply(begun.run, 210)
+    counts = np.tile([9_000_000, 0, 0], (len(message.arrays["counts"].array()), 1))
+    arrays = {**message.arrays, "counts": array(counts, "<i8")}
+    begun.run.spread.add(replace(message, arrays=arrays))
+    room.spread.show_run(many, begun.run.spread)
+    assert "9,000,000 numbers" in room.spread.chart.caption.said()
+    assert "of a sample of 65,536" in room.spread.chart.caption.said()
+
+
 def test_another_run_begins_empty(room, begun, train_link, grown):
     train_link.begin(1, replace(begun.setup, seed=9))
     assert len(begun.run.spread) == 0
