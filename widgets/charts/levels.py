@@ -94,8 +94,10 @@ class LevelsView(QWidget):
     def share(self, number: float) -> float:
         """Return the height of a number, from 0 at the bottom to 1."""
         low, high = self._ends
-        # Quartered: the difference of two numbers near the largest float would overflow.
-        return (number / 4 - low / 4) / (high / 4 - low / 4)
+        # Quartered: the difference of two numbers near the largest float would overflow; but
+        # subnormal numbers would vanish.
+        scale = 4.0 if max(abs(low), abs(high)) > 1.0 else 1.0
+        return (number / scale - low / scale) / (high / scale - low / scale)
 
     def axis(self) -> Axis:
         """Return the range of numbers from bottom to top."""

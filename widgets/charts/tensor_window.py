@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,6 +19,7 @@ from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.levels import LevelsView
 from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
@@ -26,6 +27,8 @@ from gradscribe.widgets.charts.tensor import TensorChart, TensorSubject
 from gradscribe.widgets.charts.tensor_table import MOST_CELLS, TensorTable
 
 SIZE = (980, 680)
+LEAST_HEIGHT = 300
+"""Least height of a window with a caption and the entries of the levels."""
 TEXT_PART = 1 << 16
 """Characters of a table that are written at once."""
 SHOWN = {"mean": "Mean", "low": "Least", "high": "Largest"}
@@ -47,6 +50,7 @@ class TensorWindow(QWidget):
         self._reading: TensorTable | None = None
         """The table that is being read."""
         self._then: Callable[[], None] | None = None
+        self._next_piece = single_shot(self, self._ask_piece)
         self._text = ""
         """The table that was read last, until it is taken."""
         self.levels = LevelsView(self)
@@ -147,7 +151,6 @@ class TensorWindow(QWidget):
         before = self.chart.subject
         if subject == before and not why:
             return
-        self._drop_table()
         if subject is not None:
             self.title.say(subject.name)
             self.title.setToolTip(subject.name)
@@ -176,7 +179,6 @@ class TensorWindow(QWidget):
             self._spins.append(spin)
 
     def _choose(self) -> None:
-        self._drop_table()
         slices = tuple(spin.value() for spin in self._spins)
         self.chart.choose(slices, cast("Part", self.part.currentData()))
 
@@ -188,13 +190,18 @@ class TensorWindow(QWidget):
                 self._show_levels()
             return
         reading = self._reading
-        if reading is None or reading.asked is None or reading.asked.serial != region.serial:
+        asked = reading.asked if reading is not None else None
+        if reading is None or asked is None:
+            return
+        # The reply to an earlier table may come last.
+        if (asked.serial, asked.snapshot) != (region.serial, region.snapshot):
             return
         if not reading.take(region):
             self._drop_table()
             self.said.emit(region.problem or "The numbers are gone")
         elif reading.asked is not None:
-            self.wanted.emit(reading.asked)
+            # In a turn of its own: a table at hand would be read in a single, long one.
+            self._next_piece.start()
         elif (then := self._then) is not None:
             self._reading, self._then, self._text = None, None, reading.text()
             then()
@@ -299,6 +306,10 @@ class TensorWindow(QWidget):
         self.said.emit("Reading the numbers…")
         self.wanted.emit(reading.asked)
 
+    def _ask_piece(self) -> None:
+        if self._reading is not None and self._reading.asked is not None:
+            self.wanted.emit(self._reading.asked)
+
     def _drop_table(self) -> None:
         self._reading, self._then = None, None
 
@@ -307,12 +318,21 @@ class TensorWindow(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.theme = theme
+        self.setStyleSheet(sheet(theme))
+        # After the sheet, which would bring an earlier palette back.
         palette = self.palette()
         palette.setColor(self.backgroundRole(), theme.panel)
         self.setPalette(palette)
-        self.setStyleSheet(sheet(theme))
         self.chart.set_theme(theme)
         self.levels.set_theme(theme)
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave a low window to the picture; called by Qt."""
+        super().resizeEvent(happened)
+        is_high = self.height() >= LEAST_HEIGHT
+        self.title.setWordWrap(is_high)
+        for part in (self.caption, self.readout, self.low, self.high, self.reset):
+            part.setVisible(is_high)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Close with Escape; called by Qt."""

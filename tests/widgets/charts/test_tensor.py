@@ -33,7 +33,7 @@ class TensorHand:
         qtbot.addWidget(self.window)
         self.window.set_theme(Theme.load("light"))
         self.window.resize(*size)
-        self.asked = []
+        self.asked, self.shown = [], {}
         self.answering = True
         self.window.wanted.connect(self.answer)
         self.window.show()
@@ -41,7 +41,7 @@ class TensorHand:
         self.chart = self.window.chart
 
     def show(self, tensor, snapshot=0):
-        self.tensor = tensor
+        self.tensor = self.shown[snapshot] = tensor
         kind = str(tensor.dtype).removeprefix("torch.")
         subject = TensorSubject(snapshot, tuple(tensor.shape), kind, "w", "event 3 of 9")
         self.window.show_tensor(subject)
@@ -50,7 +50,8 @@ class TensorHand:
     def answer(self, request):
         self.asked.append(request)
         if self.answering:
-            self.window.show_region(local_region(request, self.tensor.resolve_conj().numpy()))
+            tensor = self.shown[request.snapshot].resolve_conj()
+            self.window.show_region(local_region(request, tensor.numpy()))
 
     def settle(self):
         chart = self.window.chart
@@ -270,18 +271,21 @@ def test_the_table_has_the_tensors_numbers_to_the_bit(hand, tmp_path):
     hand.chart.look_at(10, 300, 20, 60)
     hand.settle()
     hand.window.menu.save(tmp_path / "w.csv", "csv")
+    hand.qtbot.waitUntil((tmp_path / "w.csv").exists)
     rows = list(csv.reader(io.StringIO((tmp_path / "w.csv").read_text())))
     assert rows[0] == ["", *map(str, range(20, 60))]
     assert [row[0] for row in rows[1:]] == [str(row) for row in range(10, 300)]
     found = np.array([row[1:] for row in rows[1:]], np.float32)
     assert found.tobytes() == hand.tensor[10:300, 20:60].contiguous().numpy().tobytes()
     hand.window.menu.copy_numbers()
+    hand.qtbot.waitUntil(lambda: "clipboard" in hand.window.readout.said())
     assert QGuiApplication.clipboard().text() == (tmp_path / "w.csv").read_text()
 
 
 def test_a_table_of_a_wide_tensor_is_joined(qtbot):
     hand = TensorHand(qtbot, torch.arange(3000))
     hand.window.menu.copy_numbers()
+    qtbot.waitUntil(lambda: "clipboard" in hand.window.readout.said())
     rows = list(csv.reader(io.StringIO(QGuiApplication.clipboard().text())))
     assert rows[1] == ["0", *map(str, range(3000))]
 
@@ -437,3 +441,38 @@ def test_a_table_is_whole_though_another_tensor_comes_meanwhile(hand, tmp_path):
     rows = list(csv.reader(io.StringIO((tmp_path / "w.csv").read_text())))
     found = np.array([row[1:] for row in rows[1:]], np.float32)
     assert found.tobytes() == want.tobytes()
+
+
+def test_a_tall_tensor_at_hand_is_read_turn_by_turn(qtbot):
+    hand = TensorHand(qtbot, torch.arange(100_000).reshape(-1, 1))
+    hand.window.menu.copy_numbers()
+    assert "Reading" in hand.window.readout.said()
+    qtbot.waitUntil(lambda: "clipboard" in hand.window.readout.said())
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[1:] == [f"{number},{number}" for number in range(100_000)]
+
+
+def test_the_ground_is_that_of_the_theme_after_each_switch(hand):
+    for name in ("dark", "light", "dark"):
+        theme = Theme.load(name)
+        hand.window.set_theme(theme)
+        assert hand.window.grab().toImage().pixelColor(3, 3) == theme.panel
+
+
+def test_a_low_window_leaves_its_height_to_the_picture(hand):
+    hand.window.resize(260, 200)
+    hand.settle()
+    assert hand.chart.height() > 80
+    assert not hand.window.reset.isVisible()
+    hand.window.resize(600, 500)
+    assert hand.window.reset.isVisible()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [5e-324, 1e-310])
+def test_equal_subnormal_numbers_have_levels_and_ticks(qtbot, number):
+    hand = TensorHand(qtbot, torch.full((9, 9), number, dtype=torch.float64))
+    assert hand.window.levels.levels == (-number, number)
+    hand.window.levels.set_levels(0, number)
+    hand.window.grab()
+    assert hand.window.levels.share(number) > hand.window.levels.share(0)
