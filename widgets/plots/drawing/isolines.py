@@ -27,9 +27,10 @@ def isolines(grid: NDArray[np.floating], level: float) -> Floats:
     height = np.where(finite, numbers, np.nan) / size - level / size
     a, b, c, d = height[:-1, :-1], height[:-1, 1:], height[1:, 1:], height[1:, :-1]
     known = ~np.isnan(a + b + c + d)
-    y, x = np.indices(a.shape).astype(np.float64)
+    places_of_cells: Floats = np.indices(a.shape).astype(np.float64)
+    y, x = places_of_cells[0], places_of_cells[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        edges = (
+        edges: tuple[tuple[Floats, Floats, NDArray[np.bool_]], ...] = (
             (x + a / (a - b), y, (a > 0) != (b > 0)),
             (x + 1, y + b / (b - c), (b > 0) != (c > 0)),
             (x + d / (d - c), y + 1, (d > 0) != (c > 0)),
