@@ -47,7 +47,7 @@ from gradscribe.widgets.training.step_slider import StepSlider
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the default width."""
 LEAST, BORDER = 270, 1
-EXPLORED = (FitPlot, LossSurface)
+EXPLORED = (BoundaryPlot, FitPlot, LossSurface)
 """Views that are explored as charts."""
 PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
 """Signals that the large window of a view sends as if they came from the view."""
