@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
     from gradscribe.app.ui.graph_overlay import GraphOverlay
+    from gradscribe.app.ui.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
+    from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
     from gradscribe.engine.protocol.tape import Finding
     from gradscribe.engine.protocol.training import StepTape
@@ -71,8 +73,10 @@ class CommandContext:
     over: GraphOverlay
     find_bar: FindBar
     comparison: CompareController
+    tensors: TensorWindows
     lessons: LessonController
     findings_controller: FindingsController
+    loop_curves: LoopCurves
     workspaces: Workspaces
     training: TrainSession
     session_store: SessionStore

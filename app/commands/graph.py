@@ -8,6 +8,7 @@ from gradscribe.playback.flow.highlight import ABOUT_ONE, Highlight, Question
 
 CARD_MENU = (
     "graph.ways",
+    "graph.next_way",
     "graph.before",
     "graph.after",
     "graph.cut",
@@ -15,6 +16,7 @@ CARD_MENU = (
     "graph.critical",
     "graph.gradient",
     "graph.all",
+    "graph.tensor",
 )
 """Ids of the commands in the context menu of a card."""
 
@@ -49,11 +51,38 @@ def _ask(context: CommandContext, question: Question) -> None:
     context.session.set_highlight(None if asked == context.session.view.highlight else asked)
 
 
-@command("graph.ways", "Ways to the loss", "View/6", when=_has_ways)
+def _has_tensor(context: CommandContext) -> bool:
+    return context.tensors.can_open()
+
+
+@command("graph.tensor", "Explore the tensor", "View/6", when=_has_tensor)
+def tensor(context: CommandContext) -> None:
+    """Show the selected value or gradient whole in a window of its own."""
+    context.tensors.open()
+
+
+@command("graph.ways", "Ways to the loss", "View/6", when=_has_ways, checked=_is_asked("ways"))
 def ways(context: CommandContext) -> None:
     """List every way from the selection to the loss, with its local derivatives and their sum."""
     context.settings.put("right", True)
     context.presenter.show_ways()
+    _ask(context, "ways")
+
+
+@command(
+    "graph.next_way", "Next way to the loss", "View/6", keys=("Ctrl+Alt+Right",), when=_has_ways
+)
+def next_way(context: CommandContext) -> None:
+    """Light up the next of the ways from the selection to the loss alone."""
+    context.presenter.show_way(1)
+
+
+@command(
+    "graph.back_way", "Previous way to the loss", "View/6", keys=("Ctrl+Alt+Left",), when=_has_ways
+)
+def back_way(context: CommandContext) -> None:
+    """Light up the previous of the ways from the selection to the loss alone."""
+    context.presenter.show_way(-1)
 
 
 @command("graph.before", "What leads here", "View/6", when=_has_card, checked=_is_asked("before"))
@@ -103,19 +132,26 @@ def critical(context: CommandContext) -> None:
     "Hide what is outside of the gradient graph",
     "View/6",
     when=_has_ops,
-    checked=_is_asked("gradient"),
+    checked=lambda context: context.session.view.gradient_only,
 )
 def gradient(context: CommandContext) -> None:
-    """Hide cards that no gradient can pass."""
-    _ask(context, "gradient")
+    """Lay out only what requires a gradient; again: everything, as it was."""
+    context.session.set_gradient_only(not context.session.view.gradient_only)
+
+
+def _has_answer(context: CommandContext) -> bool:
+    view = context.session.view
+    return view.highlight is not None or view.gradient_only
 
 
 @command(
     "graph.all",
     "Show everything again",
     "View/6",
-    when=lambda context: context.session.view.highlight is not None,
+    keys=("Ctrl+Alt+Backspace",),
+    when=_has_answer,
 )
 def show_all(context: CommandContext) -> None:
-    """End the answer; no card is faded or hidden."""
+    """End the answer; no card is faded or left out."""
     context.session.set_highlight(None)
+    context.session.set_gradient_only(False)

@@ -149,6 +149,16 @@ def below(context: CommandContext) -> None:
     _flip(context, "below")
 
 
+@command("view.curves", "Curves of the loop", "View/4", keys=("Ctrl+Shift+4",))
+def curves(context: CommandContext) -> None:
+    """Show the loss that the program's loop computes, round by round; a click goes to a round."""
+    for key, shown in (("left", True), ("below", True), ("lecture", False)):
+        if context.settings.flag(key) is not shown:
+            context.settings.put(key, shown)
+    context.workspaces.show_workspace("program")
+    context.loop_curves.show()
+
+
 @command("view.right", "Inspector", "View/4", keys=("Ctrl+Shift+3",), checked=_flag("right"))
 def right(context: CommandContext) -> None:
     """Show or hide the column with the inspector and the tables."""

@@ -9,21 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.graph_questions import LARGE, GraphQuestions, WaysFinder
 from gradscribe.app.document.module_expander import ModuleExpander, module_keys
 from gradscribe.app.document.scene_builder import AFTER_MS, INLINE_CARDS, SceneBuilder
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import ENGINE_DIED
+from gradscribe.app.document.state import ENGINE_DIED, View
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
-from gradscribe.playback.flow import highlight
+from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import saved_memory, scenes, track
-from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
@@ -84,10 +85,11 @@ class Presenter(QObject):
         self._page_later = single_shot(self, self._show_page, AFTER_MS)
         self._page_held = self._page_asked = False
         self._pictured: tuple[object, ...] = ()
-        """Run, start of the scene, open modules and flow of the requested picture."""
-        self.answer: highlight.Answer | None = None
-        """The cards that are not faded, and why."""
-        self._answered: tuple[object, ...] = ()
+        """Run, start of the scene and so on of the requested picture."""
+        self._viewed: View | None = None
+        """The view that is shown, but for the question to the graph."""
+        self.questions = GraphQuestions(self)
+        self._ways = WaysFinder(self)
         self._connect()
         self._show_view()
 
@@ -105,6 +107,8 @@ class Presenter(QObject):
         self._clock.playing_changed.connect(views.transport.set_playing)
         self._clock.speed_changed.connect(views.transport.set_speed)
         self.scene_builder.built.connect(self._show_picture)
+        self.questions.changed.connect(self._show_answer)
+        self._ways.found.connect(views.inspector.set_ways)
         self._listen()
 
     def _listen(self) -> None:
@@ -125,6 +129,8 @@ class Presenter(QObject):
         views.inspector.gradcheck_requested.connect(session.gradcheck)
         views.inspector.peek_requested.connect(session.peek)
         views.inspector.line_requested.connect(self._go_to_line)
+        views.inspector.ways_requested.connect(self._find_ways)
+        views.inspector.way_requested.connect(self.show_way)
         views.console.line_requested.connect(self._go_to_line)
         views.values.picked.connect(self.select_value)
         views.ledger.picked.connect(clock.seek)
@@ -138,6 +144,11 @@ class Presenter(QObject):
     def is_drawn(self) -> bool:
         """True if the picture is of the current tape; it is built after the tape arrives."""
         return self._session.result.tape is self._drawn and not self.scene_builder.busy
+
+    @property
+    def is_answered(self) -> bool:
+        """True if no answer of the graph is looked for or lights up."""
+        return not (self.questions.is_busy or self._ways.is_busy)
 
     def expand_modules(self, depth: int | None = None) -> None:
         """Open modules ``depth`` levels deep, or all inside the visible ones.
@@ -169,6 +180,8 @@ class Presenter(QObject):
         tape = self._session.result.tape
         self.scene_builder.forget()
         self._unfolder.forget()
+        self._ways.forget()
+        self.questions.forget()
         self._views.inspector.set_source(self._session.result.source)
         self.scenes = scenes.scenes(tape)
         starts = [scene.start for scene in self.scenes]
@@ -227,14 +240,25 @@ class Presenter(QObject):
 
     def _want_picture(self) -> None:
         """Request the picture of the scene, unless it was the last one requested."""
-        result, doc, flow = self._session.result, self._session.doc, self._session.view.flow
-        wanted = (result.shown_id, self.scene.start, doc.open_calls, flow)
+        result, doc, view = self._session.result, self._session.doc, self._session.view
+        wanted = (
+            result.shown_id,
+            self.scene.start,
+            doc.open_calls,
+            view.flow,
+            view.gradient_only,
+        )
         if wanted == self._pictured or not result.shown_id:
             return
         self._pictured = wanted
-        position = self._session.view.position
         self.scene_builder.request(
-            result.tape, self.scene, doc.open_calls, result.shown_id, position, flow
+            result.tape,
+            self.scene,
+            doc.open_calls,
+            result.shown_id,
+            view.position,
+            view.flow,
+            view.gradient_only,
         )
         if self.scene_builder.busy:
             # The visible picture belongs to another tape; nothing may be looked up in it.
@@ -264,8 +288,16 @@ class Presenter(QObject):
     def _show_view(self) -> None:
         view, views = self._session.view, self._views
         views.graph.set_layers(view.values, view.gradients, view.shapes)
-        views.graph.set_coloring(view.coloring)
+        # Thousands of cards are not coloured anew for an answer: that takes longer than a turn.
+        is_small = len(self.picture.cards) <= LARGE
+        is_timed = view.highlight is not None and view.highlight.question == "critical" and is_small
+        views.graph.set_coloring("time" if is_timed else view.coloring)
         self._show_highlight()
+        rest = replace(view, highlight=None)
+        if rest == self._viewed:
+            # A question changes nothing but the graph.
+            return
+        self._viewed = rest
         self._want_picture()
         views.graph.select(view.selection or None)
         card = self._card(view.selection)
@@ -273,18 +305,17 @@ class Presenter(QObject):
         self._show_page()
 
     def _show_highlight(self) -> None:
+        """Ask the question of the view about the shown picture."""
+        tape = self._session.result.tape
+        asked = self._session.view.highlight if tape is self._drawn else None
+        self.questions.ask(tape, self.picture, asked)
+
+    def _show_answer(self) -> None:
         """Fade the cards that are no part of the answer to the question, if there is any."""
-        asked, tape = self._session.view.highlight, self._session.result.tape
-        if asked is None or tape is not self._drawn:
-            self.answer = None
-            self._answered = ()
-        elif self._answered != (asked, id(self.picture)):
-            self._answered = (asked, id(self.picture))
-            self.answer = highlight.answer(index_of(tape), self.picture, asked)
-        found = self.answer
-        self._views.graph.set_focus(
-            None if found is None else found.cards, found is not None and found.hides
-        )
+        self._views.graph.set_focus(self.questions.lit)
+
+    def _find_ways(self, value: int) -> None:
+        self._ways.request(self._session.result.tape, value)
 
     def selected_card(self) -> Card | None:
         """Return the selected card; None if there is none, or its picture is not of this tape."""
@@ -295,6 +326,19 @@ class Presenter(QObject):
     def show_ways(self) -> None:
         """Show the ways from the selection to the loss in the inspector."""
         self._views.inspector.show_ways()
+
+    def show_way(self, turn: int) -> None:
+        """Show the way after (1) or before (-1) the shown way of the selection alone."""
+        card, asked = self.selected_card(), self._session.view.highlight
+        answer = self.questions.answer
+        if card is None:
+            return
+        if asked is None or (asked.question, asked.key) != ("ways", card.key):
+            self._session.set_highlight(Highlight("ways", card.key))
+        elif answer is not None and answer.ways:
+            # All ways together come before the first and after the last one.
+            number = (asked.way + 1 + turn) % (answer.ways + 1) - 1
+            self._session.set_highlight(Highlight("ways", card.key, number))
 
     def selected_op(self) -> Op | None:
         """Return the op of the selected card; None if it is no single op."""
@@ -390,6 +434,8 @@ class Presenter(QObject):
     def close(self) -> None:
         """Wait for the worker threads to end."""
         self._unfolder.close()
+        self.questions.close()
+        self._ways.close()
         self.scene_builder.close()
 
 

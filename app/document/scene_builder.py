@@ -9,8 +9,10 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.runtime.worker import BackgroundTask, BackgroundWorker
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph import build, look
+from gradscribe.playback.graph.gradient_graph import gradient_graph
 from gradscribe.playback.graph.picture import Flow, Picture, Placement
 from gradscribe.playback.layout import place
+from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.graph.paint.stage import Stage
@@ -54,11 +56,17 @@ class _Request:
     position: int
     flow: Flow
     previous: LaidOut | None
+    gradient_only: bool = False
     picture: Picture | None = None
+
+    def draw(self) -> Picture:
+        """Return the picture without its layout."""
+        picture = build.build_picture(self.tape, self.scene, self.open_calls)
+        return gradient_graph(index_of(self.tape), picture) if self.gradient_only else picture
 
     def build(self, task: BackgroundTask) -> Stage:
         """Build the picture in the worker thread."""
-        picture = self.picture or build.build_picture(self.tape, self.scene, self.open_calls)
+        picture = self.picture or self.draw()
         placement = place.place(picture, self.flow, task.is_cancelled, self.previous)
         stage = Stage(self.tape, picture, placement)
         # Fills the cache for the position that the window will request.
@@ -99,22 +107,25 @@ class SceneBuilder(QObject):
         run_id: int = 0,
         position: int = 0,
         flow: Flow = "down",
+        gradient_only: bool = False,
     ) -> None:
         """Request the picture of ``scene``; a small one is delivered before this returns.
 
-        ``position`` is the position that will be shown first.
+        ``position`` is the position that will be shown first; ``gradient_only`` leaves out the
+        cards that no gradient can pass.
         """
         self._leave()
-        self._key = (run_id, scene.start, open_calls, flow)
+        self._key = (run_id, scene.start, open_calls, flow, gradient_only)
         self._wanted_flow = flow
         if self._key in self._kept:
             self._kept.move_to_end(self._key)
             self._show(self._kept[self._key])
             return
-        wanted = _Request(tape, scene, open_calls, position, flow, self._before(flow))
+        before = self._before(flow)
+        wanted = _Request(tape, scene, open_calls, position, flow, before, gradient_only)
         # The layout has a cache that two threads must not write at once.
         if not (self._worker.is_running or self._aside) and _is_small(tape, scene):
-            wanted.picture = build.build_picture(tape, scene, open_calls)
+            wanted.picture = wanted.draw()
             placement = self._same_place(wanted.picture, flow)
             if placement is None and len(wanted.picture.cards) <= INLINE_CARDS:
                 placement = place.place(wanted.picture, flow, previous=wanted.previous)

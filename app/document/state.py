@@ -116,6 +116,8 @@ class View(Struct, frozen=True):
     flow: Flow = "down"
     highlight: Highlight | None = None
     """The question that the canvas answers by fading cards."""
+    gradient_only: bool = False
+    """True to draw only what gradients can pass."""
 
 
 class EngineSignals(Protocol):

@@ -32,7 +32,9 @@ from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
+from gradscribe.app.ui.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
@@ -40,7 +42,8 @@ from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import MODES, ColorLegend
-from gradscribe.widgets.base.boxes import vbox
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -88,6 +91,7 @@ class Window(QMainWindow):
         self.look.add(*vars(self.views).values(), *panes)
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
+        self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
         self.recovery = self._make_recovery()
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
@@ -163,8 +167,10 @@ class Window(QMainWindow):
             over=self.over,
             find_bar=self.find_bar,
             comparison=self.comparison,
+            tensors=self.tensors,
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
+            loop_curves=self.loop_curves,
             workspaces=self.workspaces,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
@@ -180,7 +186,8 @@ class Window(QMainWindow):
         column = vbox(program, spacing=0)
         self.heading = Heading("Program", LIVE)
         frame = vbox(None, margins=(16, 14, 12, 6))
-        frame.addWidget(self.heading)
+        offer_row = hbox(None, (self.heading, 1))
+        frame.addLayout(offer_row)
         column.addLayout(frame)
         column.addWidget(self.editor, 1)
         column.addWidget(self.find_bar)
@@ -191,6 +198,9 @@ class Window(QMainWindow):
             ("Legend", scroll_area(self.legend)), ("Output", self.console), ("Findings", found)
         )
         self.output_tab = OutputTab(self.below, self.console)
+        self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
+        self.loop_curves.said.connect(self.status.say)
+        offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found
         )
@@ -238,12 +248,7 @@ class Window(QMainWindow):
         session.source_replaced.connect(lambda *_: file.offer_trust(self.context))
         session.source_replaced.connect(self.output_tab.forget)
         self.findings_controller.compared.connect(self.comparison.show)
-        self.graph.installEventFilter(self)
-        connect_overlay(self.over, self.finder, self.menus.perform_by)
-        self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
-        self.over.key.ended.connect(self._end_coloring)
-        self.graph.menu_requested.connect(partial(self.menus.pop_up_commands, CARD_MENU))
-        self.presenter.picture_shown.connect(self._show_key)
+        self._connect_graph()
         self.top.examples_pressed.connect(self.context.show_examples)
         self.inspector.lab_requested.connect(self.context.show_op_in_lab)
         self.top.lessons_pressed.connect(self.lesson_dock.show_lessons)
@@ -271,6 +276,15 @@ class Window(QMainWindow):
         self.editor.refused.connect(self.status.say)
         self._show_doc()
         self._show_result()
+
+    def _connect_graph(self) -> None:
+        self.graph.installEventFilter(self)
+        connect_overlay(self.over, self.finder, self.menus.perform_by)
+        self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
+        self.over.key.ended.connect(self._end_coloring)
+        self.graph.menu_requested.connect(partial(self.menus.pop_up_commands, CARD_MENU))
+        self.presenter.picture_shown.connect(self._show_key)
+        self.presenter.questions.changed.connect(self._show_key)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
@@ -312,20 +326,25 @@ class Window(QMainWindow):
         self.menus.refresh()
 
     def _show_key(self) -> None:
-        asked, answer = self.session.view.highlight, self.presenter.answer
+        asked, answer = self.session.view.highlight, self.presenter.questions.answer
+        key, hidden = self.graph.color_key(), self.presenter.picture.hidden
         if asked is not None and answer is not None:
             key = ColorLegend(TITLES[asked.question], "groups", note=answer.words)
-            self.over.show_key(key, self.look.theme())
-            self.graph.setAccessibleDescription(f"{key.title}. {answer.words}")
-        else:
-            self.over.show_key(self.graph.color_key(), self.look.theme())
+        elif asked is None and self.session.view.gradient_only:
+            number = formatting.count(hidden, "card")
+            words = f"{number} without a gradient left out" if hidden else "Nothing is left out"
+            key = key or ColorLegend("Gradient graph", "groups", note=words)
+        self.over.show_key(key, self.look.theme())
+        self.graph.setAccessibleDescription("" if key is None else f"{key.title}. {key.note}")
 
     def _end_coloring(self) -> None:
         if self.session.view.highlight is not None:
             self.session.set_highlight(None)
-            return
-        self.session.set_coloring("")
-        self.settings.put("coloring", "")
+        elif self.session.view.coloring:
+            self.session.set_coloring("")
+            self.settings.put("coloring", "")
+        else:
+            self.session.set_gradient_only(False)
 
     def _show_busy(self, busy: bool) -> None:
         (self.status.say if busy else self.status.retract)(LAYING_OUT)
@@ -388,19 +407,27 @@ class Window(QMainWindow):
             QTimer.singleShot(0, self.painted.emit)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Let the arrow keys step through the tape in the graph, too, unless a card is selected."""
-        return (
-            watched is self.graph
-            and isinstance(happened, QKeyEvent)
-            and happened.type() == QEvent.Type.KeyPress
-            and not self.session.view.selection
-            and self.menus.press(happened)
-        )
+        """Let bare keys work in the graph, too; of a selected card Escape alone, for an answer."""
+        if watched is not self.graph or happened.type() != QEvent.Type.KeyPress:
+            return False
+        assert isinstance(happened, QKeyEvent)
+        if not self.session.view.selection and self.menus.press(happened):
+            return True
+        return self._end_answer(happened)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Handle bare keys that the focused widget did not use."""
-        if not self.menus.press(happened):
+        if not (self.menus.press(happened) or self._end_answer(happened)):
             super().keyPressEvent(happened)
+
+    def _end_answer(self, pressed: QKeyEvent) -> bool:
+        """Show the whole graph again on Escape; return whether anything was not shown."""
+        view = self.session.view
+        is_asked = view.highlight is not None or view.gradient_only
+        if not is_asked or pressed.key() != Qt.Key.Key_Escape:
+            return False
+        self.menus.perform_by("graph.all")
+        return True
 
     def dragEnterEvent(self, happened: QDragEnterEvent) -> None:
         """Accept a file."""
@@ -430,6 +457,7 @@ class Window(QMainWindow):
         self.clock.pause()
         self.export_queue.cancel()
         self.presenter.close()
+        self.loop_curves.close()
         self.findings_controller.close()
         self.workspaces.close()
         self.session.close()

@@ -1,5 +1,6 @@
 """Local derivatives, as labels of wires in backward: ``× (1−o²) = 0.500``."""
 
+import math
 from functools import partial
 
 from gradscribe.engine.protocol.tape import Op
@@ -68,6 +69,8 @@ def local_derivative(index: Index, edge: int) -> float | None:
         value = float(slope.value(numbers))
     except (ArithmeticError, ValueError, IndexError, TypeError):
         return None
+    if not math.isfinite(upstream * value):
+        return value if value * upstream == share else None
     eps = _EPS.get(index.values[op.outputs[0]].dtype, 0.0) * _ROUNDINGS
     allowed = eps * abs(upstream) * max(1.0, abs(value))
     # In this form the comparison is False for NaN.

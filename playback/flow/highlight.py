@@ -4,21 +4,25 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gradscribe.playback.flow import network
+from gradscribe.playback.flow import network, way_text
+from gradscribe.playback.flow.ways import Way, on_ways, ways
+from gradscribe.playback.graph.gradient_graph import values_of
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting
 
-Question = Literal["before", "after", "cut", "bottlenecks", "critical", "gradient"]
+Question = Literal["ways", "before", "after", "cut", "bottlenecks", "critical"]
 TITLES: dict[Question, str] = {
+    "ways": "Ways to the loss",
     "before": "What leads here",
     "after": "What follows",
     "cut": "Where it is cut",
     "bottlenecks": "Bottlenecks",
     "critical": "Critical path by time",
-    "gradient": "Gradient graph",
 }
-ABOUT_ONE: tuple[Question, ...] = ("before", "after", "cut", "bottlenecks")
+LONGEST = 6
+"""Most ops of a way that its sentence names."""
+ABOUT_ONE: tuple[Question, ...] = ("ways", "before", "after", "cut", "bottlenecks")
 """Questions about one card; the others are about the whole picture."""
 
 
@@ -27,85 +31,134 @@ class Highlight(Struct, frozen=True):
 
     question: Question
     key: str = ""
+    way: int = -1
+    """Index of the only way to be shown; -1 for all."""
 
 
 class Answer(Struct, frozen=True):
-    """The keys of the cards that stay, and a sentence."""
+    """The keys of the cards that stay, in the order in which they light up, and a sentence."""
 
-    cards: frozenset[str]
+    cards: tuple[str, ...]
     words: str
-
-    hides: bool = False
-    """True if the other cards are not shown at all."""
+    ways: int = 0
+    """Number of ways that can be shown one by one."""
 
 
 def answer(index: Index, picture: Picture, asked: Highlight) -> Answer | None:
     """Return the answer on a picture; None if its card is not there."""
     if asked.question == "critical":
         return _critical(index, picture)
-    if asked.question == "gradient":
-        return _gradient(index, picture)
     card = next((card for card in picture.cards if card.key == asked.key), None)
     if card is None:
         return None
-    values = _values(index, card)
-    name = card.name or card.title
+    values = values_of(index, card)
     if not values:
-        return Answer(frozenset({card.key}), f"{name} is no tensor of the graph")
-    if asked.question in ("before", "after"):
-        found = (network.before if asked.question == "before" else network.after)(index, values)
-        cards = _cards(index, picture, found) | {card.key}
-        number = formatting.count(len(cards) - 1, "card")
-        verb = "lead to" if asked.question == "before" else "follow from"
-        return Answer(cards, f"{number} {verb if len(cards) != 2 else _singular(verb)} {name}")
+        return Answer((card.key,), f"{card.name or card.title} is no tensor of the graph")
+    if asked.question == "before":
+        return _before(index, picture, card, values)
+    if asked.question == "after":
+        return _after(index, picture, card, values)
     value = values[-1]
+    if asked.question == "ways":
+        return _ways(index, picture, card, value, asked.way)
     roots = network.roots(index, network.last_pass(index, value))
     if asked.question == "cut":
         return _cut(index, picture, card, value, roots)
     return _bottlenecks(index, picture, card, value, roots)
 
 
-def _singular(verb: str) -> str:
-    return {"lead to": "leads to", "follow from": "follows from"}[verb]
+def _before(index: Index, picture: Picture, card: Card, values: list[int]) -> Answer:
+    cards = _cards(index, picture, network.before(index, values) | set(values))
+    # From the card back to the leaves.
+    cards = (card.key, *(key for key in reversed(cards) if key != card.key))
+    verb = "lead" if len(cards) != 2 else "leads"
+    number = formatting.count(len(cards) - 1, "card")
+    return Answer(cards, f"{number} {verb} to {card.name or card.title}")
 
 
-def _values(index: Index, card: Card) -> list[int]:
-    """Return the values that a card made, or that it is."""
-    made = [output for op in card.ops for output in index.op(op).outputs]
-    if not made and card.op is not None:
-        made = list(index.op(card.op).outputs)
-    return made or ([card.value] if card.value is not None else [])
+def _after(index: Index, picture: Picture, card: Card, values: list[int]) -> Answer:
+    cards = _cards(index, picture, network.after(index, values))
+    cards = (card.key, *(key for key in cards if key != card.key))
+    verb = "follow" if len(cards) != 2 else "follows"
+    number = formatting.count(len(cards) - 1, "card")
+    return Answer(cards, f"{number} {verb} from {card.name or card.title}")
 
 
-def _cards(index: Index, picture: Picture, values: set[int]) -> frozenset[str]:
-    """Return the keys of the cards of some values (nodes of the graph)."""
-    return frozenset(
+def _ways(index: Index, picture: Picture, card: Card, value: int, number: int) -> Answer:
+    found, name = ways(index, value), card.name or card.title
+    if not found.count:
+        cut = _cut(index, picture, card, value, _roots(index, value))
+        return Answer(cut.cards, f"{way_text.summary(found, name)}: {cut.words}")
+    count = len(found.listed)
+    if 0 <= number < count:
+        shown = found.listed[number]
+        text = way_text.way(index, shown, found.seed, LONGEST)
+        size = way_text.amount(shown, found.is_norm)
+        cards = _way_cards(index, picture, card, shown)
+        return Answer(cards, f"Way {number + 1} of {count}: {text}  {size}", count)
+    cards = _cards(index, picture, on_ways(index, value))
+    cards = (card.key, *(key for key in cards if key != card.key))
+    words = "; ".join(filter(None, (way_text.summary(found, name), way_text.equation(found))))
+    return Answer(cards, words, count)
+
+
+def _roots(index: Index, value: int) -> list[int]:
+    return network.roots(index, network.last_pass(index, value))
+
+
+def _way_cards(index: Index, picture: Picture, card: Card, way: Way) -> tuple[str, ...]:
+    """Return the cards of a way in its order; of several ways all that the first op leads to."""
+    if way.count > 1:
+        made = index.op(way.steps[0].op).outputs
+        nodes = set().union(*(on_ways(index, value) for value in made))
+        return (card.key, *_cards(index, picture, nodes))
+    homes = {op: shown.key for shown in picture.cards for op in (*shown.ops, shown.op)}
+    found = {card.key: None}
+    found.update((homes[step.op], None) for step in way.steps if step.op in homes)
+    return tuple(found)
+
+
+def _cards(index: Index, picture: Picture, values: set[int]) -> tuple[str, ...]:
+    """Return the keys of the cards of some values (nodes of the graph), in their order."""
+    return tuple(
         card.key
         for card in picture.cards
-        if any(network.node_of(index, value) in values for value in _values(index, card))
+        if any(network.node_of(index, value) in values for value in values_of(index, card))
     )
 
 
-def _op_cards(picture: Picture, ops: set[int]) -> frozenset[str]:
-    return frozenset(c.key for c in picture.cards if c.op in ops or ops.intersection(c.ops))
+def _op_cards(picture: Picture, ops: set[int]) -> tuple[str, ...]:
+    return tuple(c.key for c in picture.cards if c.op in ops or ops.intersection(c.ops))
 
 
 def _cut(index: Index, picture: Picture, card: Card, value: int, roots: list[int]) -> Answer:
     name = card.name or card.title
     if not index.values[value].requires_grad:
-        return Answer(frozenset({card.key}), f"{name} does not require a gradient")
-    on_way = network.between(index, value, roots)
+        return Answer((card.key,), f"{name} does not require a gradient")
     ops = network.cut(index, value, roots)
-    cards = _op_cards(picture, set(ops)) | {card.key}
-    if roots and not on_way:
-        after = network.after(index, [value])
+    if roots and not network.between(index, value, roots):
+        ends = (index.values[end].op for end in network.dead_ends(index, value))
+        ops = sorted({op for op in ends if op is not None})
         words = f"{name} does not lead to the loss"
-        return Answer(_cards(index, picture, after) | {card.key}, words)
+        if ops:
+            words += (
+                f": it ends at {_places(index, ops)}, which no op uses "
+                "(item(), float() and numpy() leave the graph)"
+            )
+    elif ops:
+        words = f"{name} is cut at {_places(index, ops)}"
+    else:
+        words = f"{name} is cut nowhere" if roots else f"{name} is cut nowhere; no backward has run"
+    cards = _op_cards(picture, set(ops))
     if not ops:
-        return Answer(_cards(index, picture, on_way) | {card.key}, f"{name} is cut nowhere")
-    places = [_place(index, op) for op in ops[:4]]
+        on_way = network.between(index, value, roots) or network.after(index, [value])
+        cards = _cards(index, picture, on_way)
+    return Answer((card.key, *(key for key in cards if key != card.key)), words)
+
+
+def _places(index: Index, ops: list[int]) -> str:
     more = f" and {len(ops) - 4} more" if len(ops) > 4 else ""
-    return Answer(cards, f"{name} is cut at {', '.join(places)}{more}")
+    return ", ".join(_place(index, op) for op in ops[:4]) + more
 
 
 def _place(index: Index, number: int) -> str:
@@ -117,32 +170,34 @@ def _bottlenecks(
     index: Index, picture: Picture, card: Card, value: int, roots: list[int]
 ) -> Answer:
     name = card.name or card.title
-    ends = roots or [n for n in network.after(index, [value]) if not network.uses(index).succ[n]]
+    ends = [root for root in roots if network.between(index, value, [root])]
+    ends = ends or network.dead_ends(index, value)
     chain = network.bottlenecks(index, value, ends[-1]) if ends else []
     if not chain:
-        return Answer(frozenset({card.key}), f"{name} does not lead to the loss")
-    cards = _cards(index, picture, set(chain)) | {card.key}
+        return Answer((card.key,), f"{name} does not lead to the loss")
+    end = "the loss" if roots else _name(index, ends[-1])
+    cards = _cards(index, picture, set(chain))
     number = formatting.count(len(chain), "tensor")
-    return Answer(cards, f"Every way from {name} to the loss passes {number}")
+    return Answer((card.key, *cards), f"Every way from {name} to {end} passes {number}")
+
+
+def _name(index: Index, value: int) -> str:
+    made = index.values[value]
+    return made.name or (made.maker if made.op is None else index.op(made.op).op)
 
 
 def _critical(index: Index, picture: Picture) -> Answer:
     ops = sorted({op for card in picture.cards for op in (*card.ops, card.op) if op is not None})
     times = index.tape.times
-    if not ops or not times:
-        return Answer(frozenset(), "No times were recorded")
-    path = network.critical_path(index, ops)
+    path = network.critical_path(index, ops) if times else []
+    if not path:
+        return Answer((), "No times were recorded")
     spent = sum(times[op] for op in path)
     whole = sum(times[op] for op in ops if op < len(times))
-    words = f"{formatting.count(len(path), 'op')}, {formatting.duration(spent)}"
-    return Answer(_op_cards(picture, set(path)), f"{words} of {formatting.duration(whole)}")
-
-
-def _gradient(index: Index, picture: Picture) -> Answer:
-    cards = frozenset(
-        card.key
-        for card in picture.cards
-        if any(index.values[value].requires_grad for value in _values(index, card))
+    slowest = max(path, key=lambda op: times[op])
+    words = (
+        f"{formatting.count(len(path), 'op')}, {formatting.duration(spent)} of "
+        f"{formatting.duration(whole)}; slowest {_place(index, slowest)}: "
+        f"{formatting.duration(times[slowest])}"
     )
-    hidden = formatting.count(len(picture.cards) - len(cards), "card")
-    return Answer(cards, f"{hidden} without a gradient not shown", hides=True)
+    return Answer(_op_cards(picture, set(path)), words)

@@ -1,8 +1,10 @@
 """Values and their uses as a graph of networkx, and questions to it."""
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from gradscribe.engine.protocol.tape import Accumulation
 from gradscribe.playback.explain import local_derivative
 from gradscribe.playback.tape import operands
 from gradscribe.playback.tape.index import Index
@@ -118,6 +120,12 @@ def cut(index: Index, value: int, ends: Iterable[int]) -> list[int]:
     )
 
 
+def dead_ends(index: Index, value: int) -> list[int]:
+    """Return what was computed from a value, itself included, and used by no op, in order."""
+    graph = uses(index)
+    return sorted(node for node in after(index, [value]) if not graph.succ[node])
+
+
 def critical_path(index: Index, numbers: Iterable[int]) -> list[int]:
     """Return those of some ops, in ascending order, on the way that took longest."""
     import networkx as nx
@@ -140,26 +148,32 @@ def local(index: Index, run: int, use: Use) -> tuple[float | None, float | None]
     Both are None for tensors. Where torch's numbers leave the derivative open (0 came and 0 was
     sent) it is that of the op's formula, and None if there is none.
     """
-    number, place = use
-    op = index.op(number)
+    op = index.op(use[0])
     main = index.execution_in_pass(op.node, run)
     if main is None or len(op.outputs) != 1 or len(main.received) != 1:
         return None, None
     upstream = _scalar(index, main.received[0])
-    shares, edges = [], []
-    for (node, slot), operand in local_derivative.edges_of(index, number).items():
-        execution = index.execution_in_pass(node, run) if operand == place else None
-        for edge in () if execution is None else execution.edges:
-            if index.tape.edges[edge].slot == slot:
-                edges.append(edge)
-                shares.append(_scalar(index, index.tape.edges[edge].gradient))
+    edges = sent_edges(index, run, use)
+    shares = [_scalar(index, index.tape.edges[edge].gradient) for edge in edges]
     sent = [share for share in shares if share is not None]
     if upstream is None or not edges or len(sent) != len(shares):
         return None, None
     formula = local_derivative.local_derivative(index, edges[0]) if len(edges) == 1 else None
     if formula is not None:
         return formula, sum(sent)
-    return (sum(sent) / upstream if upstream else None), sum(sent)
+    is_known = upstream != 0 and math.isfinite(upstream)
+    return (sum(sent) / upstream if is_known else None), sum(sent)
+
+
+def sent_edges(index: Index, run: int, use: Use) -> list[int]:
+    """Return the edges (indices in the tape) along which a pass sent gradients to an operand."""
+    number, place = use
+    found: list[int] = []
+    for (node, slot), operand in local_derivative.edges_of(index, number).items():
+        execution = index.execution_in_pass(node, run) if operand == place else None
+        edges = () if execution is None else execution.edges
+        found += (edge for edge in edges if index.tape.edges[edge].slot == slot)
+    return found
 
 
 def _scalar(index: Index, number: int | None) -> float | None:
@@ -169,26 +183,38 @@ def _scalar(index: Index, number: int | None) -> float | None:
     return float(item) if isinstance(item, int | float) else None
 
 
-def received(index: Index, value: int, run: int) -> float | None:
-    """Return the gradient that a scalar received in a pass; None if it is no scalar."""
+def accumulation(index: Index, value: int, run: int) -> Accumulation | None:
+    """Return what a pass added to the ``.grad`` of a leaf; None if it added nothing."""
+    for _, number in reversed(index.accumulated.get(index.first_version(value), [])):
+        if index.tape.accumulations[number].run == run:
+            return index.tape.accumulations[number]
+    return None
+
+
+def received(index: Index, value: int, run: int) -> int | None:
+    """Return the snapshot of the gradient that a tensor received in a pass; None if unknown."""
     made = index.values[value]
     if made.node is not None:
         execution = index.execution_in_pass(made.node, run)
-        return None if execution is None else _scalar(index, execution.received[made.output_nr])
-    home = index.first_version(value)
-    for _, number in reversed(index.accumulated.get(home, [])):
-        added = index.tape.accumulations[number]
-        if added.run == run:
-            return _scalar(index, added.sent)
-    shares = [_scalar(index, a.snapshot) for a in index.arrivals.get((home, 0), []) if a.run == run]
-    known = [share for share in shares if share is not None]
-    return sum(known) if known and len(known) == len(shares) else None
+        if execution is not None and made.output_nr < len(execution.received):
+            return execution.received[made.output_nr]
+    elif (added := accumulation(index, value, run)) is not None:
+        return added.sent
+    found = arrived(index, value, run)
+    return found[0] if len(found) == 1 else None
 
 
-def seed(index: Index, run: int, root: int) -> float | None:
-    """Return the number that a pass began with at a root."""
+def arrived(index: Index, value: int, run: int) -> list[int]:
+    """Return the snapshots of the shares of the gradient that arrived at a value in a pass."""
+    made = index.values[value]
+    key = (index.first_version(value), 0) if made.node is None else (made.node, made.output_nr)
+    return [arrival.snapshot for arrival in index.arrivals.get(key, []) if arrival.run == run]
+
+
+def seed(index: Index, run: int, root: int) -> int | None:
+    """Return the snapshot that a pass began with at a root; None for the 1 of a scalar."""
     begun = index.tape.passes[run]
     for value, number in zip(begun.roots, begun.seeds, strict=False):
         if value is not None and node_of(index, value) == root and number is not None:
-            return _scalar(index, number)
-    return 1.0
+            return number
+    return None

@@ -27,8 +27,8 @@ Extended = dict[str, object]
 
 FAILED = "failed"
 """Id of the node of the call that raised the program's error."""
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot hold."""
+_ILLEGAL = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot hold, and the one that its readers change."""
 _XSD = {b"nan": b"NaN", b"inf": b"INF", b"-inf": b"-INF", b"True": b"true", b"False": b"false"}
 """Python's spelling -> that of XML Schema."""
 
@@ -40,7 +40,9 @@ def encode(tape: Tape | Index, kind: GraphFormat) -> bytes:
     made = to_networkx(tape)
     if kind == "json":
         data = nx.node_link_data(_plain(made), edges="edges")
-        return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        # Half a surrogate pair, which a name may contain, becomes JSON's own escape of it.
+        return text.encode(errors="backslashreplace")
     _make_legal(made)
     file = io.BytesIO()
     if kind == "gexf":

@@ -104,6 +104,8 @@ class Picture(Struct, frozen=True):
     value_cards: dict[int, str] = {}
     """Value id -> key of the card that shows where it was made."""
     title: str = ""
+    hidden: int = 0
+    """Number of cards left out of it, see `gradient_graph`."""
 
 
 class Rect(Struct, frozen=True, gc=False):

@@ -95,6 +95,18 @@ class CompactTabs(QTabWidget):
             super().setTabText(index, text)
             self._fit_titles()
 
+    def tabInserted(self, index: int) -> None:
+        """Adapt the titles to one more tab; called by Qt."""
+        super().tabInserted(index)
+        self._fit_titles()
+        self._show_current()
+
+    def tabRemoved(self, index: int) -> None:
+        """Adapt the titles to one tab fewer; called by Qt."""
+        super().tabRemoved(index)
+        self._fit_titles()
+        self._show_current()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the padding of the titles."""
         super().resizeEvent(event)

@@ -44,6 +44,8 @@ class CurveChart(CurvePlot):
             self.view, self._fitted, self, is_bounded=True, least=LEAST_STEPS
         )
         self.menu = ChartMenu(self, self.view, self.navigation)
+        self.is_trained = True
+        """True if the run can be trained again from one of its steps."""
         self.stretch: tuple[float, float] | None = None
         """The ends of the brushed stretch."""
         self._measured: list[tuple[PlotCurve, Stretch]] = []
@@ -215,7 +217,7 @@ class CurveChart(CurvePlot):
             Qt.Key.Key_Escape
         )
         self.region.setVisible(self.stretch is not None)
-        self.again.setVisible(self.stretch is not None)
+        self.again.setVisible(self.stretch is not None and self.is_trained)
         words = self._stretch_words()
         self.view.setAccessibleDescription(". ".join(words))
         self.view.viewport().update()
@@ -233,7 +235,7 @@ class CurveChart(CurvePlot):
     def _stretch_words(self) -> list[str]:
         if self.stretch is None:
             return []
-        words = [f"Steps {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
+        words = [f"{self.step_word}s {self.first_step:,} to {math.floor(self.stretch[1]):,}"]
         for _, one in self._measured[:LISTED]:
             factor = "" if math.isnan(one.factor) else f"  ×{one.factor:.2g}"
             numbers = f"mean {formatting.number(one.mean)}  least {formatting.number(one.least)}"
@@ -310,11 +312,11 @@ class CurveChart(CurvePlot):
         made = [MenuEntry("Logarithmic axis", lambda: self.set_log(not self.log), self.log)]
         if self.stretch is not None:
             low, high = self.stretch
-            made += [
-                MenuEntry("Zoom to the stretch", lambda: self.zoom(low, high)),
-                MenuEntry(f"Train again from step {self.first_step:,}", self.retrain),
-                MenuEntry("Drop the stretch", self.drop_stretch),
-            ]
+            made.append(MenuEntry("Zoom to the stretch", lambda: self.zoom(low, high)))
+            if self.is_trained:
+                again = f"Train again from step {self.first_step:,}"
+                made.append(MenuEntry(again, self.retrain))
+            made.append(MenuEntry("Drop the stretch", self.drop_stretch))
         return made
 
     def table(self) -> Iterator[str]:

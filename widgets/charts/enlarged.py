@@ -68,6 +68,7 @@ def enlarge_curves(source: CurveChart) -> ChartWindow:
 
     def copy() -> None:
         chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
+        chart.step_word, chart.is_trained = source.step_word, source.is_trained
         chart.smoothing, chart.position = source.smoothing, source.position
         chart.set_caption(source.caption.said())
         chart.set_curves(source.curves)

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec import structs
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.explain import Explanation, explain, explain_event, explain_start
+from gradscribe.playback.flow.ways import Ways
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.widgets.base.boxes import make_scrollable, vbox
@@ -43,12 +45,21 @@ class Inspector(QScrollArea):
     """Show the op with this index in the shape lab."""
     line_requested = Signal(int)
     """Go to a source line."""
+    tensor_requested = Signal()
+    """Show the tensor of the page in a window of its own."""
+    page_changed = Signal()
+    ways_requested = Signal(int)
+    """Find the ways of a value to the loss."""
+    way_requested = Signal(int)
+    """Show the next (1) or the previous (-1) way alone on the graph."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page = InspectorPage()
         self._queue: list[tuple[str, int, int]] = []
         """Requested checks; the first of them has been sent."""
+        self._is_at_ways = False
+        """True until the ways that the user asked for are found, to be scrolled to."""
         self.setAccessibleName("Inspector")
         self.setMinimumWidth(200)
         body = QWidget(self)
@@ -76,9 +87,13 @@ class Inspector(QScrollArea):
         pane.peek_requested.connect(self._request_peek)
         pane.line_requested.connect(self.line_requested)
         pane.lab_requested.connect(self.lab_requested)
+        pane.tensor_requested.connect(self.tensor_requested)
         pane.side_requested.connect(self.show_side)
         pane.slice_requested.connect(self._choose_slice)
         pane.element_requested.connect(self._choose_element)
+        if isinstance(pane, WaysPane):
+            pane.ways_requested.connect(self.ways_requested)
+            pane.way_requested.connect(self.way_requested)
         self.panes.append(pane)
 
     def set_theme(self, theme: Theme) -> None:
@@ -143,10 +158,24 @@ class Inspector(QScrollArea):
 
     def show_ways(self) -> None:
         """Show the ways from the selection to the loss, and scroll there."""
+        self._is_at_ways = True
         for pane in self.panes:
             if isinstance(pane, WaysPane):
                 pane.open()
-                self.ensureWidgetVisible(pane, 0, 0)
+                self._scroll_to_ways(pane)
+
+    def _scroll_to_ways(self, pane: WaysPane) -> None:
+        # The rows get their heights in the next event.
+        QTimer.singleShot(0, pane, lambda: self.ensureWidgetVisible(pane, 0, 0))
+
+    def set_ways(self, value: int, found: Ways) -> None:
+        """Show the ways that were requested for a value; dropped if it is no longer selected."""
+        for pane in self.panes:
+            if isinstance(pane, WaysPane):
+                pane.set_ways(value, found)
+                if self._is_at_ways:
+                    self._is_at_ways = False
+                    self._scroll_to_ways(pane)
 
     def set_check(self, checked: Checked | Gradchecked) -> None:
         """Show the result of a requested check, and request the next in the queue."""
@@ -238,6 +267,15 @@ class Inspector(QScrollArea):
             pane.setVisible(shown)
             if pane in self._rules:
                 self._rules[pane].setVisible(shown)
+        self.page_changed.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the tensor of the page; called by Qt."""
+        if self._page.value is not None:
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction("Explore the tensor", self.tensor_requested.emit)
+            menu.popup(event.globalPos())
 
 
 def explanation_of(page: InspectorPage) -> Explanation | None:

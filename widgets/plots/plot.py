@@ -97,6 +97,8 @@ class Plot(QWidget):
         self.mouse: QPointF | None = None
         """The place of the mouse on the canvas, as `follow_mouse` noted it; None: elsewhere."""
         self.heading, self.caption = Heading(title), Label("caption")
+        self.is_titled = True
+        """False if a tab or the like already says the title."""
         self.tools = hbox(None, spacing=6)
         self.canvas = make_canvas(self)
         top = hbox(None, margins=(EDGE, 12, 12, 0))
@@ -146,7 +148,7 @@ class Plot(QWidget):
         wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
         left = self.height() - self.heading.heightForWidth(wide) - EDGE
         breaks = self.heading.title_width() > wide and left < least
-        self.heading.setVisible(not breaks)
+        self.heading.setVisible(self.is_titled and not breaks)
         self.canvas.setToolTip(self.accessibleName() if breaks else "")
         left -= self.caption.heightForWidth(max(1, self.width() - 2 * EDGE))
         is_shown = bool(words) and left >= least and not breaks

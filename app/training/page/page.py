@@ -27,6 +27,7 @@ from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.charts.curves import CurveChart, SharedSteps
 from gradscribe.widgets.charts.enlarged import enlarge_curves
 from gradscribe.widgets.charts.plane import PlaneHands, enlarge_plane
+from gradscribe.widgets.charts.spread import SpreadChart
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
@@ -246,8 +247,14 @@ class TrainingPage(QWidget):
         self.flow.is_keyed = self.ratios.is_keyed = True
         self.rate = CurveChart("Learning rate", "", True, self)
         yield
+        self.spread = SpreadChart(self)
+        yield
         self.over_time = ButtonPages(
-            ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate), parent=self
+            ("Gradients", self.flow),
+            ("Updates", self.ratios),
+            ("Rate", self.rate),
+            ("Spread", self.spread.chart),
+            parent=self,
         )
         yield
         self.steps = SharedSteps(self.plots(), self)
@@ -303,13 +310,13 @@ class TrainingPage(QWidget):
 
     def plots(self) -> tuple[CurveChart, ...]:
         """Return the plots over steps."""
-        return (self.loss, self.flow, self.ratios, self.rate)
+        return (self.loss, self.flow, self.ratios, self.rate, self.spread.chart)
 
     def seen(self) -> dict[str, QWidget]:
         """Return the visible views by title."""
         named = [w for entry, w in self.views if entry.place in ("output", "model")] + [self.loss]
         named += [w for entry, w in self.views if entry.place == "numbers"]
-        named += [self.flow, self.ratios, self.rate]
+        named += [self.flow, self.ratios, self.rate, self.spread.chart]
         shown: dict[str, QWidget] = {widget.accessibleName(): widget for widget in named}
         shown |= {"Graph": self.graph, "One step": self.lines, "Runs": self.table}
         shown |= {w.accessibleName(): w for entry, w in self.views if entry.place == "steps"}

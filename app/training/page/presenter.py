@@ -31,6 +31,9 @@ TURN_MS = 12
 """Longest time that the form is filled in one turn of the event loop."""
 REWIND_STEPS = 100
 
+SPREAD_MS = 500
+"""Interval of the quantiles that are collected since the first step."""
+
 
 class TrainPresenter(QObject):
     """Keeps the training page in sync with its session."""
@@ -115,7 +118,6 @@ class TrainPresenter(QObject):
             plot.menu.said.connect(session.said)
         for hands in page.planes:
             hands.menu.said.connect(session.said)
-            hands.navigation.changed.connect(self.want)
         page.view(LossSurface).step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
@@ -145,7 +147,7 @@ class TrainPresenter(QObject):
         if not self._visible or run is None or run.begun is None:
             self._session.controller.watch(())
             return
-        wishes = [ViewRequest("scores", SLOW_MS)]
+        wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
         if run.setup.mistakes:
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():

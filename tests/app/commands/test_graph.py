@@ -1,8 +1,9 @@
 """Questions to the graph, by menu, palette and the context menu of a card."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
 from gradscribe.app.commands import graph
@@ -30,6 +31,7 @@ def asked(settled, qtbot, record):
     def ask(command, name):
         settled.presenter.select_name(name)
         settled.menus.perform_by(command)
+        qtbot.waitUntil(lambda: settled.presenter.is_answered, timeout=20_000)
         focus = settled.graph.focus()
         cards = settled.presenter.picture.cards
         return None if focus is None else {c.name or c.title for c in cards if c.key in focus}
@@ -57,12 +59,61 @@ def test_it_says_where_a_gradient_is_cut(settled, asked):
 
 
 def test_questions_about_the_whole_picture(settled, asked):
-    assert "b" not in asked("graph.gradient", "x")
-    assert asked("graph.critical", "x")
+    path = asked("graph.critical", "x")
+    assert path
+    assert "slowest" in settled.over.key.note.text()
+    assert settled.graph.canvas.drawing.coloring.mode == "time"
     asked("graph.bottlenecks", "y")
     assert "Every way from y to the loss passes" in settled.over.key.note.text()
-    settled.menus.perform_by("graph.all")
+    QTest.keyClick(settled.graph, Qt.Key.Key_Escape)
     assert settled.graph.focus() is None
+    assert settled.graph.canvas.drawing.coloring is None
+
+
+def test_what_has_no_gradient_is_left_out_and_comes_back_as_it_was(settled, asked):
+    def boxes():
+        return dict(settled.graph.stage().boxes)
+
+    asked("graph.all", "x")
+    before = boxes()
+    asked("graph.gradient", "x")
+    names = {card.name for card in settled.presenter.picture.cards}
+    assert names == {"x", "y", "a", "d", "loss"}
+    assert settled.over.key.note.text() == "1 card without a gradient left out"
+    assert boxes().keys() < before.keys()
+    assert _area(boxes()) < _area(before)
+    QTest.keyClick(settled.graph, Qt.Key.Key_Escape)
+    assert boxes() == before
+    assert settled.over.key.isHidden()
+
+
+def test_ways_light_up_one_after_the_other(settled, asked, qtbot):
+    seen = []
+    settled.presenter.questions.changed.connect(lambda: seen.append(settled.graph.focus()))
+    assert asked("graph.ways", "x") == {"x", "a", "d", "loss"}
+    lit = [len(cards) for cards in seen]
+    assert lit == sorted(lit)
+    assert len(set(lit)) == 4
+    assert settled.over.key.note.text() == "2 ways from x to the loss; 18 + 6 = 24"
+    first = asked("graph.next_way", "x")
+    assert first == {"x", "a", "d", "loss"}
+    assert settled.over.key.note.text() == "Way 1 of 2: mul 3 · add 1 · mul 6  = 18"
+    assert asked("graph.next_way", "x") == {"x", "d", "loss"}
+    assert asked("graph.next_way", "x") == {"x", "a", "d", "loss"}
+    pane = next(p for p in settled.inspector.panes if type(p).__name__ == "WaysPane")
+    pane.back_button.click()
+    qtbot.waitUntil(lambda: settled.presenter.is_answered)
+    assert settled.over.key.note.text().startswith("Way 2 of 2")
+
+
+def test_the_answer_about_a_replaced_program_is_dropped(settled, asked, qtbot, record):
+    settled.presenter.select_name("x")
+    settled.menus.perform_by("graph.ways")
+    other = "u = torch.ones(2)\nv = u * 2\n"
+    settled.session.load(Doc(source=other, saved=other), tape=record(other))
+    qtbot.waitUntil(lambda: settled.presenter.is_answered and settled.presenter.is_drawn)
+    assert settled.graph.focus() is None
+    assert settled.over.key.isHidden()
 
 
 def test_ways_add_up_in_the_inspector(settled, asked):
@@ -91,10 +142,12 @@ def test_the_menu_of_a_card_has_the_questions(settled, asked, qtbot):
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
     titles = [action.text() for action in menu.actions()]
-    assert titles[:3] == ["Ways to the loss", "What leads here", "What follows"]
+    assert titles[:2] == ["Ways to the loss", "Next way to the loss"]
+    assert titles[2:4] == ["What leads here", "What follows"]
     assert len(titles) == len(graph.CARD_MENU)
-    menu.actions()[1].trigger()
+    menu.actions()[2].trigger()
     menu.close()
+    qtbot.waitUntil(lambda: settled.presenter.is_answered)
     assert key in settled.graph.focus()
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint(), Qt.NoModifier)
     QApplication.sendEvent(settled.graph, event)
@@ -112,6 +165,13 @@ def test_faded_cards_are_painted_paler(settled, asked):
     at = settled.graph.camera().box_to_view(stage.boxes[key]).toAlignedRect()
     after = settled.graph.grab().toImage()
     assert _darkness(after.copy(at)) < _darkness(before.copy(at)) / 2
+
+
+def _area(boxes):
+    whole = QRectF()
+    for box in boxes.values():
+        whole |= box
+    return whole.width() * whole.height()
 
 
 def _darkness(image):

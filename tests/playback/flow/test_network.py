@@ -1,5 +1,9 @@
 """Questions to the graph of a run."""
 
+import random
+
+import networkx as nx
+
 from gradscribe.engine.run.run import record
 from gradscribe.playback.flow import network
 from gradscribe.playback.tape.index import index_of
@@ -74,3 +78,22 @@ def test_an_updated_leaf_is_one_node():
     )
     versions = [v.id for v in index.tape.values if v.name == "w"]
     assert len({network.node_of(index, version) for version in versions}) == 1
+
+
+def test_before_and_after_are_ancestors_and_descendants_in_random_programs():
+    rng = random.Random(5)
+    for _ in range(20):
+        names, lines = ["v0", "v1"], ["v0 = param(1.0)", "v1 = param(0.5)"]
+        for number in range(2, 30):
+            a, b = rng.choice(names), rng.choice(names)
+            form = rng.choice(("{a} * {b}", "{a} + {b}", "{a}.detach()", "{a}.sin()"))
+            lines.append(f"v{number} = {form.format(a=a, b=b)}")
+            names.append(f"v{number}")
+        index, _ = asked("\n".join(lines))
+        plain = nx.DiGraph()
+        plain.add_nodes_from(value.id for value in index.tape.values)
+        for op in index.tape.ops:
+            plain.add_edges_from((a, b) for a in op.inputs for b in op.outputs)
+        for value in plain:
+            assert network.before(index, [value]) == nx.ancestors(plain, value) | {value}
+            assert network.after(index, [value]) == nx.descendants(plain, value) | {value}

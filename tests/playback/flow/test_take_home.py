@@ -161,6 +161,33 @@ def test_characters_that_xml_lacks_do_no_harm(kind):
     assert any("<&é" in known.get("module", "") for _, known in again.nodes(data=True))
 
 
+@pytest.mark.parametrize("kind", ["graphml", "gexf", "json"])
+def test_names_of_any_characters_can_be_read_again(kind):
+    tape = record(
+        "net = nn.Sequential()\n"
+        "net.add_module('a\\x00\\r\\ud800\\x1b\\n\\t\"<&é😀', nn.Linear(1, 1))\n"
+        "y = net(torch.ones(1, 1))"
+    )
+    again = read(kind, take_home.encode(tape, kind))
+    lost = "\N{REPLACEMENT CHARACTER}"
+    xml = f'net.a{lost * 4}\n\t"<&é😀'
+    module = 'net.a\x00\r\ud800\x1b\n\t"<&é😀' if kind == "json" else xml
+    assert module in {known.get("module") for _, known in again.nodes(data=True)}
+
+
+@pytest.mark.parametrize("kind", ["graphml", "gexf"])
+def test_the_smallest_and_the_largest_number_survive(kind):
+    numbers = (5e-324, 1.7976931348623157e308, -0.0, math.inf, -math.inf)
+    lines = (
+        f"v{at} = torch.tensor(float('{x}'), dtype=torch.float64).clone()"
+        for at, x in enumerate(numbers)
+    )
+    again = by_name(read(kind, take_home.encode(record("\n".join(lines)), kind)))
+    values = [again[f"v{at}"]["value"] for at in range(len(numbers))]
+    assert values == list(numbers)
+    assert math.copysign(1.0, values[2]) == -1.0
+
+
 def test_infinities_survive_graphml():
     again = by_name(read("graphml", take_home.encode(record(ODD), "graphml")))
     assert math.isnan(again["b"]["value"])

@@ -109,17 +109,92 @@ def test_a_million_ways_are_counted_and_the_largest_listed():
     assert found.gradient == pytest.approx(1.5**20)
 
 
-def test_very_many_uses_are_counted_only():
+def test_the_largest_of_very_many_ways_are_listed():
     lines = ["x = param(0.5)", "a = x", *["a = a + a * 0.5"] * 1000, "a.backward()"]
     found, _ = of("\n".join(lines), "x")
     assert found.count == 2**1000
-    assert found.listed == ()
+    assert [way.product for way in found.listed] == [1.0] + [0.5] * 4
 
 
-def test_ways_of_tensors_have_no_product():
-    found, _ = of("w = torch.ones(3, requires_grad=True)\n(w * w).sum().backward()", "w")
+TENSORS = {
+    "twice the same": "w = leaf(3)\n(w * w).sum().backward()",
+    "broadcast": "w = leaf(1, 3)\nb = leaf(4, 1)\n((w + b) * w).sin().sum().backward()",
+    "scalar of tensors": "w = leaf()\nx = torch.arange(4.0)\n((w * x).exp() + w).sum().backward()",
+    "view": "w = leaf(2, 3)\nv = w.view(6)\n(v.sum() * w.T.pow(2).mean()).backward()",
+    "in place": "w = leaf(3)\na = w * 2\na.add_(w).mul_(3)\na.pow(2).sum().backward()",
+    "layer": "w = leaf(5, 2)\n((torch.ones(4, 2) @ w.T).relu() ** 2 + w.sum()).mean().backward()",
+    "parts": "w = leaf(4, 2)\na, b = w.chunk(2)\n((a * b).sum() + (w * 3).mean()).backward()",
+}
+
+
+@pytest.mark.parametrize("source", TENSORS.values(), ids=TENSORS)
+def test_what_comes_back_along_the_uses_of_a_tensor_adds_up_to_the_gradient(source):
+    source = source.replace("leaf(", "torch.randn(").replace("randn()", "randn(())")
+    first, rest = source.split("\n", 1)
+    source = f"torch.manual_seed(3)\n{first}.requires_grad_()\n{rest}"
+    scope = {"torch": torch}
+    exec(source, scope)
+    found, _ = of(source, "w")
+    assert found.difference is not None
+    assert found.difference < 1e-6
+    assert found.gradient == pytest.approx(float(scope["w"].grad.norm()), rel=1e-5)
+    assert all(way.share is not None for way in found.listed)
+
+
+def test_the_share_of_each_way_is_its_own_vector_jacobian_product():
+    source = "w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+    source += "((w * 2).sin() + w.exp()).sum().backward()"
+    found, index = of(source, "w")
+    w = torch.tensor([1.0, 2.0, 3.0])
+    alone = {"mul": (2 * (2 * w).cos()).norm(), "exp": w.exp().norm()}
+    shares = {index.op(way.steps[0].op).op: way.share for way in found.listed}
+    assert shares == {op: pytest.approx(float(norm), rel=1e-6) for op, norm in alone.items()}
+    assert [way.count for way in found.listed] == [1, 1]
+
+
+def test_ways_that_begin_with_the_same_use_share_what_came_back_there():
+    source = (
+        "w = torch.ones(3, requires_grad=True)\na = w * 2\n(a.sin() + a.cos() + w).sum().backward()"
+    )
+    found, _ = of(source, "w")
+    assert (found.count, [way.count for way in found.listed]) == (3, [2, 1])
+    assert found.all_listed
+
+
+def test_the_same_scalar_twice_is_two_ways():
+    found, _ = of("x = param(3.0)\ny = x * x\ny.backward()", "x")
+    assert [way.product for way in found.listed] == [3.0, 3.0]
+    assert found.total == 6.0
+
+
+def test_an_open_local_derivative_leaves_the_product_open():
+    # What arrives at v is 1 - 1 = 0, of which torch sends 0 back, along both ways.
+    source = (
+        "class Twice(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, a):\n        return a * 2\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g * 2\n"
+        "x = torch.tensor(3.0, requires_grad=True)\nv = Twice.apply(x)\n"
+        "(v * 1 - v * 1).backward()"
+    )
+    found, _ = of(source, "x")
     assert found.count == 2
-    assert [way.product for way in found.listed] == [None, None]
+    assert found.gradient == 0.0
+    assert [way.product for way in found.listed] in ([2.0, -2.0], [None, None])
+
+
+def test_a_local_derivative_that_is_infinite_is_found():
+    found, _ = of("x = torch.tensor(0.0, requires_grad=True)\n(x.sqrt() * 2).backward()", "x")
+    assert found.gradient == math.inf
+    assert found.listed[0].product == math.inf
+
+
+def test_an_earlier_gradient_is_told_apart():
+    found, _ = of("x = param(3.0)\n(x * 2).backward()\n(x * x).backward()", "x")
+    assert (found.destination, found.before, found.gradient) == ("added", 2.0, 6.0)
+    found, _ = of("x = param(3.0)\na = x * 2\na.backward()", "a")
+    assert found.destination == "unstored"
+    found, _ = of("x = param(3.0)\ntorch.autograd.grad(x * x, x)", "x")
+    assert (found.destination, found.gradient) == ("returned", 6.0)
 
 
 def test_a_seed_is_a_factor():

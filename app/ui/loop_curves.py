@@ -1,0 +1,160 @@
+"""Curves of the scalars that the program's loop computes: the tab, its offer, its playback."""
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QPushButton, QTabWidget, QWidget
+
+from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.session import Session
+from gradscribe.app.ui.theming import Theming
+from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.tape.loop_scalars import LEAST_ROUNDS, ScalarSeries, find_loop_scalars
+from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.time_slices import TimeSlices
+from gradscribe.widgets.charts import preload
+
+if TYPE_CHECKING:
+    from gradscribe.widgets.charts.loop_chart import LoopChart
+
+TURN_MS = 8
+MOST_CHARACTERS = 10
+"""Most characters of a name that the button says."""
+JOIN_S = 0.004
+"""Longest wait for the import of the chart in one turn."""
+TITLE = "Curves"
+NONE = (
+    f"No curve: no line of this program computes a single number in {LEAST_ROUNDS} rounds or more. "
+    "A loss that a loop computes is drawn here, round by round."
+)
+
+
+class LoopCurves(QObject):
+    """Find the series of each tape, offer their curves, and connect the chart to the playback."""
+
+    said = Signal(str)
+
+    def __init__(
+        self, session: Session, clock: PlaybackClock, look: Theming, tabs: QTabWidget
+    ) -> None:
+        super().__init__(tabs)
+        self._session, self._clock, self._look, self._tabs = session, clock, look, tabs
+        self.series: tuple[ScalarSeries, ...] = ()
+        self.chart: LoopChart | None = None
+        """Made when its tab is first shown."""
+        self.offer = QPushButton()
+        self.offer.setProperty("crumb", True)
+        self.offer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.offer.hide()
+        self.offer.clicked.connect(self.show)
+        self.words = Label("caption", NONE)
+        self.page = QWidget(tabs)
+        self.words.setContentsMargins(12, 10, 12, 8)
+        self._rows = vbox(self.page, self.words)
+        self._rows.setAlignment(self.words, Qt.AlignmentFlag.AlignTop)
+        self.page.hide()
+        self._same = False
+        """True if the tape is of the same document as the one before."""
+        self._importing: threading.Thread | None = None
+        self._finding = TimeSlices(TURN_MS, self)
+        self._making = TimeSlices(TURN_MS, self)
+        session.begun.connect(self._begin)
+        session.tape_changed.connect(self._find)
+        session.moved.connect(self._follow)
+        tabs.currentChanged.connect(self._turn)
+
+    @property
+    def is_busy(self) -> bool:
+        """True while the series of the latest tape are being found."""
+        return self._finding.busy
+
+    def show(self) -> None:
+        """Bring the curves to the front, with the keyboard in the chart."""
+        self._add_tab()
+        self._tabs.setCurrentWidget(self.page)
+        self._turn()
+        if self.chart is not None:
+            self.chart.chart.view.setFocus()
+
+    def close(self) -> None:
+        """Stop all work."""
+        self._finding.stop()
+        self._making.stop()
+
+    def _begin(self) -> None:
+        self._same = False
+
+    def _add_tab(self) -> None:
+        # Only once there is something to say: the other tabs need the space of a narrow column.
+        if self._tabs.indexOf(self.page) < 0:
+            self._tabs.addTab(self.page, TITLE)
+
+    # The series
+
+    def _find(self) -> None:
+        self._finding.run(self._found())
+
+    def _found(self) -> Iterator[None]:
+        result = self._session.result
+        series = yield from find_loop_scalars(index_of(result.tape), result.source)
+        self.series = series
+        self.offer.setVisible(bool(series))
+        if series:
+            self._add_tab()
+            first = series[0]
+            short = len(first.name) <= MOST_CHARACTERS
+            self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
+            self.offer.setToolTip(
+                f"Show {first.name} of line {first.line} over {len(first.numbers):,} rounds"
+            )
+            if self._importing is None:
+                self._importing = preload.start()
+        elif self._tabs.currentWidget() is not self.page and self._tabs.indexOf(self.page) >= 0:
+            self._tabs.removeTab(self._tabs.indexOf(self.page))
+        self.words.say(NONE if not series else "The chart is being made…")
+        self._fill()
+        self._same = True
+        self._turn()
+
+    def _fill(self) -> None:
+        if self.chart is not None:
+            self.words.setVisible(not self.series)
+            self.chart.setVisible(bool(self.series))
+            self.chart.set_series(self.series, self._session.result.tape.truncated, self._same)
+            self.chart.set_position(self._session.view.position)
+
+    # The chart
+
+    def _turn(self) -> None:
+        """Make the chart once its tab is shown and there is something to draw."""
+        shown = self._tabs.currentWidget() is self.page
+        if shown and self.series and self.chart is None and not self._making.busy:
+            self._making.run(self._make())
+        elif shown:
+            self._follow()
+
+    def _make(self) -> Iterator[None]:
+        importing = self._importing or preload.start()
+        while importing.is_alive():
+            importing.join(JOIN_S)
+            yield
+        # Not at the top of the file: pyqtgraph is imported only for a program with such a loop.
+        from gradscribe.widgets.charts.loop_chart import LoopChart
+
+        yield
+        chart = LoopChart(self.page)
+        self._rows.insertWidget(0, chart, 1)
+        self._look.add(chart)
+        chart.position_picked.connect(self._clock.seek)
+        chart.said.connect(self.said)
+        self.chart = chart
+        same, self._same = self._same, False
+        self._fill()
+        self._same = same
+
+    def _follow(self) -> None:
+        if self.chart is not None and self._tabs.currentWidget() is self.page:
+            self.chart.set_position(self._session.view.position)

@@ -1,0 +1,264 @@
+"""Chart of the scalars that a program's loop computes, over the loop's rounds."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+
+from gradscribe.playback.tape.loop_scalars import (
+    MOST_SERIES,
+    ScalarSeries,
+    common_rounds,
+)
+from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.theme import Theme, faded
+from gradscribe.widgets.charts.curves import CurveChart
+from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
+from gradscribe.widgets.plots.step_series import StepSeries
+from gradscribe.widgets.plots.views.curve_plot import PlotCurve
+
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (6, 2, 2, 2), (9, 3), (3, 5))
+"""Dashes of the curves, so that colour is not the only sign."""
+LEAST_HEIGHT = 190
+"""Pixels below which the numbers are said in the tooltip; scaled with the text size."""
+EDGE, SPACING = 12, 4
+"""Pixels beside the chips, and between them."""
+MOST_CHARACTERS = 18
+"""Most characters on a chip; a long name is cut in its middle, as its ends differ."""
+SAMPLE, SCALE = (16, 8), 2
+"""Width and height of the piece of a curve on its chip, and pixels of each."""
+PALE = 0.4
+"""Opacity of the curves of the previous run."""
+
+
+class LoopChart(QWidget):
+    """Curves of scalars over rounds; a click or a drag of the position line moves the playback."""
+
+    position_picked = Signal(int)
+    """Carries the position of the tape right after the picked round's number was computed."""
+
+    said = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.series: tuple[ScalarSeries, ...] = ()
+        self._note = ""
+        self._position = 0
+        self._chosen: dict[str, bool] = {}
+        """Name -> shown, as the user chose; it outlives a run."""
+        self._drawn: dict[str, StepSeries] = {}
+        self._previous: dict[str, StepSeries] = {}
+        self.chart = CurveChart("Loop curves", "", parent=self)
+        self.chart.step_word, self.chart.is_trained = "Round", False
+        self.chart.is_titled = False
+        self.chart.heading.hide()
+        self.enlarged: ChartWindow | None = None
+        self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
+        for chip in self.chips:
+            chip.setProperty("crumb", True)
+            chip.setCheckable(True)
+            chip.setMinimumWidth(1)  # its column may be narrower; then it is hidden
+            chip.hide()
+            chip.clicked.connect(self._choose)
+        self.more = QPushButton("More", self)
+        self.more.setProperty("crumb", True)
+        self.more.setToolTip("Choose among all curves")
+        self.more.setAccessibleName("All curves")
+        self.more.hide()
+        self.more.clicked.connect(self._open_more)
+        self.words = Label("caption")
+        self.words.setContentsMargins(EDGE, 0, EDGE, 6)
+        choice = hbox(
+            None, *self.chips, self.more, STRETCH, margins=(EDGE, 4, EDGE, 0), spacing=SPACING
+        )
+        vbox(self, choice, (self.chart, 1), self.words, margins=(0, 0, 0, 0), spacing=0)
+        self.chart.step_picked.connect(self._pick)
+        self.chart.menu.enlarged.connect(self._enlarge)
+        self.chart.menu.said.connect(self.said)
+
+    # The curves
+
+    def set_series(self, series: Sequence[ScalarSeries], note: str, again: bool) -> None:
+        """Show these series, the likeliest loss first.
+
+        ``note`` is said below the curves. With ``again``, they are of another run of the same
+        document, and the curves so far stay, pale.
+        """
+        self._previous = self._drawn if again else {}
+        if not again:
+            self._chosen = {}
+        self.series, self._note = tuple(series), note
+        self._list()
+
+    def shown(self) -> list[ScalarSeries]:
+        """Return the series that are chosen, in the order of the choice."""
+        return [one for place, one in enumerate(self.series) if self._is_shown(place, one)]
+
+    def _is_shown(self, place: int, one: ScalarSeries) -> bool:
+        usual = place == 0 or "loss" in one.name.lower()
+        return self._chosen.get(self._name(one), usual)
+
+    def _name(self, one: ScalarSeries) -> str:
+        alike = [other for other in self.series if other.name == one.name]
+        return one.name if len(alike) == 1 else f"{one.name}, line {one.line}"
+
+    def _choose(self) -> None:
+        for chip, one in zip(self.chips, self.series, strict=False):
+            if chip.isChecked() != self._is_shown(self.series.index(one), one):
+                self._chosen[self._name(one)] = chip.isChecked()
+        self._list()
+
+    def _list(self) -> None:
+        """Fill chips and chart."""
+        shown, reference = self.shown(), self.reference()
+        self._drawn = {}
+        old: list[PlotCurve] = []
+        new: list[PlotCurve] = []
+        for place, chip in enumerate(self.chips):
+            if place >= len(self.series):
+                chip.hide()
+                continue
+            one = self.series[place]
+            name = self._name(one)
+            chip.setText(_elided(name))
+            chip.setAccessibleName(name)
+            chip.setChecked(one in shown)
+            chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} rounds, {one.dtype}")
+            color, dashes = self._color(place), DASHES[place]
+            chip.setIcon(_sample(color, dashes))
+            if one not in shown or reference is None:
+                continue
+            curve = self._drawn[name] = StepSeries()
+            curve.extend(common_rounds(reference, one), one.numbers)
+            if name in self._previous:
+                before = self._previous[name]
+                pale = faded(color, PALE)
+                old.append(PlotCurve(f"{name}, run before", before, pale, dashes, width=1.2))
+            new.append(PlotCurve(name, curve, color, dashes))
+        self._fit_chips()
+        self.chart.placeholder = "Choose a curve above" if self.series else self._note
+        self.chart.setAccessibleName(f"Curves over rounds: {', '.join(c.name for c in new)}")
+        self.chart.set_curves([*old, *reversed(new)])
+        self.set_position(self._position)
+
+    def _color(self, place: int) -> QColor:
+        theme = self.theme
+        colors = (theme.forward, theme.data, theme.parameter, theme.module, theme.constant)
+        return (*colors, theme.ink2)[place]
+
+    def reference(self) -> ScalarSeries | None:
+        """Return the shown series whose rounds the axis counts: that with the most."""
+        return max(self.shown(), key=lambda one: len(one.numbers), default=None)
+
+    # The position
+
+    def set_position(self, position: int) -> None:
+        """Mark the round that the playback is in, and write its exact numbers."""
+        self._position = position
+        reference = self.reference()
+        at = reference.rounds_at(position) if reference is not None else 0
+        self.chart.position = float(at) if at else None
+        self.words.say(" · ".join(filter(None, (self._numbers(position), *self._troubles()))))
+        self.setAccessibleDescription(self.words.said())
+        self._fit_words()
+
+    def _numbers(self, position: int) -> str:
+        parts = []
+        for one in self.shown():
+            at = one.rounds_at(position)
+            if at:
+                parts.append(f"{self._name(one)} = {one.exact(at)} in round {at:,}")
+        return ", ".join(parts) or ("Click a round to go to it" if self.shown() else "")
+
+    def _troubles(self) -> list[str]:
+        found = []
+        for one in self.shown():
+            bad = one.first_bad
+            if bad:
+                kind = "NaN" if math.isnan(one.numbers[bad - 1]) else "infinite"
+                found.append(f"{self._name(one)} is {kind} first in round {bad:,}")
+        return [*found, self._note] if self.series else []
+
+    def _pick(self, step: int) -> None:
+        reference = self.reference()
+        if reference is not None:
+            self.position_picked.emit(reference.position_of(step))
+
+    def _enlarge(self) -> None:
+        self.enlarged = enlarge_curves(self.chart)
+        self.enlarged.show()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave a low pane to the curves: the words go to the tooltip; called by Qt."""
+        super().resizeEvent(happened)
+        self._fit_chips()
+        self._fit_words()
+
+    def _fit_chips(self) -> None:
+        """Show as many chips as fit whole; the button after them lists all."""
+        chips = self.chips[: len(self.series)]
+        wide = [chip.sizeHint().width() + SPACING for chip in chips]
+        free = self.width() - 2 * EDGE
+        crowded = sum(wide) > free
+        free -= self.more.sizeHint().width() if crowded else 0
+        for place, chip in enumerate(chips):
+            # The first stays, so that the keyboard has somewhere to go.
+            chip.setVisible(place == 0 or sum(wide[: place + 1]) <= free)
+        self.more.setVisible(crowded)
+
+    def all_curves(self) -> QMenu:
+        """Return a menu of all curves, each with its choice."""
+        menu = QMenu(self)
+        for chip, one in zip(self.chips, self.series, strict=False):
+            name = self._name(one).replace("&", "&&")
+            action = menu.addAction(chip.icon(), name, chip.click)
+            action.setCheckable(True)
+            action.setChecked(chip.isChecked())
+        return menu
+
+    def _open_more(self) -> None:
+        menu = self.all_curves()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
+
+    def _fit_words(self) -> None:
+        low = self.height() < LEAST_HEIGHT * self.theme.scale
+        self.words.setVisible(not low and bool(self.words.said()))
+        self.chart.setToolTip(self.words.said() if low else "")
+        # The chips tell the curves apart where there is no space for a legend.
+        keyed = len(self._drawn) > 1 and not low
+        if keyed != self.chart.is_keyed:
+            self.chart.is_keyed = keyed
+            self.chart.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.theme = theme
+        self.chart.set_theme(theme)
+        self._list()
+
+
+def _elided(name: str) -> str:
+    name = name.replace("&", "&&")
+    half = MOST_CHARACTERS // 2
+    return name if len(name) <= MOST_CHARACTERS else f"{name[:half]}…{name[1 - half :]}"
+
+
+def _sample(color: QColor, dashes: tuple[float, ...]) -> QIcon:
+    """Return a short piece of a curve."""
+    wide, high = SAMPLE
+    drawn = QPixmap(SCALE * wide, SCALE * high)
+    drawn.setDevicePixelRatio(SCALE)
+    drawn.fill(Qt.GlobalColor.transparent)
+    pen = QPen(color, 2.5)
+    if dashes:
+        pen.setDashPattern([dash / 2.5 for dash in dashes])
+    painter = QPainter(drawn)
+    painter.setPen(pen)
+    painter.drawLine(0, high // 2, wide, high // 2)
+    painter.end()
+    return QIcon(drawn)
