@@ -116,6 +116,8 @@ class PlaneHands(QObject):
         view.keyed.connect(self._press)
         view.viewport().installEventFilter(self)
         self.navigation.changed.connect(self._navigate)
+        # Not while painting: the button would be in a picture of the chart as it was.
+        view.refreshed.connect(self._offer_to_follow)
 
     # The chart of the menu
 
@@ -149,6 +151,10 @@ class PlaneHands(QObject):
     def _navigate(self) -> None:
         self.plot.sight = self.navigation.x, self.navigation.y
         self.plot.refresh()
+
+    def _offer_to_follow(self) -> None:
+        has_any = self.plot.fitted(None) is not None
+        self.follow.setVisible(has_any and not self.navigation.is_following)
 
     def zoom_to_region(self) -> None:
         """Show only the brushed region."""
@@ -234,7 +240,6 @@ class PlaneHands(QObject):
         has_any = self.plot.fitted(None) is not None
         self.view.box.setVisible(has_any)
         frame = self.plot.drawn_axes.area
-        self.follow.setVisible(has_any and not self.navigation.is_following)
         if has_any:
             self.view.place(frame)
             self.follow.adjustSize()

@@ -109,6 +109,7 @@ def test_what_grows_is_followed_until_a_hand_moves_it(hand, grid):
     assert hand.ends() == before
     hand.hands.follow.click()
     assert hand.ends() == (-8, 8, -8, 8)
+    assert not hand.hands.follow.isVisible(), "before anything is painted"
 
 
 def test_shift_and_drag_brush_a_region(hand, grid):
