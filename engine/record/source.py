@@ -42,6 +42,8 @@ class SyntaxIndex:
         self.targets: dict[Span, tuple[str, ...]] = {}
         self.expressions: dict[Span, ast.expr] = {}
         self.bound_at: dict[str, Span] = {}
+        self.passing: set[str] = set()
+        """Targets of loops and comprehensions: each is another thing's name in turn."""
         self.imported = set(_GIVEN)
         """Names of modules and of objects imported from them, not of tensors."""
         try:
@@ -61,6 +63,9 @@ class SyntaxIndex:
             self.targets[_span(node)] = (_name(node.target),)
         elif isinstance(node, ast.BinOp | ast.Attribute | ast.Call):
             self.expressions[_span(node)] = node
+        elif isinstance(node, ast.For | ast.comprehension):
+            inner = ast.walk(node.target)
+            self.passing.update(name.id for name in inner if isinstance(name, ast.Name))
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self.imported |= {n.asname or n.name.partition(".")[0] for n in node.names}
 
