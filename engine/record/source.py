@@ -113,8 +113,8 @@ class Source:
         """Return the nearest place in the user's text up the stack, and torch's activity there.
 
         The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        constructor of a torch module, ``plotting`` inside Matplotlib, else empty. ``thread`` is the calling thread's state: the
-        search ends at its innermost module call, whose place is known.
+        constructor of a torch module, ``plotting`` inside Matplotlib, else empty. ``thread`` is the
+        calling thread's state: the search ends at its innermost module call, whose place is known.
         """
         doing, kinds = "", self._kinds
         inner = thread.calls[-1] if thread is not None and thread.calls else None

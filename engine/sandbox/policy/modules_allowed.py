@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import torch
 
-from gradscribe.engine.sandbox.policy import plot_modules, safe_variants
+from gradscribe.engine.sandbox.policy import plots, safe_variants
 
 Maker = Callable[[], Mapping[str, object]]
 
@@ -180,7 +180,8 @@ MODULES: dict[str, Maker] = dict(
         _std("contextlib", "AbstractContextManager ExitStack contextmanager nullcontext suppress"),
         _std("copy", "copy", deepcopy=safe_variants.deepcopy),
         ("dataclasses", lambda: safe_variants.DATACLASSES),
-        *plot_modules.modules(_numpy).items(),
+        ("matplotlib", plots.package_names),
+        ("matplotlib.pyplot", plots.pyplot_names),
         _std("datetime", "date datetime time timedelta timezone UTC MINYEAR MAXYEAR"),
         _std("decimal", "Decimal getcontext localcontext ROUND_HALF_UP ROUND_HALF_EVEN"),
         _std("fractions", "Fraction"),

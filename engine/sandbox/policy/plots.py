@@ -41,8 +41,7 @@ METHODS = FUNCTIONS | frozenset(
     "set_zlim set_zticks mouse_init errorbar3D text2D text3D cla clear has_data axes lines "
     "patches texts collections images spines xaxis yaxis zaxis legend_ figure transAxes "
     "transData title ax cbar children markerline stemlines baseline values keys items "
-    "colorbar append_axes new_vertical new_horizontal norm cmap vmin vmax legend_elements "
-    "changed update_datalim number".split()
+    "colorbar norm cmap vmin vmax legend_elements changed update_datalim number".split()
 )
 """Attributes that a handle has, next to those that begin with ``set_`` and ``get_``."""
 _NEVER = frozenset(
@@ -78,11 +77,11 @@ class Handle:
         found = getattr(_REAL[self], name)
         if name == "savefig":
             return lambda file, **words: _save(found, file, words)
-        return wrapped_call(found) if callable(found) and not _is_plot(found) else given(found)
+        return _wrapped_call(found) if callable(found) and not _is_plot(found) else given(found)
 
     def __call__(self, *args: object, **words: object) -> object:
         """Return the colours that a colour map gives to numbers."""
-        return wrapped_call(_REAL[self])(*args, **words)
+        return _wrapped_call(_REAL[self])(*args, **words)
 
     def __len__(self) -> int:
         return len(_REAL[self])
@@ -109,9 +108,7 @@ def _is_plot(thing: object) -> bool:
     return type(thing).__module__ == "matplotlib.colors"
 
 
-def wrapped_call(function: Callable[..., Any]) -> Callable[..., object]:
-    """Return a function of Matplotlib's that takes and gives what a program may have."""
-
+def _wrapped_call(function: Callable[..., Any]) -> Callable[..., object]:
     def call(*args: object, **words: object) -> object:
         return given(function(*map(taken, args), **_words(words, DEPTH)))
 
@@ -140,9 +137,7 @@ def taken(value: object, depth: int = DEPTH) -> object:
         return _REAL[value]  # type: ignore[index]
     if isinstance(value, torch.Tensor):
         return _array(np.array(value))
-    if isinstance(value, np.generic) and kind.__module__ == "numpy" and value.dtype != object:
-        return value
-    if isinstance(value, np.ndarray) and kind.__module__ == "numpy":
+    if isinstance(value, np.ndarray | np.generic) and kind.__module__ == "numpy":
         return _array(np.asarray(value))
     if depth and kind in (list, tuple):
         parts = [taken(item, depth - 1) for item in value]  # type: ignore[attr-defined]
@@ -270,7 +265,7 @@ def _savefig(name: object, **words: object) -> None:
 def _later(name: str) -> Callable[..., object]:
     def call(*args: object, **words: object) -> object:
         pyplot = importlib.import_module("matplotlib.pyplot")
-        return wrapped_call(getattr(pyplot, name))(*args, **words)
+        return _wrapped_call(getattr(pyplot, name))(*args, **words)
 
     call.__name__ = name
     return call
