@@ -49,14 +49,15 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     written: list[tuple[torch.Tensor, int | None]] = []
     changes: list[Change] = []
     with torch._C.DisableTorchFunction():
-        # The target of a loop is the name of its last element only.
+        # The target of a loop is the name of its last element only: of a module that has another
+        # name it is none.
         passing = recorder.source.syntax.passing
         lasting = {name: thing for name, thing in namespace.items() if name not in passing}
         named = _named_tensors(lasting)
         named += _in_containers(recorder, lasting, named)
         seen = {id(t) for _, t in named}
         rest = {name: thing for name, thing in namespace.items() if name in passing}
-        named += [(name, t) for name, t in _named_tensors(rest) if id(t) not in seen]
+        named += [(n, t) for n, t in _named_tensors(rest) if n in rest or id(t) not in seen]
         recorder.unnamed = {
             name
             for name, thing in namespace.items()
