@@ -13,7 +13,7 @@ from gradscribe.engine.protocol.training.replies import (
 )
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.charts.curves import CurveChart
-from gradscribe.widgets.plots.drawing.density import at_columns, density_image, masses
+from gradscribe.widgets.plots.density import at_columns, density_image, masses
 from gradscribe.widgets.plots.plot import AxesFrame
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries

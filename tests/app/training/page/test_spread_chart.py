@@ -222,3 +222,45 @@ def test_long_names_and_both_themes(room, grown):
     for name in ("dark", "light"):
         room.spread.chart.set_theme(Theme.load(name))
         assert not room.spread.chart.grab().isNull()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [np.nan, 0.0, 3e38, 1e-45])
+def test_odd_numbers_everywhere(room, begun, grown, qtbot, number):
+    chart, hand = shown_spread(room, qtbot)
+    rows = 2 * len(begun.run.begun.parameters) + len(begun.run.begun.units)
+    quantiles = np.full((rows, len(QUANTILES)), number)
+    counts = np.tile([4, 4 if np.isnan(number) else 0, 0], (rows, 1))
+    begun.run.spread.cut(0)
+    for step in range(210, 260, 10):
+        arrays = {"quantiles": array(quantiles, "<f8"), "counts": array(counts, "<i8")}
+        begun.run.spread.add(ViewReply(begun.run.run_id, "spread", step, arrays))
+    room.spread.show_run(begun.run.begun, begun.run.spread)
+    for log in (True, False):
+        chart.set_log(log)
+        hand.wheel(0.5, 0.5, notches=5)
+        hand.drag((0.2, 0.5), (0.8, 0.5), Qt.KeyboardModifier.ShiftModifier)
+        assert not chart.grab().isNull()
+        hand.double_click(0.5, 0.5)
+    assert ("4 NaN" in chart.caption.said()) is bool(np.isnan(number))
+
+
+def test_another_model_a_theme_and_a_tiny_chart(room, begun, train_link, grown, qtbot):
+    chart, _ = shown_spread(room, qtbot)
+    room.spread.kind.setCurrentIndex(1)
+    room.spread.layer.setCurrentIndex(1)
+    first = begun.run.begun.parameters[0]
+    name = "encoder." * 40 + "weight"
+    other = replace(begun.run.begun, parameters=(replace(first, name=name),), units=())
+    train_link.received.emit(other)
+    assert room.spread.layer.count() == 1
+    assert len(room.spread.layer.currentText()) < 60
+    chart.resize(130, 90)
+    for theme in ("dark", "light"):
+        chart.set_theme(Theme.load(theme))
+        assert not chart.grab().isNull()
+    room.spread.kind.setCurrentIndex(2)
+    assert room.spread.layer.count() == 0
+    assert chart.curves == ()
+    begun.controller.drop(begun.run.run_id)
+    assert not chart.grab().isNull()

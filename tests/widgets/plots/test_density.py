@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor
 
-from gradscribe.widgets.plots.drawing.axes import Axis
-from gradscribe.widgets.plots.drawing.density import (
+from gradscribe.widgets.plots.density import (
     at_columns,
     density_image,
     masses,
     shares_below,
 )
+from gradscribe.widgets.plots.drawing.axes import Axis
 
 SHARES = np.array([0, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1])
 
