@@ -114,9 +114,8 @@ def _gradient_count(match: re.Match[str], case: HintContext) -> str:
     names = f" ({', '.join(forward)})" if forward else ""
     where = f" on line {line}" if line else ""
     return (
-        f"backward{where} returns {got} gradient{'s' * (got != 1)}, and forward takes {expected} "
-        f"argument{'s' * (expected != 1)}{names}: return one for each, in their order, and None "
-        f"for those that need none."
+        f"backward{where} returns {got} gradient{'s' * (got != 1)}, forward takes {expected} "
+        f"argument{'s' * (expected != 1)}{names}: return one for each, or None."
     )
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from gradscribe.engine.hints import classes
 from gradscribe.engine.run.run import record
+from tests.engine.hints.told import ROW_CHECKS
 
 NET = """class Net(nn.Module):
     def {init}(self):
@@ -11,6 +13,12 @@ NET = """class Net(nn.Module):
     def forward(self, x):
         return self.layer(x)
 """
+
+
+@pytest.mark.parametrize("check", ROW_CHECKS)
+@pytest.mark.parametrize("row", classes.ROWS, ids=lambda row: row.pattern[:40])
+def test_every_row(check, row):
+    check(row)
 
 
 def told(source):
