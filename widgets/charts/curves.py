@@ -35,6 +35,8 @@ class CurveChart(CurvePlot):
     """Carries the step from which the user wishes to train again."""
     log_changed = Signal(bool)
     refreshed = Signal()
+    marked = Signal(object)
+    """Carries the step that other views show; None for none."""
 
     def __init__(
         self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
@@ -166,11 +168,17 @@ class CurveChart(CurvePlot):
 
     @position.setter
     def position(self, step: float | None) -> None:
-        self._position = step
+        self.mark(step)
+
+    def mark(self, step: float | None) -> None:
+        """Move the line to the step that other views show; None hides it."""
+        is_other, self._position = step != self._position, step
         if not self.marker.moving:
             self.marker.setVisible(step is not None)
             if step is not None:
                 self.marker.setValue(step)
+        if is_other:
+            self.marked.emit(step)
 
     def _pick(self, step: float) -> None:
         if self._shown():
@@ -180,6 +188,7 @@ class CurveChart(CurvePlot):
         step = max(0, round(self.marker.value()))
         if step != self._position:
             self._position = float(step)
+            self.marked.emit(self._position)
             self.step_picked.emit(step)
 
     # A stretch of steps

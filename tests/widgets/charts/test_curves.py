@@ -264,7 +264,7 @@ def test_a_chart_looks_as_the_plot_it_extends(shown):
 
 def test_charts_that_are_dropped_are_freed(qtbot):
     left = []
-    for _ in range(20):
+    for _ in range(60):
         made = CurveChart("Loss")
         made.set_curves([PlotCurve("batch", series(np.ones(9)), made.theme.forward)])
         made.resize(300, 200)
