@@ -171,7 +171,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         view = self.viewport()
         self._cache = PixmapCache(view, lambda painter: self._draw(painter, self._area()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setStyleSheet("background: transparent")
+        self.setStyleSheet("QGraphicsView { background: transparent }")
         view.setAutoFillBackground(False)
         view.setMouseTracking(True)
 
