@@ -31,7 +31,7 @@ from gradscribe.engine.protocol.position import (
 )
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
-from gradscribe.engine.run import live_scalars, watchdog
+from gradscribe.engine.run import scalar_sender, watchdog
 from gradscribe.engine.run.cleanup import Baseline, end_processes
 from gradscribe.engine.run.output import OutputSender
 from gradscribe.engine.run.script_imports import script_folder, script_imports
@@ -79,7 +79,7 @@ class Server:
         """Pipes to and from the process that computes training views, and its id."""
         self._reader = protocol_frames.MessageReader[messages.Request](messages.Request)  # type: ignore[arg-type]
         self._stream = OutputSender(lambda run_id, text: self.send(messages.Printed(run_id, text)))
-        self._scalars = live_scalars.ScalarSender(
+        self._scalars = scalar_sender.ScalarSender(
             lambda run_id, found: self.send(messages.Computed(run_id, found))
         )
 
@@ -174,7 +174,7 @@ class Server:
         """Answer requests forever."""
         watchdog.on_end = lambda: self._on_program_ended(engine)
         watchdog.on_tick = self._on_tick
-        live_scalars.current = self._scalars
+        scalar_sender.current = self._scalars
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._on_forked)
         while True:

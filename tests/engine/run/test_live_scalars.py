@@ -1,13 +1,11 @@
 """Scalars of a running program, read from its log and compared with plain torch."""
 
-import threading
-
 import pytest
 import torch
 
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.record.log import EventRow
-from gradscribe.engine.run import live_scalars
+from gradscribe.engine.run import live_scalars, scalar_sender
 from gradscribe.engine.run.run import execute
 
 LOOP = """\
@@ -36,15 +34,14 @@ def plain(rounds):
 class Watched:
     """Takes the place of the process's sender and keeps what it was given."""
 
-    def watch(self, log, source):
-        self.log = log
-        self.reader = live_scalars.LiveScalars(log, source)
+    def watch(self, reader):
+        self.log, self.reader = reader._log, reader
 
 
 @pytest.fixture
 def watched(monkeypatch):
     made = Watched()
-    monkeypatch.setattr(live_scalars, "current", made)
+    monkeypatch.setattr(scalar_sender, "current", made)
     return made
 
 
@@ -105,39 +102,3 @@ def test_a_program_that_replaces_item_changes_nothing(watched):
         assert torch.Tensor.item is live_scalars._item
     numbers = next(one.numbers for one in found if one.line == 5)
     assert list(numbers) == plain(50)
-
-
-def test_a_message_goes_out_only_so_often_and_none_after_the_end():
-    sent, gate = [], threading.Event()
-
-    class Reader:
-        def read(self):
-            return ("something",)
-
-    sender = live_scalars.ScalarSender(lambda run_id, found: (sent.append(run_id), gate.set()))
-    sender.begin(7)
-    sender._reader = Reader()
-    sender.tick()
-    assert sender._waiting == ()
-    sender._sent_at -= 2 * live_scalars.PERIOD_S
-    sender.tick()
-    sender.tick()
-    assert gate.wait(10)
-    sender.end()
-    assert sent == [7]
-    sender._sent_at = 0.0
-    sender.tick()
-    assert sender._waiting == ()
-    sender.close()
-
-
-def test_a_log_that_cannot_be_read_leaves_the_program_alone():
-    class Broken:
-        def read(self):
-            raise RuntimeError
-
-    sender = live_scalars.ScalarSender(lambda *_: None)
-    sender.begin(1)
-    sender._reader, sender._sent_at = Broken(), 0.0
-    sender.tick()
-    assert sender._reader is None
