@@ -89,6 +89,7 @@ class CurveChart(CurvePlot):
         self.navigation.changed.connect(self._navigate)
         self.region.sigRegionChanged.connect(self._measure)
         self.marker.sigDragged.connect(self._drag)
+        self.marker.sigPositionChangeFinished.connect(self._drop_marker)
 
     # The range
 
@@ -146,7 +147,8 @@ class CurveChart(CurvePlot):
     def refresh(self) -> None:
         """Draw what has grown; steps that are gone are no longer looked at."""
         shown = self._shown()
-        if self._range is not None and shown and not self.navigation.is_frozen:
+        is_fixed = self.navigation.is_frozen or self.marker.moving
+        if self._range is not None and shown and not is_fixed:
             first, last = self._reach(shown)
             if self._range[0] >= last or self._range[1] <= first:
                 self._range = self.navigation.x = None
@@ -185,11 +187,20 @@ class CurveChart(CurvePlot):
             self.step_picked.emit(max(0, round(step)))
 
     def _drag(self) -> None:
+        if self._range is None:
+            # A run that goes back has fewer steps: the axis would slip away under the mouse.
+            self._range = self._drawn.x.low, self._drawn.x.high
         step = max(0, round(self.marker.value()))
         if step != self._position:
             self._position = float(step)
             self.marked.emit(self._position)
             self.step_picked.emit(step)
+
+    def _drop_marker(self) -> None:
+        x = self.navigation.x
+        self._range = (x.low, x.high) if x is not None else None
+        self.mark(self._position)
+        self.refresh()
 
     # A stretch of steps
 
