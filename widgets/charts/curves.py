@@ -48,6 +48,8 @@ class CurveChart(CurvePlot):
         self.menu = ChartMenu(self, self.view, self.navigation)
         self.is_trained = True
         """True if the run can be trained again from one of its steps."""
+        self.picks_while_dragged = True
+        """False if a step is picked only once the line is let go, as going there takes long."""
         self.stretch: tuple[float, float] | None = None
         """The ends of the brushed stretch."""
         self._measured: list[tuple[PlotCurve, Stretch]] = []
@@ -194,13 +196,17 @@ class CurveChart(CurvePlot):
         if step != self._position:
             self._position = float(step)
             self.marked.emit(self._position)
-            self.step_picked.emit(step)
+            if self.picks_while_dragged:
+                self.step_picked.emit(step)
 
     def _drop_marker(self) -> None:
+        step = max(0, round(self.marker.value()))
         x = self.navigation.x
         self._range = (x.low, x.high) if x is not None else None
-        self.mark(self._position)
+        self.mark(float(step))
         self.refresh()
+        if not self.picks_while_dragged:
+            self.step_picked.emit(step)
 
     # A stretch of steps
 

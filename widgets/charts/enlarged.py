@@ -76,6 +76,7 @@ def enlarge_curves(source: CurveChart) -> ChartWindow:
     def copy() -> None:
         chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
         chart.step_word, chart.is_trained = source.step_word, source.is_trained
+        chart.picks_while_dragged = source.picks_while_dragged
         chart.smoothing = source.smoothing
         chart.set_caption(source.caption.said())
         chart.set_curves(source.curves)

@@ -53,6 +53,13 @@ def test_a_bounded_range_stays_within_the_numbers(view):
     assert 2 <= high - low < 20
 
 
+def test_all_of_it_moved_sideways_is_still_all_of_it(view):
+    made = make(view, x=(0.0, 351.0), is_bounded=True, least=2)
+    for share in np.linspace(-0.9, 0.9, 181):
+        made.see(share, 1 + share, 0.0, 1.0)
+        assert made.is_following
+
+
 def test_an_unbounded_range_never_loses_the_numbers(view):
     made = make(view)
     for _ in range(300):
