@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Sequence
 
 from gradscribe.engine import system
+from gradscribe.engine.plotting import fonts
 from gradscribe.engine.process.server import EngineHandlers, Server, log_error
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.run.cleanup import Baseline
@@ -27,13 +28,19 @@ def _warm() -> EngineHandlers:
     import torch
 
     # `run` notes torch's default number of threads when it is imported.
-    from gradscribe.engine.inspect import check, gradcheck, lab, peek
+    from gradscribe.engine.inspect import check, gradcheck, lab, peek, region
     from gradscribe.engine.run import run
 
     torch.set_num_threads(1)
     run.execute(messages.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
     return EngineHandlers(
-        run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe, run.free_last_program
+        run.execute,
+        peek.peek,
+        check.check,
+        gradcheck.gradcheck,
+        lab.probe,
+        region.region,
+        run.free_last_program,
     )
 
 
@@ -88,6 +95,8 @@ def main(words: Sequence[str] = ()) -> None:
         if "--spare" in words:
             system.yield_to_window(system.LOW_PRIORITY)
             system.run_at_low_priority(_import_torch)
+        if "--open" not in words:
+            fonts.prepare()
         engine = _warm()
         if "--spare" in words:
             system.run_at_low_priority(_warm_optimizers)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.graph_overlay import GraphOverlay
     from gradscribe.app.ui.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
+    from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
     from gradscribe.engine.protocol.tape import Finding
     from gradscribe.engine.protocol.training import StepTape
@@ -72,6 +73,7 @@ class CommandContext:
     over: GraphOverlay
     find_bar: FindBar
     comparison: CompareController
+    tensors: TensorWindows
     lessons: LessonController
     findings_controller: FindingsController
     loop_curves: LoopCurves

@@ -16,6 +16,7 @@ CARD_MENU = (
     "graph.critical",
     "graph.gradient",
     "graph.all",
+    "graph.tensor",
 )
 """Ids of the commands in the context menu of a card."""
 
@@ -48,6 +49,16 @@ def _ask(context: CommandContext, question: Question) -> None:
     key = card.key if card is not None and question in ABOUT_ONE else ""
     asked = Highlight(question, key)
     context.session.set_highlight(None if asked == context.session.view.highlight else asked)
+
+
+def _has_tensor(context: CommandContext) -> bool:
+    return context.tensors.can_open()
+
+
+@command("graph.tensor", "Explore the tensor", "View/6", when=_has_tensor)
+def tensor(context: CommandContext) -> None:
+    """Show the selected value or gradient whole in a window of its own."""
+    context.tensors.open()
 
 
 @command("graph.ways", "Ways to the loss", "View/6", when=_has_ways, checked=_is_asked("ways"))

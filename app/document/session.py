@@ -12,6 +12,7 @@ from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, 
 from gradscribe.app.link.client import Link
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.playback.flow.highlight import Highlight
@@ -45,6 +46,8 @@ class Session(QObject):
     """(position, milliseconds of the animation to it)"""
     checked = Signal(object)
     peeked = Signal(object)
+    region_read = Signal(object)
+    """A `Region` of the shown tape."""
     probed = Signal(object)
     computed = Signal(object)
     """Carries `messages.Computed` of the running program."""
@@ -265,6 +268,10 @@ class Session(QObject):
         """Request all numbers of a snapshot of the shown tape."""
         self._link.peek(self.result.shown_id, snapshot)
 
+    def read_region(self, request: ReadRegion) -> None:
+        """Request a region of a snapshot of the shown tape."""
+        self._link.read_region(replace(request, run_id=self.result.shown_id))
+
     # Messages from the engine
 
     def _on_ready(self, message: object) -> None:
@@ -303,6 +310,8 @@ class Session(QObject):
                 self._probe_now()
             case messages.Peeked(run_id) if run_id == self.result.shown_id:
                 self.peeked.emit(message)
+            case Region(run_id) if run_id == self.result.shown_id:
+                self.region_read.emit(message)
 
     def _print(self, run_id: int, text: str) -> None:
         before = self.result.stdout if self._printing == run_id else ""

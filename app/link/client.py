@@ -15,6 +15,7 @@ from gradscribe.app.link.requests import (
 )
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -232,6 +233,14 @@ class Link(QObject):
             self._send(messages.Peek(run_id, snapshot, limit))
         else:
             self.received.emit(messages.Peeked(run_id, snapshot, None))
+
+    def read_region(self, request: ReadRegion) -> None:
+        """Request a region of a tensor; answered by `Region`."""
+        if self.is_ready():
+            self._send(request)
+        else:
+            head = (request.run_id, request.snapshot, request.serial, (0, 0, 0, 0))
+            self.received.emit(Region(*head, problem="The engine is starting: try again soon"))
 
     def _hand_over(self, job: PendingRequest) -> None:
         if self._running is None:

@@ -34,6 +34,7 @@ from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
@@ -90,6 +91,7 @@ class Window(QMainWindow):
         self.look.add(*vars(self.views).values(), *panes)
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
+        self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
         self.recovery = self._make_recovery()
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
@@ -165,6 +167,7 @@ class Window(QMainWindow):
             over=self.over,
             find_bar=self.find_bar,
             comparison=self.comparison,
+            tensors=self.tensors,
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
             loop_curves=self.loop_curves,

@@ -1,1 +1,1 @@
-"""A substitute for Matplotlib that records what programs plot."""
+"""Matplotlib in the engine: what programs show or save travels to the window."""

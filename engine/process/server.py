@@ -29,6 +29,7 @@ from gradscribe.engine.protocol.position import (
     report_process_ends,
     without_thread_switches,
 )
+from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
 from gradscribe.engine.run import scalar_sender, watchdog
@@ -55,6 +56,7 @@ class EngineHandlers(NamedTuple):
     check: Callable[[messages.Check], messages.Checked]
     gradcheck: Callable[[messages.Gradcheck], messages.Gradchecked]
     probe: Callable[[messages.Probe], messages.Probed]
+    region: Callable[[ReadRegion], Region]
     tidy: Callable[[], object] = gc.collect
     before: Baseline | None = None
     """The process as it was before any program."""
@@ -190,6 +192,8 @@ class Server:
                     self._training().take(request)
                 elif isinstance(request, messages.Peek):
                     self.send(engine.peek(request))
+                elif isinstance(request, ReadRegion):
+                    self.send(engine.region(request))
                 elif isinstance(request, messages.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))

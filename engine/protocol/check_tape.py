@@ -11,7 +11,6 @@ from itertools import chain
 import numpy as np
 
 from gradscribe.engine.protocol import figures
-from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import INLINE_ELEMENTS, Op, Place, Snapshot, Tape
 
 MAX_DIMENSIONS = 64
@@ -46,7 +45,7 @@ def find_flaws(tape: Tape) -> Iterator[str]:
         if any(len(text) > MAX_NAME_CHARS for text in texts):
             yield "a name that is too long"
         yield ""
-    yield "" if _are_bounded(tape.figures) else "figures that are too big"
+    yield "" if figures.are_bounded(tape.figures) else "figures that are too big"
     yield (
         "a text that is too long"
         if any(len(text) > MAX_TEXT_CHARS for text in _words(tape))
@@ -214,34 +213,10 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     yield (item.name for item in tape.leaves)
     yield (item.optimizer for item in tape.steps)
     yield (name for item in tape.steps for _, name, _ in item.memory)
-    yield (text for item in tape.figures for text in _in_figure(item))
+    for word in ("title", "description", "name", "file_type", "note"):
+        yield (getattr(item, word) for item in tape.figures)
     if tape.error is not None:
         yield (tape.error.type,)
-
-
-def _are_bounded(drawn: tuple[Figure, ...]) -> bool:
-    """Return whether the figures stay within the limits of `engine.protocol.figures`."""
-    axes = [item for figure in drawn for item in figure.axes]
-    return (
-        len(drawn) <= figures.MAX_FIGURES
-        and all(0 < figure.columns <= figures.MAX_AXES for figure in drawn)
-        and all(len(figure.axes) <= figures.MAX_AXES for figure in drawn)
-        and all(len(item.traces) <= figures.MAX_TRACES for item in axes)
-        and all(
-            max(len(trace.x), len(trace.y), len(trace.base)) <= figures.MAX_POINTS
-            for item in axes
-            for trace in item.traces
-        )
-        and all(len(item.image) <= figures.MAX_IMAGE_SIDE for item in axes)
-        and all(len(row) <= figures.MAX_IMAGE_SIDE for item in axes for row in item.image)
-    )
-
-
-def _in_figure(figure: Figure) -> Iterator[str]:
-    yield from (figure.title, figure.name, *figure.left_out)
-    for item in figure.axes:
-        yield from (item.title, item.x_label, item.y_label)
-        yield from (text for trace in item.traces for text in (trace.label, trace.color))
 
 
 def _words(tape: Tape) -> Iterator[str]:

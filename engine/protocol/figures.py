@@ -1,69 +1,75 @@
-"""Figures that a program plotted, as plain data for the window to draw."""
+"""Figures that a program drew with Matplotlib, as they travel to the window."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-MAX_FIGURES, MAX_AXES, MAX_TRACES, MAX_POINTS = 12, 12, 40, 2000
-"""Limits of the recorded plots; of longer curves every k-th point is recorded."""
-
-MAX_IMAGE_SIDE = 96
-"""Largest number of rows and of columns of a recorded image."""
+MAX_FIGURES = 24
+"""Most figures of a run."""
+MAX_SVG_BYTES = 300_000
+"""Largest SVG that travels; what would be larger travels as PNG, which draws at once."""
+MAX_PNG_BYTES = 6 << 20
+MAX_FILE_BYTES = 16 << 20
+"""Largest file of the program's own that travels with its figure."""
+MAX_TOTAL_BYTES = 96 << 20
+"""Most bytes of all figures of a run."""
+MAX_SIDE_POINTS = 20_000.0
+"""Longest side of a figure, in points; only the ratio of larger ones is kept."""
 MAX_LABEL_CHARS = 400
-"""Characters after which a title, a label or a name is cut."""
+"""Characters after which a title, a description or a name is cut."""
 
-TraceKind = Literal["line", "points", "bars", "area", "level", "upright"]
-
-
-class Trace(Struct, frozen=True):
-    """A curve, point cloud, bar chart, filled area, or straight line across the whole plot.
-
-    An *area* lies between ``y`` and ``base``, *bars* are ``width`` wide. A *level* line is
-    horizontal at ``y[0]``, an *upright* line vertical at ``x[0]``. ``color`` is a name or
-    ``#rrggbb`` as the program gave it, else empty. Missing numbers are NaN.
-    """
-
-    kind: TraceKind
-    x: tuple[float, ...] = ()
-    y: tuple[float, ...] = ()
-    label: str = ""
-    color: str = ""
-    style: Literal["solid", "dashed", "dotted"] = "solid"
-    marked: bool = False
-    base: tuple[float, ...] = ()
-    width: float = 0.0
-
-
-class AxesData(Struct, frozen=True):
-    """One pair of axes: its traces or its image, with title, labels and scales."""
-
-    title: str = ""
-    x_label: str = ""
-    y_label: str = ""
-    traces: tuple[Trace, ...] = ()
-    image: tuple[tuple[float, ...], ...] = ()
-    legend: bool = False
-    x_log: bool = False
-    y_log: bool = False
-    x_range: tuple[float, float] | None = None
-    y_range: tuple[float, float] | None = None
+_SVG_STARTS = (b"<?xml", b"<svg")
+_PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 class Figure(Struct, frozen=True):
-    """One figure: its axes row by row, ``columns`` side by side.
+    """One figure: a picture to show, and the file that the program saved it as.
 
-    ``name`` is the file name given to ``savefig``, ``line`` the line that showed the figure.
+    ``width`` and ``height`` are in points. ``name`` is the file name given to ``savefig``,
+    ``file`` what it holds, in the format ``file_type`` (``pdf``); both are empty for a figure that
+    was only shown. ``line`` is the line that showed it.
     """
 
-    axes: tuple[AxesData, ...]
-    columns: int = 1
+    picture: bytes
+    picture_type: Literal["svg", "png"]
+    width: float
+    height: float
     title: str = ""
+    description: str = ""
     name: str = ""
+    file: bytes = b""
+    file_type: str = ""
+    note: str = ""
     line: int = 0
-    left_out: tuple[str, ...] = ()
-    """Plotting calls that are not supported, such as ``contourf``."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the picture and the file."""
+        return len(self.picture) + len(self.file)
 
 
 def clip_label(text: object) -> str:
-    """Return a text of a figure, cut to `MAX_LABEL_CHARS` characters."""
-    return str(text)[:MAX_LABEL_CHARS]
+    """Return a text of a figure in one line, cut to `MAX_LABEL_CHARS` characters."""
+    return " ".join(str(text).split())[:MAX_LABEL_CHARS]
+
+
+def are_bounded(figures: tuple[Figure, ...]) -> bool:
+    """Return whether figures stay within the limits and their pictures are what they claim."""
+    return (
+        len(figures) <= MAX_FIGURES
+        and sum(figure.size for figure in figures) <= MAX_TOTAL_BYTES
+        and all(map(_is_bounded, figures))
+    )
+
+
+def _is_bounded(figure: Figure) -> bool:
+    if figure.picture_type == "svg":
+        fits = len(figure.picture) <= MAX_SVG_BYTES and figure.picture.startswith(_SVG_STARTS)
+    else:
+        fits = len(figure.picture) <= MAX_PNG_BYTES and figure.picture.startswith(_PNG_START)
+    return (
+        fits
+        and len(figure.file) <= MAX_FILE_BYTES
+        and 0 < figure.width <= MAX_SIDE_POINTS
+        and 0 < figure.height <= MAX_SIDE_POINTS
+    )

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol import check_replies, check_tape, incremental, packing
+from gradscribe.engine.protocol import check_replies, check_tape, incremental, packing, regions
 from gradscribe.engine.protocol.frame_buffer import FrameBuffer
 from gradscribe.engine.protocol.messages import (
     Checked,
@@ -25,6 +25,7 @@ from gradscribe.engine.protocol.messages import (
     Request,
 )
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.regions import Region
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.engine.protocol.training import StepTape, TrainReply
 
@@ -147,6 +148,9 @@ def _flaws(message: object) -> Iterator[str]:
         case Peeked(full=Snapshot() as full):
             if not check_tape.is_consistent_snapshot(full, check_replies.MAX_PEEKED):
                 yield "a snapshot of the wrong length"
+        case Region():
+            if not regions.is_consistent(message):
+                yield "a region of the wrong size"
         case CurrentLine():
             yield from check_replies.check_current_line(message)
         case Computed():

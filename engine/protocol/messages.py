@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
 from gradscribe.engine.protocol.training import TrainReply, TrainRequest
 
@@ -255,7 +256,7 @@ class Probed(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
-Request = Run | Stop | Peek | Check | Gradcheck | Probe | Quit | TrainRequest
+Request = Run | Stop | Peek | ReadRegion | Check | Gradcheck | Probe | Quit | TrainRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Ended
 """Messages about a run that precede its tape."""
-Reply = Ready | RunNotice | Recorded | Peeked | Checked | Gradchecked | Probed | TrainReply
+Reply = Ready | RunNotice | Recorded | Peeked | Region | Checked | Gradchecked | Probed | TrainReply

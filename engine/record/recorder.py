@@ -12,7 +12,7 @@ from typing import Self
 import torch
 from torch import autograd
 
-from gradscribe.engine.protocol.figures import MAX_FIGURES, Figure
+from gradscribe.engine.protocol.figures import MAX_FIGURES, MAX_TOTAL_BYTES, Figure
 from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot
@@ -60,6 +60,8 @@ class Recorder:
         self.hooks = hooks = NodeHooks(log, threads, copies, tensors)
         tensors.nodes = nodes = Nodes(log, tensors, hooks)
         self.backward = Backward(log, source, threads, copies, tensors, hooks, nodes)
+        self.unnamed: set[str] = set()
+        """Variables that refer to modules and dicts when the program has ended, not to tensors."""
         self.writes = writes = Writes(log, source, threads, tensors, hooks)
         self.failure = FailurePoint(tensors, self.backward, _CALLERS)
         self.ops = OpRecorder(log, source, threads, tensors, nodes, writes, self.failure)
@@ -128,10 +130,12 @@ class Recorder:
             self.log.print(line, where)
 
     def record_figure(self, figure: Figure) -> None:
-        """Record a figure that the program shows."""
-        if self.log.is_recording and len(self.log.figures) < MAX_FIGURES:
+        """Record a figure that the program shows, as long as figures stay within their limits."""
+        kept = self.log.figures
+        total = figure.size + sum(item.size for item in kept)
+        if self.log.is_recording and len(kept) < MAX_FIGURES and total <= MAX_TOTAL_BYTES:
             span = self.source.span(self.source.locate(self.source.user_frame())[0])
-            self.log.figures.append(replace(figure, line=span[0] if span is not None else 0))
+            kept.append(replace(figure, line=span[0] if span is not None else 0))
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
         thread = self.threads.current()

@@ -21,7 +21,7 @@ from torch import nn, optim
 
 from gradscribe.engine import hints
 from gradscribe.engine.doctor.examine import examine_safely
-from gradscribe.engine.plotting.pyplot import install_matplotlib, pyplot
+from gradscribe.engine.plotting import capture as plots
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Place, Problem, Status, Tape
 from gradscribe.engine.record.backward.backward_pass import PassReached
@@ -34,10 +34,11 @@ from gradscribe.engine.run.cleanup import NamesRestorer
 from gradscribe.engine.run.exits import AtexitCallbacks
 from gradscribe.engine.run.live_scalars import LiveScalars
 from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
+from gradscribe.engine.sandbox.confine import box
 from gradscribe.engine.sandbox.policy import program
 from gradscribe.engine.sandbox.policy.refusal import Refusal
 
-install_matplotlib()
+plots.watch_imports()
 EXPLAIN_S = 1.0
 """Time limit for describing an exception, which may run the program's ``__str__``."""
 FINALIZE_S = 0.5
@@ -219,11 +220,13 @@ def perform(
             AtexitCallbacks(request.filename) as exits,
         ):
             try:
-                pyplot.begin(recorder.record_figure)
+                plots.capture.begin(
+                    recorder.record_figure, may_write=not (request.policy or box.is_confined())
+                )
                 _run_with_callbacks(code, names, exits)
             finally:
                 kept.stop_tracing()
-                pyplot.end()
+                plots.capture.end()
     except PassReached:
         pass
     except BaseException as exc:  # noqa: BLE001

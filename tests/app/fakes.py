@@ -42,6 +42,9 @@ class FakeLink(QObject):
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
+    def read_region(self, request) -> None:
+        self.asked.append(request)
+
     def probe(self, source, policy=False) -> int:
         self.asked.append(("probe", 1000 + len(self.asked), source))
         self.guarded = policy

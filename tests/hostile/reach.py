@@ -53,5 +53,5 @@ while todo:
         except Exception: pass
 print(len(seen) > 1000)
 """
-MAY_BE_MET = ("gradscribe.engine.sandbox.policy.", "gradscribe.engine.plotting.")
+MAY_BE_MET = ("gradscribe.engine.sandbox.policy.",)
 """What a program is given on purpose: narrow twins, and plots that are its own."""

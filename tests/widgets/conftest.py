@@ -1,6 +1,7 @@
 """What widget tests share."""
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.widgets.graph.view import GraphView
@@ -16,16 +17,23 @@ def shown(qtbot):
 
     def show(widget, width=300, height=400):
         host = QWidget()
-        qtbot.addWidget(host)
         host.resize(width, height)
         widget.setParent(host)
         widget.setGeometry(0, 0, width, height)
         widget.show()
         host.show()
         widget.host = host
+        hosts.append(host)
         return widget
 
-    return show
+    hosts = []
+    yield show
+    for host in hosts:
+        # Without a reference the collector would destroy it at any time, also in a paint event of
+        # its own after the test has returned.
+        host.close()
+        host.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec import structs
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
 from gradscribe.engine.protocol.tape import Tape
@@ -44,6 +45,9 @@ class Inspector(QScrollArea):
     """Show the op with this index in the shape lab."""
     line_requested = Signal(int)
     """Go to a source line."""
+    tensor_requested = Signal()
+    """Show the tensor of the page in a window of its own."""
+    page_changed = Signal()
     ways_requested = Signal(int)
     """Find the ways of a value to the loss."""
     way_requested = Signal(int)
@@ -83,6 +87,7 @@ class Inspector(QScrollArea):
         pane.peek_requested.connect(self._request_peek)
         pane.line_requested.connect(self.line_requested)
         pane.lab_requested.connect(self.lab_requested)
+        pane.tensor_requested.connect(self.tensor_requested)
         pane.side_requested.connect(self.show_side)
         pane.slice_requested.connect(self._choose_slice)
         pane.element_requested.connect(self._choose_element)
@@ -262,6 +267,15 @@ class Inspector(QScrollArea):
             pane.setVisible(shown)
             if pane in self._rules:
                 self._rules[pane].setVisible(shown)
+        self.page_changed.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the tensor of the page; called by Qt."""
+        if self._page.value is not None:
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction("Explore the tensor", self.tensor_requested.emit)
+            menu.popup(event.globalPos())
 
 
 def explanation_of(page: InspectorPage) -> Explanation | None:

@@ -3,7 +3,7 @@
 import contextlib
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFileDialog,
@@ -17,11 +17,12 @@ from PySide6.QtWidgets import (
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
+from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.figure import describe_figure, draw_figure, figure_image
+from gradscribe.widgets.plots.figure import FigurePicture, describe_figure
 
 THUMBNAIL_SIZE = QSize(230, 150)
-LEAST_WIDTH, LEAST_HEIGHT = 160, 84
+LEAST_HEIGHT = 84
 WINDOW_SIZE = QSize(620, 430)
 
 
@@ -31,6 +32,8 @@ class FigureView(QAbstractButton):
     def __init__(self, figure: Figure, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.figure, self._theme = figure, theme
+        self.picture = FigurePicture(figure)
+        self._cache = PixmapCache(self, self._draw)
         self.setAccessibleName(f"Figure: {describe_figure(figure)}")
         self.setToolTip("Open this figure")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -39,32 +42,30 @@ class FigureView(QAbstractButton):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
-        self.update()
+        self._cache.refresh()
 
     def sizeHint(self) -> QSize:
-        """Return a size at which curves are distinguishable: wider for axes in several columns."""
-        return QSize(
-            THUMBNAIL_SIZE.width() * min(2, max(1, self.figure.columns)), THUMBNAIL_SIZE.height()
-        )
+        """Return a size of the figure's ratio at which curves are distinguishable."""
+        return QSize(round(THUMBNAIL_SIZE.height() * _ratio(self.figure)), THUMBNAIL_SIZE.height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the figure, and a frame around it while it has the focus."""
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            draw_figure(painter, QRectF(self.rect()), self.figure, self._theme)
-            if self.hasFocus():
-                painter.setPen(self._theme.selection)
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+        self._cache.paint(self.hasFocus())
+
+    def _draw(self, painter: QPainter) -> None:
+        self.picture.paint(painter, QRectF(self.rect()).adjusted(2, 2, -2, -2), self._theme)
+        if self.hasFocus():
+            painter.setPen(self._theme.selection)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
 
 
 class FigureWindow(QWidget):
-    """A separate window with one figure and a button to save it as an image."""
+    """A separate window with one figure and a button to save it as a file."""
 
     def __init__(self, figure: Figure, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
-        self._theme = theme
-        self.setWindowTitle(figure.title or figure.axes[0].title or figure.name or "Figure")
+        self.setWindowTitle(figure.title or figure.name or "Figure")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setStyleSheet(sheet(theme) + f"FigureWindow {{ background: {theme.panel.name()} }}")
@@ -72,21 +73,34 @@ class FigureWindow(QWidget):
         self.view.setEnabled(False)
         self.view.setToolTip("")
         self.save = push_button("Save picture…", self, self._save_as)
-        self.note = plain_label(_note(figure))
+        self.note = plain_label(figure.note)
         below = hbox(None, (self.note, 1), self.save)
         column = QVBoxLayout(self)
         # A minimum size would be sent to the window system; not every one accepts it.
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         column.addWidget(self.view, 1)
         column.addLayout(below)
-        self.resize(WINDOW_SIZE.width() * min(2, max(1, figure.columns)), WINDOW_SIZE.height())
+        self.resize(round(WINDOW_SIZE.height() * _ratio(figure)) + 24, WINDOW_SIZE.height() + 50)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close the window on Escape, save the figure on Ctrl+S."""
+        if event.matches(QKeySequence.StandardKey.Save):
+            self._save_as()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
 
     def _save_as(self) -> None:
         figure = self.view.figure
-        name = figure.name or f"{(figure.axes[0].title or 'figure').lower().replace(' ', '_')}.png"
-        chosen, _ = QFileDialog.getSaveFileName(self, "Save picture", name, "Pictures (*.png)")
+        kinds = file_types(figure)
+        name = figure.name or f"{figure.title or 'figure'}".lower().replace(" ", "_")
+        if "." not in name:
+            name = f"{name}.{kinds[0]}"
+        filters = ";;".join(f"{kind.upper()} (*.{kind})" for kind in kinds)
+        chosen, _ = QFileDialog.getSaveFileName(self, "Save picture", name, filters)
         if chosen:
-            self.note.setText(save_png(figure, self._theme, chosen))
+            self.note.setText(save_figure(self.view.picture, chosen))
 
 
 class FigureStrip(QScrollArea):
@@ -126,7 +140,7 @@ class FigureStrip(QScrollArea):
             view.deleteLater()
         for figure in figures:
             view = FigureView(figure, self._theme, self._container)
-            view.setMinimumWidth(LEAST_WIDTH * min(2, max(1, figure.columns)))
+            view.setMinimumWidth(round(LEAST_HEIGHT * _ratio(figure)))
             view.clicked.connect(lambda _on=False, figure=figure: self.open(figure))
             self.views.append(view)
             self._row.addWidget(view, 1)
@@ -139,13 +153,27 @@ class FigureStrip(QScrollArea):
         return large
 
 
-def save_png(figure: Figure, theme: Theme, path: str) -> str:
-    """Write a figure as a PNG atomically; return a message for the user."""
-    path = path if path.lower().endswith(".png") else f"{path}.png"
-    data = QByteArray()
-    with contextlib.closing(QBuffer(data)) as buffer:
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        figure_image(figure, theme).save(buffer, "PNG")  # type: ignore[call-overload]
+def file_types(figure: Figure) -> tuple[str, ...]:
+    """Return the formats in which a figure can be saved, the program's own first."""
+    own = (figure.file_type,) if figure.file else ()
+    return tuple(dict.fromkeys((*own, "png", *((figure.picture_type,)))))
+
+
+def save_figure(picture: FigurePicture, path: str) -> str:
+    """Write a figure in the format of the path, atomically; return a message for the user.
+
+    The program's own file is written as the program made it; a format that there is not becomes
+    the first of `file_types`.
+    """
+    figure = picture.figure
+    kinds = file_types(figure)
+    kind = (
+        path.rpartition(".")[2].lower() if "." in path.replace("\\", "/").rpartition("/")[2] else ""
+    )
+    if kind not in kinds:
+        kind = kinds[0]
+        path = f"{path}.{kind}"
+    data = _bytes_as(picture, kind)
     file = QSaveFile(path)
     written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) == data.size()
     if written and file.commit():
@@ -153,6 +181,19 @@ def save_png(figure: Figure, theme: Theme, path: str) -> str:
     return f"{path} cannot be written: {file.errorString()}"
 
 
-def _note(figure: Figure) -> str:
-    left = ", ".join(figure.left_out[:6])
-    return f"Not drawn here: {left}" if left else ""
+def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:
+    figure = picture.figure
+    if figure.file and kind == figure.file_type:
+        return QByteArray(figure.file)
+    if kind == figure.picture_type:
+        return QByteArray(figure.picture)
+    data = QByteArray()
+    with contextlib.closing(QBuffer(data)) as buffer:
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        picture.image().save(buffer, "PNG")  # type: ignore[call-overload]
+    return data
+
+
+def _ratio(figure: Figure) -> float:
+    """Return width by height, within what a row of figures can hold."""
+    return min(2.5, max(0.6, figure.width / figure.height))

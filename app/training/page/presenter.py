@@ -24,11 +24,15 @@ from gradscribe.widgets.plots.drawing.colors import run_color
 from gradscribe.widgets.plots.plot import Plot
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun
 from gradscribe.widgets.plots.views import network
+from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.training.run_table import RunTableRow
 
 TURN_MS = 12
 """Longest time that the form is filled in one turn of the event loop."""
 REWIND_STEPS = 100
+
+SPREAD_MS = 500
+"""Interval of the quantiles that are collected since the first step."""
 
 
 class TrainPresenter(QObject):
@@ -112,6 +116,9 @@ class TrainPresenter(QObject):
             plot.step_picked.connect(session.controller.rewind)
             plot.retrained.connect(session.controller.retrain)
             plot.menu.said.connect(session.said)
+        for hands in page.planes:
+            hands.menu.said.connect(session.said)
+        page.view(LossSurface).step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
         for _, widget in page.views:
@@ -140,7 +147,7 @@ class TrainPresenter(QObject):
         if not self._visible or run is None or run.begun is None:
             self._session.controller.watch(())
             return
-        wishes = [ViewRequest("scores", SLOW_MS)]
+        wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
         if run.setup.mistakes:
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():

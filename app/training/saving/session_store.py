@@ -172,6 +172,7 @@ def reset_to_fork(run: RunState, source: RunState) -> None:
     run.branch, run.stood, run.furthest, run.ahead = (source.run_id, step), step, step, {}
     for curve in run.series.values():
         curve.cut(step + 1)
+    run.spread.cut(step + 1)
 
 
 @dataclass(frozen=True)

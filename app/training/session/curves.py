@@ -67,6 +67,7 @@ class RunCurves(QObject):
             page.rate.set_curves([PlotCurve("learning rate", run.curve("lr"), theme.parameter)])
             self._list_flow(page.flow, run, "grad:")
             self._list_flow(page.ratios, run, "ratio:")
+            page.spread.show_run(run.begun, run.spread)
         page.loss.set_curves(losses)
 
     def update_captions(self, run: RunState) -> None:
@@ -85,6 +86,8 @@ class RunCurves(QObject):
 
     def _take_view(self, kind: str) -> None:
         run = self._session.run
+        if kind == "spread" and run is not None:
+            self._page.spread.show_run(run.begun, run.spread)
         if kind == "scores" and run is not None:
             self.update_captions(run)
 

@@ -226,3 +226,4 @@ class RunRestorer(QObject):
 def _cut(run: RunState, step: int) -> None:
     for curve in run.series.values():
         curve.cut(step + 1)
+    run.spread.cut(step + 1)

@@ -13,8 +13,10 @@ from gradscribe.engine.protocol.training import (
     SetupRestored,
     TrainProblem,
     TrainState,
+    ViewReply,
 )
 from gradscribe.widgets.plots import step_series
+from gradscribe.widgets.plots.spread_table import SpreadTable
 
 RETAINED = ("loss", "val")
 """The curves that are retained past a rewind, to compare runs by."""
@@ -23,6 +25,7 @@ RETAINED = ("loss", "val")
 def clear_curves(run: RunState, message: RunStarted, is_anew: bool) -> None:
     """Clear the curves of a run that starts; a fork that is not ``is_anew`` has copied some."""
     run.series, run.ahead = {} if is_anew else run.series, {}
+    run.spread = SpreadTable() if is_anew else run.spread
     run.furthest = message.parent_step
 
 
@@ -77,6 +80,7 @@ def apply_series(run: RunState, message: SeriesChunk) -> None:
         _remember(run, message.after)
         for curve in run.series.values():
             curve.cut(message.after + 1)
+        run.spread.cut(message.after + 1)
     steps, values = message.steps.array(), message.values.array()
     names = run.begun.series if run.begun is not None else ()
     for column, name in enumerate(names[: values.shape[1] if values.ndim == 2 else 0]):
@@ -122,7 +126,18 @@ def retained_past(
     return held if "loss" in held and held["loss"].last > step else {}
 
 
+def apply_view(run: RunState, message: ViewReply) -> None:
+    """Store a view; the table of the spread over time gets a row.
+
+    A view of steps that a rewind has taken back meanwhile gives none.
+    """
+    run.views[message.kind] = message
+    if message.kind == "spread" and message.step <= run.step:
+        run.spread.add(message)
+
+
 def copy_curves_to_fork(run: RunState, source: RunState) -> None:
     """Copy the curves of ``source`` up to its current step into a fork."""
     for name, curve in source.series.items():
         run.series[name] = curve.upto(curve.index(source.step + 1))
+    run.spread = source.spread.upto(source.step)

@@ -146,6 +146,7 @@ class RunStore(QObject):
             return
         kept = RunState(-self._next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
+        kept.spread = run.spread
         kept.furthest, kept.ahead = run.furthest, run.ahead
         if not has_same_data(kept.setup, self.setup):
             # Losses on other data have another scale; the table's tick shows them again.

@@ -102,7 +102,7 @@ class TrainSession(QObject):
                 reducer.apply_series(run, message)
                 self.curves_changed.emit(run)
             case messages.ViewReply():
-                run.views[message.kind] = message
+                reducer.apply_view(run, message)
                 if self._is_current(run):
                     self.view_received.emit(message.kind)
             case messages.TrainState():

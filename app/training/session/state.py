@@ -23,6 +23,7 @@ from gradscribe.engine.protocol.training import (
     ViewReply,
 )
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
 DEFAULT_SETUP = Setup(
@@ -65,6 +66,8 @@ class RunState:
     data: DataSample | None = None
     state: TrainState | None = None
     series: dict[str, StepSeries] = field(default_factory=dict)
+    spread: SpreadTable = field(default_factory=SpreadTable)
+    """Quantiles of its tensors since the first step that was seen."""
     ahead: dict[str, StepSeries] = field(default_factory=dict)
     """Losses past a rewind, until new steps differ from them."""
     views: dict[str, ViewReply] = field(default_factory=dict)

@@ -16,6 +16,8 @@ MAX_ELEMENTS = 1 << 62
 _DTYPE = re.compile(r"[<|](?:[fiu][1248]|b1)|\?")
 SERIES_STEPS = 4096
 """Maximum number of steps in one `SeriesChunk` message."""
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+"""Shares of a tensor's numbers below each number of a row of the view ``spread``."""
 MAX_VIEW_PARAMETERS, MAX_SURFACE_PARAMETERS = 1 << 22, 1 << 20
 """Most parameters of a model with a view of all of them, and of one with a loss surface."""
 

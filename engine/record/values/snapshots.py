@@ -82,7 +82,7 @@ def snapshot(
     ``t`` may have any dense layout and any device; it is read, never changed. Sparse and quantized
     tensors are shown by their dense values.
     """
-    dense = _dense(t.detach().resolve_conj().resolve_neg())
+    dense = as_dense(t.detach().resolve_conj().resolve_neg())
     return _read(dense.unsqueeze(0), dtype_name(t.dtype), inline, side)[0]
 
 
@@ -103,7 +103,7 @@ def differs_from_summary(t: torch.Tensor, summary: Snapshot) -> bool:
         return summary.data is not None and snapshot(t).data != summary.data
     side = max(summary.thumb_shape)
     if t.numel() > COMPARED_ELEMENTS:
-        dense = _dense(t.detach().resolve_conj().resolve_neg())
+        dense = as_dense(t.detach().resolve_conj().resolve_neg())
         return bool(_thumbs(dense.unsqueeze(0), side)[0].tobytes() != summary.thumb)
     now = snapshot(t, side=side)
     exact = (now.thumb, now.nan, now.inf) == (summary.thumb, summary.nan, summary.inf)
@@ -236,7 +236,8 @@ def _exact(real: torch.Tensor) -> torch.Tensor:
     return real.to(torch.float64) if real.device.type != "mps" else real.float()
 
 
-def _dense(t: torch.Tensor) -> torch.Tensor:
+def as_dense(t: torch.Tensor) -> torch.Tensor:
+    """Return a strided tensor with the numbers of a sparse or quantized ``t``, else ``t``."""
     if t.is_quantized:
         return t.dequantize()
     # A program may have overwritten the indices, and torch itself does not check their bounds.

@@ -22,6 +22,8 @@ _SYSTEM = (
     "/lib64",
     "/usr/share/zoneinfo",
     "/usr/share/locale",
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
     "/etc/ld.so.cache",
     "/etc/localtime",
     "/etc/mime.types",
@@ -137,6 +139,9 @@ def _system_paths() -> Iterator[Path]:
     paths -= {"", "/", "/usr", "/usr/local"}
     own = Path(__file__).resolve().parents[2]
     yield own
+    # Matplotlib's list of fonts; see `plotting.fonts`.
+    if (fonts := os.environ.get("MPLCONFIGDIR", "")) and fonts != tempfile.gettempdir():
+        yield Path(fonts)
     for name in paths:
         path = Path(name)
         if path.is_absolute() and not home.is_relative_to(path):

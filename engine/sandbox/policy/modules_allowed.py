@@ -7,9 +7,7 @@ from types import ModuleType
 import numpy as np
 import torch
 
-from gradscribe.engine.plotting.axes import NullHandle
-from gradscribe.engine.plotting.pyplot import ALLOWED_NAMES, pyplot
-from gradscribe.engine.sandbox.policy import safe_variants
+from gradscribe.engine.sandbox.policy import plots, safe_variants
 
 Maker = Callable[[], Mapping[str, object]]
 
@@ -172,16 +170,6 @@ _CUDA = (
 )
 
 
-def _plots() -> Mapping[str, object]:
-    """Return the plotting functions, which look up the current axes when called."""
-
-    def later(name: str) -> Callable[..., object]:
-        return lambda *args, **words: getattr(pyplot, name)(*args, **words)
-
-    plain = {name: NullHandle() for name in ("cm", "rcParams", "style")}
-    return {**{name: later(name) for name in ALLOWED_NAMES}, **plain}
-
-
 MODULES: dict[str, Maker] = dict(
     [
         _std("abc", "ABC abstractmethod"),
@@ -192,8 +180,8 @@ MODULES: dict[str, Maker] = dict(
         _std("contextlib", "AbstractContextManager ExitStack contextmanager nullcontext suppress"),
         _std("copy", "copy", deepcopy=safe_variants.deepcopy),
         ("dataclasses", lambda: safe_variants.DATACLASSES),
-        ("matplotlib", lambda: {"use": lambda *_args, **_words: None}),
-        ("matplotlib.pyplot", _plots),
+        ("matplotlib", plots.package_names),
+        ("matplotlib.pyplot", plots.pyplot_names),
         _std("datetime", "date datetime time timedelta timezone UTC MINYEAR MAXYEAR"),
         _std("decimal", "Decimal getcontext localcontext ROUND_HALF_UP ROUND_HALF_EVEN"),
         _std("fractions", "Fraction"),

@@ -92,12 +92,14 @@ LIES = {
     "a state's name without an end": (("steps", 0, 5, 0, 1), "x" * 10**6),
     "words without an end": (("truncated",), "x" * 10**6),
     "an edge sent twice": (("executions", 0, 5), [0, 0]),
-    "figures without an end": (("figures",), [{"axes": []}] * 13),
-    "a curve without an end": (("figures", 0, "axes", 0, "traces", 0, "y"), [0.0] * 2001),
-    "an image without an end": (("figures", 0, "axes", 0, "image"), [[0.0]] * 97),
-    "no column": (("figures", 0, "columns"), 0),
+    "figures without an end": (("figures",), "twenty-five"),
+    "a picture without an end": (("figures", 0, "picture"), b"<svg" + b" " * 300_000),
+    "a picture that is none": (("figures", 0, "picture"), b"\x80\x04pickle"),
+    "a PNG that is none": (("figures", 0, "picture_type"), "png"),
+    "a file without an end": (("figures", 0, "file"), b" " * (16 << 20 | 1)),
+    "a figure without a width": (("figures", 0, "width"), 0.0),
     "a figure's title without an end": (("figures", 0, "title"), "x" * 10**6),
-    "a curve's name without an end": (("figures", 0, "axes", 0, "traces", 0, "label"), "x" * 10**6),
+    "a figure's words without an end": (("figures", 0, "description"), "x" * 10**6),
     "a snapshot past the last": (("values", 0, 8), 10**6),
     "a value that is nobody's": (("ops", 0, 2), [10**6]),
     "an op that takes its own result": (("ops", 3, 2), "outputs"),
@@ -124,6 +126,8 @@ def test_a_tape_that_lies_is_garbage(tape, name):
     at = body
     for step in path[:-1]:
         at = at[step]
+    if lie == "twenty-five":
+        lie = at["figures"] * 25
     at[path[-1]] = at[3] if lie == "outputs" else lie
     with pytest.raises(frames.ProtocolError):
         arrives(body)

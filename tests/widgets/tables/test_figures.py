@@ -1,32 +1,49 @@
 """Figures of a program: small beside the output, large in a window, saved into a file."""
 
+import io
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure as MplFigure
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 
-from gradscribe.engine.protocol.figures import AxesData, Figure, Trace
+from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.plots.figure import FigurePicture
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.figures import FigureWindow, save_png
-
-FIGURE = Figure((AxesData("Loss", "step", "loss", (Trace("line", (0, 1, 2), (3, 2, 1)),)),))
+from gradscribe.widgets.tables.figures import FigureWindow, save_figure
 
 
-def test_the_output_shows_figures_and_gives_them_its_room(shown):
+def drawn(kind):
+    figure, data = MplFigure(), io.BytesIO()
+    figure.add_subplot().plot([3, 2, 1])
+    with mpl.rc_context({"svg.fonttype": "path"}):
+        figure.savefig(data, format=kind)
+    return data.getvalue()
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return Figure(drawn("svg"), "svg", 460.8, 345.6, "Loss", "1 line")
+
+
+def test_the_output_shows_figures_and_gives_them_its_room(shown, figure):
     console = shown(Console(), 360, 240)
     assert console.figures.isHidden()
-    console.set_figures((FIGURE,))
+    console.set_figures((figure,))
     assert not console.figures.isHidden()
     assert console.view.isHidden()
     console.set_text("done\n")
-    console.set_figures((FIGURE,))
+    console.set_figures((figure,))
     assert not console.view.isHidden()
     console.set_figures(())
     assert console.figures.isHidden()
 
 
-def test_a_click_opens_a_figure_large(shown, qtbot):
+def test_a_click_opens_a_figure_large(shown, qtbot, figure):
     console = shown(Console(), 360, 240)
-    console.set_figures((FIGURE,))
+    console.set_figures((figure,))
     qtbot.mouseClick(console.figures.views[0], Qt.MouseButton.LeftButton)
     (large,) = console.window().findChildren(FigureWindow)
     assert large.windowTitle() == "Loss"
@@ -34,9 +51,37 @@ def test_a_click_opens_a_figure_large(shown, qtbot):
     large.close()
 
 
-def test_a_figure_is_saved_wholly_or_not_at_all(qapp, tmp_path):
-    theme = Theme.load("dark")
-    assert save_png(FIGURE, theme, str(tmp_path / "loss")) == f"Saved as {tmp_path / 'loss.png'}"
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_figure_stands_on_white_paper_in_both_themes(shown, figure, theme):
+    console = shown(Console(), 360, 240)
+    console.set_theme(Theme.load(theme))
+    console.set_figures((figure,))
+    view = console.figures.views[0]
+    area = view.picture.area_in(view.rect().toRectF().adjusted(2, 2, -2, -2))
+    corner = area.topLeft().toPoint()
+    seen = view.grab().toImage()
+    assert seen.pixelColor(corner.x() + 5, corner.y() + 5).name() == "#ffffff"
+
+
+def test_a_figure_is_saved_wholly_or_not_at_all(qapp, tmp_path, figure):
+    picture = FigurePicture(figure)
+    assert save_figure(picture, str(tmp_path / "loss")) == f"Saved as {tmp_path / 'loss.png'}"
     image = QImage(str(tmp_path / "loss.png"))
-    assert (image.width(), image.height()) == (1040, 720)
-    assert "cannot be written" in save_png(FIGURE, theme, str(tmp_path / "no" / "where.png"))
+    assert (image.width(), image.height()) == (922, 691)
+    save_figure(picture, str(tmp_path / "loss.svg"))
+    assert (tmp_path / "loss.svg").read_bytes() == figure.picture
+    assert "cannot be written" in save_figure(picture, str(tmp_path / "no" / "where.png"))
+
+
+def test_a_figure_is_saved_as_the_file_that_the_program_made(qapp, tmp_path, figure):
+    made = Figure(figure.picture, "svg", 460.8, 345.6, name="a.pdf", file=b"%PDF", file_type="pdf")
+    save_figure(FigurePicture(made), str(tmp_path / "a.pdf"))
+    assert (tmp_path / "a.pdf").read_bytes() == b"%PDF"
+
+
+@pytest.mark.parametrize("data", [b"<svg", b"<svg viewBox='0 0 1 1'><path d='M 1'/></svg>"])
+def test_a_picture_that_cannot_be_read_is_told(qapp, data):
+    picture = FigurePicture(Figure(data, "svg", 100, 100))
+    picture.read()
+    assert picture.image().isNull() or data.endswith(b"</svg>")
+    assert picture.error or data.endswith(b"</svg>")

@@ -1,5 +1,6 @@
 """The head of the inspector: title, value or gradient, a scalar's number, the slice."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QWidget
 
 from gradscribe.playback.text import formatting as words
@@ -28,11 +29,16 @@ class OverviewPane(Pane):
         self.value_tab = self._tab("Value", "value", row)
         self.gradient_tab = self._tab("Gradient", "gradient", row)
         row.addStretch(1)
+        tip = "Show the whole tensor in a window of its own, down to single numbers"
+        self.explore = push_button("Explore", self, self.tensor_requested, "crumb", tip=tip)
         self._number = Label("big", "", self).selectable()
         self._gradient = Label("big-gradient", "", self).selectable()
         self._absent = Label("absent", "", self)
         self._sum = Label("gradient", "", self)
-        for widget in (self._tabs, self._number, self._gradient, self._absent, self._sum):
+        self.column.addWidget(self._tabs)
+        # Below the tabs: a narrow inspector is too narrow for a third button.
+        self.column.addWidget(self.explore, 0, Qt.AlignmentFlag.AlignLeft)
+        for widget in (self._number, self._gradient, self._absent, self._sum):
             self.column.addWidget(widget)
         self._slices = QWidget(self)
         self._slice_rows = SliceSelector(self._slices, self)
@@ -54,6 +60,7 @@ class OverviewPane(Pane):
         value = page.value
         literal = page.selection.literal if page.selection else ""
         self._tabs.setVisible(value is not None)
+        self.explore.setVisible(value is not None)
         (self.value_tab if page.side == "value" else self.gradient_tab).setChecked(True)
         snapshot = page.snapshot() if value is not None else None
         number, absent = "", ""

@@ -35,6 +35,8 @@ class Pane(QWidget):
     """Show the op with this index in the shape lab, with its Jacobian."""
     slice_requested = Signal(int, int)
     """Choose a slice: dimension, index."""
+    tensor_requested = Signal()
+    """Show the tensor in a window of its own."""
     element_requested = Signal(int)
     """Choose the element with this flat index."""
 

@@ -19,6 +19,7 @@ from gradscribe.widgets.plots.drawing.polylines import (
     draw_polyline,
     draw_range,
     finite_points,
+    to_polygon,
     vertical_travel,
     with_dash_gaps,
 )
@@ -58,6 +59,8 @@ class PlotCurve:
     width: float = 2.0
     label: str = ""
     """Written at its end."""
+    fill_to: StepSeries | None = None
+    """A curve at the same steps, up to which the area is tinted."""
 
 
 class CurvePlot(Plot):
@@ -159,6 +162,8 @@ class CurvePlot(Plot):
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
         shaded = {id(curve) for curve in [c for c in shown if c.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
+            if curve.fill_to is not None:
+                self._fill(painter, curve, steps, rows, curve.fill_to.summary(low, high, wide)[1])
             smooth = self.smoothing if curve.shade else 0.0
             if smooth > 0 and id(curve) in shaded:
                 self._draw_swing(painter, curve, steps, rows)
@@ -248,6 +253,22 @@ class CurvePlot(Plot):
         else:
             draw_range(painter, least, self._drawn.points(steps, rows[1]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def _fill(
+        self,
+        painter: QPainter,
+        curve: PlotCurve,
+        steps: NDArray[np.float64],
+        rows: NDArray[np.float32],
+        others: NDArray[np.float32],
+    ) -> None:
+        """Tint the area between two curves."""
+        lower, upper = (self._drawn.points(steps, part[2]) for part in (rows, others))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(faded(curve.color, 0.16))
+        around = np.concatenate([lower, upper[::-1]])
+        painter.drawPolygon(to_polygon(around[~np.isnan(around[:, 0])]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
         if self.position is not None:

@@ -27,7 +27,7 @@ def test_what_a_view_needs_is_sent_to_the_view_process():
         for name in ("needs_gradients", "needs_optimizer_state", "needs_weight_path")
     }
     assert need == {
-        "needs_gradients": {"gradients", "histograms", "weights"},
+        "needs_gradients": {"gradients", "histograms", "spread", "weights"},
         "needs_optimizer_state": {"optimizer"},
         "needs_weight_path": {"surface"},
     }

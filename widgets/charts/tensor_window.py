@@ -1,0 +1,360 @@
+"""A tensor in a window of its own: its picture, levels, slices, and what can be taken away."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import hbox, push_button, vbox
+from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.charts.levels import LevelsView
+from gradscribe.widgets.charts.tensor import TensorChart, TensorSubject
+from gradscribe.widgets.charts.tensor_table import MOST_CELLS, TensorTable
+from gradscribe.widgets.graph.snapshot import png_bytes
+
+SIZE = (980, 680)
+SCALE = 2
+"""Pixels of a saved picture per pixel of the screen."""
+SHOWN = {"mean": "Mean", "low": "Least", "high": "Largest"}
+PARTS = {"real": "Real part", "imag": "Imaginary part", "abs": "Magnitude"}
+
+
+class TensorWindow(QWidget):
+    """A window that shows a tensor at the playback position, or at one position only."""
+
+    wanted = Signal(object)
+    """Carries a `ReadRegion`; `show_region` takes the reply."""
+    follow_changed = Signal(bool)
+    said = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.theme = Theme.load("light")
+        self.table: TensorTable | None = None
+        self._finish: Callable[[str], None] | None = None
+        self.levels = LevelsView(self)
+        self.chart = TensorChart(self.levels, self)
+        self.title, self.caption = Label("section", "", self), Label("caption", "", self)
+        self.readout = Label("caption", "", self)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.caption.setWordWrap(True)
+        self.readout.setAccessibleName("Number under the mouse")
+        self._spins: list[QSpinBox] = []
+        self._make_controls()
+        self._lay_out()
+        self._connect()
+        self.setAutoFillBackground(True)
+        self.resize(*SIZE)
+
+    def _make_controls(self) -> None:
+        self.part = self._choice("Part of the complex numbers", PARTS)
+        self.block = self._choice("Number shown of each block", SHOWN)
+        self.follow = QCheckBox("Follow playback", self)
+        self.follow.setChecked(True)
+        self.follow.setToolTip("Show the tensor at the position of the playback")
+        self.low, self.high = self._entry("Lower level"), self._entry("Upper level")
+        self.reset = push_button(
+            "Reset levels", self, self.levels.reset, tip="Colours around zero, for all numbers"
+        )
+        self.whole = push_button("Show all", self, self.chart.fit, tip="The whole slice (Home)")
+
+    def _choice(self, name: str, items: dict[str, str]) -> QComboBox:
+        box = QComboBox(self)
+        for key, words in items.items():
+            box.addItem(words, key)
+        box.setAccessibleName(name)
+        box.setToolTip(name)
+        return box
+
+    def _entry(self, name: str) -> QLineEdit:
+        entry = QLineEdit(self)
+        entry.setAccessibleName(name)
+        entry.setToolTip(name)
+        entry.setFixedWidth(84)
+        entry.editingFinished.connect(self._enter_levels)
+        return entry
+
+    def _lay_out(self) -> None:
+        self._slices: QHBoxLayout = hbox(None, spacing=6)
+        bar = hbox(None, spacing=8)
+        bar.addWidget(self.part)
+        bar.addWidget(self.block)
+        bar.addWidget(self.whole)
+        bar.addLayout(self._slices)
+        bar.addStretch(1)
+        bar.addWidget(self.follow)
+        entries = hbox(None, spacing=8)
+        entries.addWidget(self.readout, 1)
+        entries.addWidget(self.low)
+        entries.addWidget(self.high)
+        entries.addWidget(self.reset)
+        picture = hbox(None, spacing=0)
+        picture.addWidget(self.chart, 1)
+        picture.addWidget(self.levels)
+        rows: QVBoxLayout = vbox(self, margins=(16, 12, 12, 12), spacing=8)
+        # A minimum size would be sent to the window system; not every one accepts it.
+        rows.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+        rows.addWidget(self.title)
+        rows.addWidget(self.caption)
+        rows.addLayout(bar)
+        rows.addLayout(picture, 1)
+        rows.addLayout(entries)
+
+    def _connect(self) -> None:
+        self.chart.wanted.connect(self.wanted)
+        self.chart.moved.connect(self._describe)
+        self.chart.read.connect(self.readout.say)
+        self.said.connect(self.readout.say)
+        self.levels.changed.connect(self._show_levels)
+        self.part.currentIndexChanged.connect(self._choose)
+        self.block.currentIndexChanged.connect(
+            lambda _at: self.chart.show_block(str(self.block.currentData()))
+        )
+        self.follow.toggled.connect(self.follow_changed)
+        self.chart.view.asked.connect(self._open_menu)
+
+    # The tensor
+
+    def show_tensor(self, subject: TensorSubject | None, why: str = "") -> None:
+        """Show a tensor at one moment; None shows ``why`` there is none at this moment."""
+        before = self.chart.subject
+        if subject == before and not why:
+            return
+        self._drop_table()
+        if subject is not None:
+            self.title.say(subject.name)
+            self.title.setToolTip(subject.name)
+            self.setWindowTitle(subject.name)
+            if before is None or before.shape != subject.shape or not self._spins:
+                self._make_slices(subject.shape[:-2])
+            self.part.setVisible(subject.is_complex)
+        self.chart.show_tensor(subject, why)
+        self._describe()
+
+    def _make_slices(self, sizes: tuple[int, ...]) -> None:
+        for spin in self._spins:
+            self._slices.removeWidget(spin)
+            spin.hide()
+            spin.deleteLater()
+        self._spins = []
+        for dimension, size in enumerate(sizes):
+            spin = QSpinBox(self)
+            spin.setRange(0, max(0, min(size, (1 << 31) - 1) - 1))
+            spin.setPrefix(f"dim {dimension}: ")
+            spin.setSuffix(f" of {size:,}")
+            spin.setAccessibleName(f"Index of dimension {dimension}, of {size}")
+            spin.valueChanged.connect(self._choose)
+            self._slices.addWidget(spin)
+            self._spins.append(spin)
+
+    def _choose(self) -> None:
+        self._drop_table()
+        slices = tuple(spin.value() for spin in self._spins)
+        self.chart.choose(slices, cast("Part", self.part.currentData()))
+
+    def show_region(self, region: Region) -> None:
+        """Take the reply to a request of the picture or of a table."""
+        if region.serial >= 0:
+            self.chart.show_region(region)
+            if region.summary is not None:
+                self._show_levels()
+            return
+        table = self.table
+        if table is None or table.asked is None or table.asked.serial != region.serial:
+            return
+        if not table.take(region):
+            self._drop_table()
+            self.said.emit(region.problem or "The numbers are gone")
+        elif table.asked is not None:
+            self.wanted.emit(table.asked)
+        else:
+            self.table, finish = None, self._finish
+            if finish is not None:
+                finish(table.text())
+
+    def _describe(self) -> None:
+        chart, subject = self.chart, self.chart.subject
+        region = chart.region
+        is_blocks = region is not None and region.exact is None
+        self.block.setVisible(is_blocks and not chart.problem)
+        if subject is None:
+            self.caption.say(chart.words())
+            return
+        sizes = " × ".join(f"{size:,}" for size in subject.shape) or "a single number"
+        words = [sizes, subject.dtype, subject.moment]
+        if region is not None and not chart.words():
+            if is_blocks:
+                words.append(f"blocks of {region.block[0]:,} × {region.block[1]:,}")
+            if region.sampled:
+                words.append("blocks from a sample")
+        words += self._warnings
+        self.caption.say(" · ".join(word for word in words if word))
+
+    @property
+    def _warnings(self) -> list[str]:
+        summary = self.levels.summary
+        if summary is None or self.chart.words():
+            return []
+        words = []
+        if summary.nan:
+            words.append(f"{summary.nan:,} NaN (pink)")
+        if summary.inf:
+            words.append(f"{_infinities(summary.inf)} (green)")
+        if summary.low == summary.high and summary.counts.shape[0]:
+            words.append(f"all finite numbers are {formatting.number(summary.low)}")
+        if not summary.counts.shape[0]:
+            words.append("no finite numbers")
+        if summary.sampled:
+            words.append("histogram of a sample")
+        return words
+
+    # Levels
+
+    def _show_levels(self) -> None:
+        for entry, level in zip((self.low, self.high), self.levels.levels, strict=True):
+            if not entry.hasFocus() or not entry.isModified():
+                entry.setText(f"{level:.6g}")
+        self._describe()
+
+    def _enter_levels(self) -> None:
+        if not (self.low.isModified() or self.high.isModified()):
+            return
+        for entry in (self.low, self.high):
+            entry.setModified(False)
+        texts = self.low.text(), self.high.text()
+        try:
+            low, high = (float(text.replace("−", "-")) for text in texts)
+        except ValueError:
+            self.said.emit(f"Levels are two numbers, not {texts[0][:20]!r} and {texts[1][:20]!r}")
+            return
+        if not self.levels.set_levels(low, high):
+            self.said.emit("The lower level has to be less than the upper one, both finite")
+
+    # What can be taken away
+
+    def menu(self) -> QMenu:
+        """Return a menu of what can be done now."""
+        menu = QMenu(self)
+        menu.addAction("Show all", self.chart.fit)
+        menu.addAction("Reset levels", self.levels.reset)
+        menu.addSeparator()
+        menu.addAction("Copy the picture", self.copy_picture)
+        menu.addAction("Save the picture as PNG…", lambda: self._ask("PNG picture", "png"))
+        menu.addSeparator()
+        menu.addAction("Copy the numbers in sight", self.copy_numbers)
+        menu.addAction("Save the numbers in sight as CSV…", lambda: self._ask("CSV table", "csv"))
+        return menu
+
+    def _open_menu(self, happened: QContextMenuEvent) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(happened.globalPos())
+
+    def picture(self) -> QImage:
+        """Return an image of title, picture and levels."""
+        image = QImage(self.size() * SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SCALE)
+        image.fill(self.theme.panel)
+        self.render(image, self.rect().topLeft(), renderFlags=QWidget.RenderFlag.DrawChildren)
+        return image
+
+    def copy_picture(self) -> None:
+        """Put an image of the window on the clipboard."""
+        QGuiApplication.clipboard().setImage(self.picture())
+        self.said.emit("The picture is on the clipboard")
+
+    def copy_numbers(self) -> None:
+        """Put the numbers in sight on the clipboard, as CSV."""
+
+        def finish(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            self.said.emit("The numbers in sight are on the clipboard")
+
+        self._read_table(finish)
+
+    def _read_table(self, finish: Callable[[str], None]) -> None:
+        """Read the numbers in sight from the engine; then call ``finish`` with the table."""
+        subject = self.chart.subject
+        if subject is None or self.chart.words():
+            self.said.emit(self.chart.words())
+            return
+        table_of = ReadRegion(
+            0, subject.snapshot, 0, (0, 0, 0, 0), self.chart.slices, (1024, 1024), self.chart.part
+        )
+        table = TensorTable(table_of, self.chart.cells_in_sight())
+        if table.is_too_large:
+            self.said.emit(f"A table has at most {MOST_CELLS:,} numbers: zoom in first")
+            return
+        self.table, self._finish = table, finish
+        self.said.emit("Reading the numbers…")
+        self.wanted.emit(table.asked)
+
+    def _drop_table(self) -> None:
+        self.table, self._finish = None, None
+
+    def _ask(self, title: str, kind: str) -> None:
+        name = "".join(c if c.isalnum() else "_" for c in self.windowTitle())[:60] or "tensor"
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, f"Save as {title}", f"{name}.{kind}", f"{title} (*.{kind})"
+        )
+        if chosen:
+            path = Path(chosen)
+            self.save(path if path.suffix else path.with_suffix(f".{kind}"), kind)
+
+    def save(self, path: Path, kind: str) -> None:
+        """Write the picture as ``png`` or the numbers in sight as ``csv``; say where."""
+        if kind == "csv":
+            self._read_table(lambda text: self._write(path, text.encode()))
+        else:
+            self._write(path, png_bytes(self.picture()))
+
+    def _write(self, path: Path, data: bytes) -> None:
+        partial = path.with_name(f"{path.name}.part")
+        try:
+            partial.write_bytes(data)
+            partial.replace(path)
+            self.said.emit(f"Saved as {path}")
+        except OSError as error:
+            self.said.emit(f"{path} cannot be written: {error.strerror or error}")
+        finally:
+            partial.unlink(missing_ok=True)
+
+    # Looks
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.theme = theme
+        palette = self.palette()
+        palette.setColor(self.backgroundRole(), theme.panel)
+        self.setPalette(palette)
+        self.setStyleSheet(sheet(theme))
+        self.chart.set_theme(theme)
+        self.levels.set_theme(theme)
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Close with Escape; called by Qt."""
+        if happened.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(happened)
+
+
+def _infinities(count: int) -> str:
+    return f"{count:,} infinit{'y' if count == 1 else 'ies'}"
