@@ -208,7 +208,7 @@ def test_a_run_that_fails_leaves_the_curve_of_the_shown_tape(shown, settled, lin
     started(settled, source)
     computed(link, [1.0, 2.0, 3.0])
     link.answer(record(source))
-    qtbot.waitUntil(lambda: settled.session.result.stale)
+    qtbot.waitUntil(lambda: settled.session.result.engine == "ready")
     assert drawn(shown) == {"loss": plain()}
 
 
