@@ -139,7 +139,8 @@ def _within(axis: Axis, low: float, high: float, whole: Axis, least: float) -> A
     It stays as it is instead of getting shorter than ``least``.
     """
     start, size = axis.number(low), (high - low) * (axis.high - axis.low)
-    if size >= whole.high - whole.low:
+    # Shares do not add up to the last bit: moving all of it sideways is no zoom.
+    if size >= (1 - CLOSEST) * (whole.high - whole.low):
         return None
     if size < min(least, axis.high - axis.low):
         return None if axis == whole else axis
