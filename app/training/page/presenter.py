@@ -132,7 +132,7 @@ class TrainPresenter(QObject):
         self._show_runs()
 
     def set_visible(self, visible: bool) -> None:
-        """Request views only while the page is visible."""
+        """Request the views of a page that is visible."""
         self._visible = visible
         if visible:
             self.complaints.look()
@@ -141,11 +141,14 @@ class TrainPresenter(QObject):
         self.want()
 
     def want(self) -> None:
-        """Request the views whose tabs are open."""
+        """Request the views whose tabs are open; of a hidden page, what is collected over time."""
         page, run = self._page, self._session.run
         self.live.set_seen(self._visible and page.says.currentWidget() is page.graph)
-        if not self._visible or run is None or run.begun is None:
+        if run is None or run.begun is None:
             self._session.controller.watch(())
+            return
+        if not self._visible:
+            self._session.controller.watch((ViewRequest("spread", SPREAD_MS),))
             return
         wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
         if run.setup.mistakes:

@@ -29,9 +29,9 @@ def test_the_views_of_open_tabs_are_asked_for(room, train_link):
     assert wishes["histograms"].options == {"of": "gradient"}
 
 
-def test_a_room_that_is_not_seen_asks_for_nothing(room, train_link):
+def test_a_room_that_is_not_seen_asks_for_the_spread_over_time_alone(room, train_link):
     room.presenter.set_visible(False)
-    assert train_link.last(messages.WatchViews).wishes == ()
+    assert [wish.kind for wish in train_link.last(messages.WatchViews).wishes] == ["spread"]
 
 
 def test_classes_on_a_plane_are_a_boundary_and_one_column_is_a_fit(room, begun, train_link):
