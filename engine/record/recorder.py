@@ -53,6 +53,7 @@ class Recorder:
     ) -> None:
         self.log = log = Log(event_limit)
         self.source = source = Source(text, filename)
+        log.user_line = source.user_line
         self.threads = threads = RecordedThreads(log)
         self.passes = PassReader(log)
         self.copies = copies = SnapshotStore(log, memory, self.passes.process_notes)
@@ -123,17 +124,23 @@ class Recorder:
         if len(self.log.prints) >= self.log.print_limit:
             self.log.omitted_prints += 1
             return
-        where, _ = self.source.locate(self.source.user_frame())
         with self.threads.lock:
-            self.log.print(line, where)
+            try:
+                where, _ = self.source.locate(self.source.user_frame())
+                self.log.print(line, where)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(error)
 
     def record_figure(self, figure: Figure) -> None:
         """Record a figure that the program shows, as long as figures stay within their limits."""
         kept = self.log.figures
         total = figure.size + sum(item.size for item in kept)
         if self.log.is_recording and len(kept) < MAX_FIGURES and total <= MAX_TOTAL_BYTES:
-            span = self.source.span(self.source.locate(self.source.user_frame())[0])
-            kept.append(replace(figure, line=span[0] if span is not None else 0))
+            try:
+                span = self.source.span(self.source.locate(self.source.user_frame())[0])
+                kept.append(replace(figure, line=span[0] if span is not None else 0))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(error)
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
         thread = self.threads.current()

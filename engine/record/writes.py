@@ -65,9 +65,12 @@ class Writes:
         if thread is None or not isinstance(made, torch.Tensor):
             return made
         with torch._C.DisableTorchFunction(), self.threads.lock:
-            where, doing = self.source.locate(sys._getframe(1), thread)
-            if not doing and where is not None:
-                self.tensors.exposed.add(self.tensors.value(made, where, maker=name).storage)
+            try:
+                where, doing = self.source.locate(sys._getframe(1), thread)
+                if not doing and where is not None:
+                    self.tensors.exposed.add(self.tensors.value(made, where, maker=name).storage)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(error)
         return made
 
     def after_inplace_op(
