@@ -56,6 +56,7 @@ class Optimizers:
         del _before[self], _after[self]
         for kind, original in self._restore:
             kind.zero_grad = original  # type: ignore[attr-defined]
+        self._restore.clear()
 
     def _pre(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
         thread = self.threads.current()

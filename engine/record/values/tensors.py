@@ -2,6 +2,7 @@
 
 import itertools
 import weakref
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Protocol
 
@@ -226,6 +227,37 @@ class Tensors:
             return False
         pairs = (kept._indices(), plain._indices()), (kept._values(), plain._values())
         return not all(same_elements(*pair) for pair in pairs)
+
+    def exchange(
+        self, tensors: tuple[torch.Tensor, torch.Tensor], exchange: Callable[[], None]
+    ) -> list[Change]:
+        """Exchange all that two tensors have but their identity; return what that changed."""
+        places = [self.storage_address(t) for t in tensors]
+        exchange()
+        first, second = (weakref.ref(t) for t in tensors)
+        if places[0] != places[1]:
+            for place, old, new in zip(places, (first, second), (second, first), strict=True):
+                known = self._memories.get(place)
+                if known is not None:
+                    users = [new if ref is old else ref for ref in (known.user, *known.others)]
+                    known.user, known.others = users[0], users[1:]
+        changes: list[Change] = []
+        for t in tensors:
+            before = self.known(t)
+            if before is not None:
+                row = self.add(t, before.where, maker=before.maker)
+                # The other tensor may never have been seen.
+                self.storage(t, row.ref)
+                changes.append(Change(before.id, row.id))
+        return changes
+
+    def storage_address(self, t: torch.Tensor) -> int:
+        """Return the address of a tensor's memory; -1 if it has none of its own."""
+        try:
+            usual = t.layout is torch.strided and not t.is_nested and not is_functorch_wrapped(t)
+            return memory(t) if usual else -1
+        except (RuntimeError, NotImplementedError):
+            return -1
 
     def aliases(self, t: torch.Tensor) -> list[torch.Tensor]:
         """Return the known tensors that share the memory of ``t``."""
