@@ -16,7 +16,12 @@ from torch.overrides import TorchFunctionMode
 from gradscribe.engine.protocol.tape import Change, Reset
 from gradscribe.engine.record.forward.arguments import plain_arguments
 from gradscribe.engine.record.forward.bounds_checks import BOUNDS_CHECKING_OPS, synchronize
-from gradscribe.engine.record.forward.functions import classify, known_functions
+from gradscribe.engine.record.forward.functions import (
+    DROPPED,
+    classify,
+    known_functions,
+    with_dropped,
+)
 from gradscribe.engine.record.forward.op_recorder import Function, OpRecorder, next_number
 from gradscribe.engine.record.forward.tensor_likes import (
     Types,
@@ -63,7 +68,10 @@ class ForwardMode(TorchFunctionMode):
             kind_and_name = None
         if kind_and_name is None:
             try:
-                func, kind_and_name = classify(func, sys._getframe(1))
+                caller = sys._getframe(1)
+                func, kind_and_name = classify(func, caller)
+                if func in DROPPED:
+                    kwargs = with_dropped(func, kwargs, caller)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.stop_on_error(error)
                 return func(*args, **kwargs)

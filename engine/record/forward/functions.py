@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from types import FrameType
 
+import torch
+
 from gradscribe.engine.record.forward.monkeypatches import is_torch_function, original_of
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -72,12 +74,35 @@ known_functions: dict[Function, tuple[str, str]] = {}
 
 def classify(func: Function, caller: FrameType) -> tuple[Function, tuple[str, str]]:
     """Return the function of torch that ``func`` is or replaces, with its kind and name."""
+    if func in DROPPED:
+        # Not cached, so that its calls are completed: `with_dropped`.
+        return func, (_kind(func), op_name(func))
     if is_torch_function(func):
         known_functions[func] = _kind(func), op_name(func)
         return func, known_functions[func]
     # Not cached: with it, all of a program's globals would outlive the run.
     func = original_of(func, caller)
     return func, (_kind(func), op_name(func))
+
+
+DROPPED: dict[Function, str] = {
+    torch.chain_matmul: "out",
+    torch.Tensor.dim_order: "ambiguity_check",
+    torch.nn.functional.l1_loss: "weight",
+}
+"""Functions of torch that do not pass this keyword on to a function mode."""
+
+
+def with_dropped(func: Function, kwargs: dict[str, object], caller: FrameType) -> dict[str, object]:
+    """Return a call's keywords with the one that ``func`` dropped.
+
+    ``caller`` is the frame that called the recorder's mode: torch's, called by ``func``.
+    """
+    frame, keyword = caller.f_back, DROPPED[func]
+    if frame is None or frame.f_code is not getattr(func, "__code__", None):
+        return kwargs
+    given = frame.f_locals.get(keyword)
+    return kwargs if given is None else {**kwargs, keyword: given}
 
 
 def _kind(func: Function) -> str:

@@ -144,5 +144,5 @@ def test_after_a_compiled_call_torch_is_recorded_as_before():
     source = TRACERS["cond"] + "net = nn.Linear(2, 1)\nnet(y.detach()).sum().backward()\n"
     tape = run.record(source)
     assert tape.error is None
-    assert [call.name for call in tape.calls] == ["net"]
-    assert len(tape.passes) == 2
+    assert tape.calls[-1].name == "net"
+    assert tape.passes[-1].line == 7
