@@ -186,24 +186,39 @@ UNSTEADY = ("empty", "resize", "new_empty", "data_ptr", "storage", "_cdata", "__
 """Parts of names of functions whose result is uninitialized memory or an address."""
 
 
+MOST_ERRORS = 2
+"""Calls of a function that raise and are compared; most of the combinations make no sense."""
+
+
+def _sensible(function):
+    """Yield (index of the arguments, with ``out=``) of the calls of a function to compare."""
+    errors = 0
+    for index in range(len(_inputs())):
+        for into in (False, True):
+            expected = _outcome(function, index, into, None)
+            raised = isinstance(expected[0], tuple) and expected[0][0].endswith("Error")
+            errors += raised
+            if raised and (into or errors > MOST_ERRORS):
+                break
+            if _outcome(function, index, into, None) == expected:
+                yield index, into, expected
+            if raised:
+                break
+
+
 @pytest.mark.conformance
+@pytest.mark.timeout(900)
 def test_every_public_function_gives_what_it_gives_without_the_mode():
     wrong, compared, functions = [], 0, set()
     for name, function in sorted(_functions().items()):
         if any(part in name for part in UNSTEADY):
             continue
-        for index in range(len(_inputs())):
-            for into in (False, True):
-                expected = _outcome(function, index, into, None)
-                if into and isinstance(expected[0], tuple) and expected[0][0] == "TypeError":
-                    continue
-                if _outcome(function, index, into, None) != expected:
-                    continue
-                actual = _outcome(function, index, into, Recorder("", "<gradscribe>"))
-                compared += 1
-                functions.add(name)
-                if actual != expected:
-                    wrong.append((name, index, into, str(expected)[:200], str(actual)[:200]))
-    assert not wrong, wrong[:20]
-    assert len(functions) > 1000
-    assert compared > 20_000
+        for index, into, expected in _sensible(function):
+            actual = _outcome(function, index, into, Recorder("", "<gradscribe>"))
+            compared += 1
+            functions.add(name)
+            if actual != expected:
+                wrong.append((name, index, into, str(expected)[:200], str(actual)[:200]))
+    assert not wrong, (len(wrong), wrong[:20])
+    assert len(functions) > 1000, len(functions)
+    assert compared > 3_000, compared
