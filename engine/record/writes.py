@@ -181,7 +181,7 @@ class Writes:
 
         Reading ``grad_fn`` of a view of a result that was changed since would create a node.
         """
-        for t in self.tensors.aliases(source_tensor)[:MOST_ALIASES]:
+        for t in self.tensors.aliases(source_tensor, MOST_ALIASES):
             if any(t is other for other in changed) or (t.requires_grad and t._base is not None):
                 continue
             row = self.tensors.known(t)

@@ -259,13 +259,12 @@ class Tensors:
         except (RuntimeError, NotImplementedError):
             return -1
 
-    def aliases(self, t: torch.Tensor) -> list[torch.Tensor]:
-        """Return the known tensors that share the memory of ``t``."""
+    def aliases(self, t: torch.Tensor, most: int) -> list[torch.Tensor]:
+        """Return the known tensors that share the memory of ``t``, at most the first ``most``."""
         if t.layout is not torch.strided or not has_readable_data(t):
             return []
         known = self._memories.get(memory(t))
-        users = [known.user, *known.others] if known is not None else []
-        return [t_alive for user in users if (t_alive := user()) is not None]
+        return known.alive(most) if known is not None else []
 
     def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
         """Return the storage number of the memory of ``t``; -1 if it has none of its own.
@@ -290,6 +289,8 @@ class Tensors:
             return number
         if user is not None:
             known.others.append(user)
+            if len(known.others) > known.limit:
+                known.forget_dead()
         return known.number
 
     def mark_gradient(self, grad: torch.Tensor, leaf: ValueRow) -> None:
@@ -308,6 +309,24 @@ class _Memory(Struct, gc=False, eq=False):
     number: int
     user: weakref.ref[torch.Tensor]
     others: list[weakref.ref[torch.Tensor]]
+    limit: int = 32
+    """Number of `others` at which those that are gone are dropped."""
+
+    def forget_dead(self) -> None:
+        """Drop references to tensors that are gone; what that costs is spread over the others."""
+        self.others = [ref for ref in self.others if ref() is not None]
+        self.limit = 32 + 2 * len(self.others)
+
+    def alive(self, most: int) -> list[torch.Tensor]:
+        """Return the first ``most`` tensors that are alive."""
+        found: list[torch.Tensor] = []
+        for ref in itertools.chain((self.user,), self.others):
+            t = ref()
+            if t is not None:
+                found.append(t)
+                if len(found) == most:
+                    break
+        return found
 
     def used(self) -> bool:
         """Return whether any of the tensors is alive; drop dead references on the way."""
