@@ -39,8 +39,8 @@ class _ForeignReferences:
         ]
 
 
-_SHARING = ("from_numpy", "frombuffer", "from_dlpack")
-"""Functions that create a tensor on an array's memory and bypass function modes."""
+_SHARING = ("from_numpy", "frombuffer", "from_dlpack", "from_file")
+"""Functions that create a tensor on an array's or a file's memory and bypass function modes."""
 MOST_ALIASES = 16
 """Maximum number of tensors sharing a changed tensor's memory that are checked."""
 

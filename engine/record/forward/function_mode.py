@@ -9,6 +9,7 @@ What a call returned or changed is recorded by `OpRecorder`.
 
 import sys
 from time import perf_counter_ns
+from types import FrameType
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -38,6 +39,9 @@ from gradscribe.engine.record.values.tensors import is_leaf
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
+
+
+_HANDLE = torch.overrides.handle_torch_function.__code__
 
 
 class ForwardMode(TorchFunctionMode):
@@ -129,8 +133,17 @@ class ForwardMode(TorchFunctionMode):
             is_other = tensors.differs(tensor, known)
             after = tensors.add(tensor, where)
             self.log.add_changes([Change(known.id, after.id)] if is_other else [], where)
-        elif kind == "exposing":
+        elif kind == "exposing" or (kind == "addressing" and self._is_programs(sys._getframe(3))):
             tensors.exposed.add(known.storage)
+
+    def _is_programs(self, frame: FrameType | None) -> bool:
+        """Return whether a call of the frame, or of torch's function in it, is the program's own.
+
+        Torch itself looks at addresses all the time, to print or to copy.
+        """
+        if frame is not None and frame.f_code is _HANDLE:
+            frame = frame.f_back.f_back if frame.f_back is not None else None
+        return frame is not None and frame.f_code.co_filename == self.source.filename
 
     def _op(
         self,

@@ -16,8 +16,8 @@ _READERS = frozenset(
     (
         "__repr__ __str__ __format__ __len__ __bool__ __float__ __int__ __index__ __complex__ "
         "__hash__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __dir__ item "
-        "tolist size dim ndimension numel nelement stride storage_offset data_ptr "
-        "element_size storage untyped_storage is_contiguous is_pinned is_shared get_device "
+        "tolist size dim ndimension numel nelement stride storage_offset "
+        "element_size is_contiguous is_pinned is_shared get_device "
         "allclose equal is_tensor is_storage is_floating_point is_complex is_nonzero "
         "is_same_size is_signed is_inference register_hook "
         "register_post_accumulate_grad_hook retain_grad backward grad share_memory_ "
@@ -29,6 +29,8 @@ _READERS = frozenset(
 
 _EXPOSING = frozenset(("numpy", "__array__", "__dlpack__"))
 """Functions that share a tensor's memory with another library."""
+_ADDRESSING = frozenset(("data_ptr", "storage", "untyped_storage"))
+"""Functions by whose result a tensor's memory can be written to."""
 _TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
 _FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
 _RUNNING = frozenset(("batch_norm", "instance_norm"))
@@ -120,6 +122,8 @@ def _kind(func: Function) -> str:
         return "flag"
     if name in _EXPOSING:
         return "exposing"
+    if name in _ADDRESSING:
+        return "addressing"
     if name in _READERS:
         return "reader"
     if name in _FACTORIES or name.endswith("_like") or name.startswith("new_"):

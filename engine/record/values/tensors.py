@@ -153,7 +153,11 @@ class Tensors:
         user = me if before is None or before.storage < 0 else None
         if address:
             stride, offset = t.stride(), int(t.storage_offset())
-            storage = self._at(address - offset * dtype.itemsize if offset else address, user)
+            first = address - offset * dtype.itemsize if offset else address
+            storage = self._at(first, user)
+            if user is None and before is not None and storage != before.storage:
+                # ``set_`` and ``.data = other`` give a tensor another memory.
+                storage = self._at(first, me)
         else:
             stride, offset, storage = self._place(t, readable, user)
         row = ValueRow(
