@@ -20,6 +20,7 @@ from gradscribe.engine.record.values.raw_reads import (
     is_functorch_wrapped,
     memory,
     overrides_dispatch,
+    packed,
     without_dispatch_modes,
 )
 from gradscribe.engine.record.values.snapshots import differs_from_summary as summary_differs
@@ -106,6 +107,9 @@ class Tensors:
         row, fn, base, readable = self._read(t, me, before, op, maker, where)
         if before is not None:
             row.name = before.name
+            if row.storage != before.storage >= 0:
+                # ``set_`` and ``.data = other`` give a tensor another memory.
+                row.storage = self.storage(t, me)
         elif self.names:
             row.name = self.names.pop(key, "")
         if self._grads:
@@ -115,8 +119,8 @@ class Tensors:
         if base is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
-        elif readable:
-            row.snapshot = self.copies.keep(t, True)
+        elif readable or t.is_nested:
+            row.snapshot = self.copies.keep(t, readable)
         if fn is not None:
             node = self.nodes.row(fn)
             row.node = node.id
@@ -150,14 +154,12 @@ class Tensors:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _read(t)
             leaf, address = is_leaf(t), 0
         readable = True if address else has_readable_data(t)
+        if not address and t.is_nested and (rows := packed(t)) is not None:
+            shape = rows.shape
         user = me if before is None or before.storage < 0 else None
         if address:
             stride, offset = t.stride(), int(t.storage_offset())
-            first = address - offset * dtype.itemsize if offset else address
-            storage = self._at(first, user)
-            if user is None and before is not None and storage != before.storage:
-                # ``set_`` and ``.data = other`` give a tensor another memory.
-                storage = self._at(first, me)
+            storage = self._at(address - offset * dtype.itemsize if offset else address, user)
         else:
             stride, offset, storage = self._place(t, readable, user)
         row = ValueRow(
