@@ -150,6 +150,11 @@ class Source:
             frame = frame.f_back
         return frame
 
+    def user_line(self) -> int:
+        """Return the line of the program that is running; 0 if none is."""
+        frame = self.user_frame()
+        return frame.f_lineno if frame is not None else 0
+
     def span(self, where: CodeLocation) -> Span | None:
         """Return the exact range of the expression that was running at ``where``."""
         if where is None:

@@ -231,7 +231,7 @@ def perform(
         pass
     except BaseException as exc:  # noqa: BLE001
         if not errors.is_clean_exit(exc):
-            recorder.failure.find(exc)
+            _find_failure(exc, recorder)
             problem = _explained(exc, request, recorder)
             status = "timeout" if guard.why == "timeout" else "error"
             if isinstance(exc, Refusal):
@@ -240,6 +240,13 @@ def perform(
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
     return RunOutcome(status, problem, names, output.text(), warned.text())
+
+
+def _find_failure(exc: BaseException, recorder: Recorder) -> None:
+    try:
+        recorder.failure.find(exc)
+    except Exception as fault:  # noqa: BLE001 - whatever it is, it is not the program's
+        recorder.log.stop_on_error(fault)
 
 
 def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitCallbacks) -> None:
