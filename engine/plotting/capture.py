@@ -81,7 +81,7 @@ class FigureCapture:
         """Emit a figure, unless it is empty or has not changed since."""
         if not self._take or len(figure.get_children()) < 2:
             return
-        if "matplotlib.animation" in sys.modules and figure not in self._seen:
+        if figure not in self._seen and figure.canvas.callbacks.callbacks.get("draw_event"):
             # An animation draws its first frame then. What cannot be drawn is reported below.
             with contextlib.suppress(Exception):
                 figure.canvas.draw()
