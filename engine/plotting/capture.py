@@ -20,6 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from gradscribe.engine.plotting import fonts
 from gradscribe.engine.plotting.render import render
 from gradscribe.engine.protocol.figures import MAX_FILE_BYTES, Figure, clip_label
 
@@ -105,7 +106,8 @@ class FigureCapture:
         if len(file) > MAX_FILE_BYTES:
             about = f"{name} would have {len(file) / 1e6:.0f} MB: it is saved as a smaller picture"
             made, file, kind = replace(made, note=clip_label(about)), b"", ""
-        self._take[0](replace(made, file=file, file_type=clip_label(kind)))
+        is_written = bool(name) and self.may_write
+        self._take[0](replace(made, file=file, file_type=clip_label(kind), is_written=is_written))
 
     def savefig(self, figure: MplObject, target: MplObject, options: dict[str, object]) -> None:
         """Do what ``Figure.savefig`` does, and emit the figure.
@@ -227,6 +229,7 @@ class _Loader(SourceFileLoader):
         log = logging.getLogger("matplotlib.font_manager")
         level = log.level
         if module.__name__ == "matplotlib.font_manager":
+            fonts.wait()
             log.setLevel(logging.ERROR)
         try:
             super().exec_module(module)

@@ -27,7 +27,8 @@ class Figure(Struct, frozen=True):
 
     ``width`` and ``height`` are in points. ``name`` is the file name given to ``savefig``,
     ``file`` what it holds, in the format ``file_type`` (``pdf``); both are empty for a figure that
-    was only shown. ``line`` is the line that showed it.
+    was only shown. ``is_written`` is True where ``savefig`` wrote its file. ``line`` is the line
+    that showed it.
     """
 
     picture: bytes
@@ -41,6 +42,7 @@ class Figure(Struct, frozen=True):
     file_type: str = ""
     note: str = ""
     line: int = 0
+    is_written: bool = False
 
     @property
     def size(self) -> int:

@@ -35,7 +35,7 @@ class FigurePicture:
             except ValueError as error:
                 self.error = str(error)
             return
-        image = QImage.fromData(self.figure.picture, b"PNG")
+        image = QImage.fromData(self.figure.picture, "PNG")  # type: ignore[arg-type]
         if image.isNull() or max(image.width(), image.height()) > MAX_PNG_SIDE:
             self.error = "The figure cannot be read: it is no PNG"
         else:

@@ -23,6 +23,8 @@ from gradscribe.widgets.plots.figure import FigurePicture, describe_figure
 
 THUMBNAIL_SIZE = QSize(230, 150)
 LEAST_HEIGHT = 84
+NAMED = 2
+"""Files that were not written, of which the names are listed."""
 WINDOW_SIZE = QSize(620, 430)
 
 
@@ -179,6 +181,17 @@ def save_figure(picture: FigurePicture, path: str) -> str:
     if written and file.commit():
         return f"Saved as {path}"
     return f"{path} cannot be written: {file.errorString()}"
+
+
+def unwritten_files(figures: tuple[Figure, ...]) -> str:
+    """Return which files of ``savefig`` were not written, and what to do; empty if all were."""
+    names = [figure.name for figure in figures if figure.name and not figure.is_written]
+    if not names:
+        return ""
+    some = ", ".join(dict.fromkeys(names[:NAMED]))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    verb = "were" if len(names) > 1 else "was"
+    return f"{some}{more} {verb} not written: programs use no files here. Click to save."
 
 
 def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:

@@ -154,7 +154,7 @@ class MatplotlibSvg:
         if head != "data:image/png;base64":
             raise ValueError("an image is no PNG")
         try:
-            image = QImage.fromData(base64.b64decode(text), b"PNG")
+            image = QImage.fromData(base64.b64decode(text), "PNG")  # type: ignore[arg-type]
         except binascii.Error as error:
             raise ValueError(str(error)) from None
         if image.isNull() or max(image.width(), image.height()) > MAX_IMAGE_SIDE:
