@@ -13,7 +13,8 @@ from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figure import FigurePicture
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.figures import FigureWindow, save_figure
+from gradscribe.widgets.tables.figure_window import FigureWindow
+from gradscribe.widgets.tables.figures import save_figure
 
 
 def drawn(kind, image=False):
