@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from gradscribe.engine.doctor.errors import matching_error
 from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.fixes import optimizer_calls
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
 from gradscribe.engine.doctor.scopes import arguments_for, callers
 from gradscribe.engine.protocol.tape import Op, Value
@@ -22,6 +23,8 @@ class Cut(NamedTuple):
     op: Op
     kind: Kind
     leaves: tuple[Value, ...]
+    is_wanted: bool = True
+    """False if no optimizer has the leaves and nothing reads their gradients."""
 
 
 def leaves_without_gradient(evidence: Evidence) -> list[Value]:
@@ -35,16 +38,37 @@ def leaves_without_gradient(evidence: Evidence) -> list[Value]:
     ]
 
 
+def _unread_leaves(evidence: Evidence) -> list[Value]:
+    """Return the named leaves without a gradient of a program that neither trains nor reads them.
+
+    They ask for a gradient all the same; with an optimizer its list of parameters decides.
+    """
+    if evidence.tape.steps or evidence.updated or optimizer_calls(evidence.program):
+        return []
+    return [
+        leaf
+        for tensor, leaf in evidence.leaves.items()
+        if tensor not in evidence.received and leaf.name and leaf.place.line
+    ]
+
+
 def find_cuts(evidence: Evidence) -> list[Cut]:
-    """Return the ops that cut wanted leaves off, the first on each leaf's path to a root."""
-    found: dict[int, tuple[Op, list[Value]]] = {}
+    """Return the ops that cut leaves off, the first on each leaf's path to a root."""
     if not evidence.tape.passes:
         return []
-    for leaf in leaves_without_gradient(evidence):
-        op = _first(evidence, leaf)
-        if op is not None:
-            found.setdefault(op.place.line, (op, []))[1].append(leaf)
-    return [Cut(op, _kind(evidence, op), tuple(leaves)) for op, leaves in found.values()]
+    found: dict[int, tuple[Op, list[Value], bool]] = {}
+    wanted = leaves_without_gradient(evidence)
+    for leaves, is_wanted in ((wanted, True), (_unread_leaves(evidence), False)):
+        for leaf in leaves:
+            op = _first(evidence, leaf)
+            if op is not None:
+                _, behind, also = found.setdefault(op.place.line, (op, [], is_wanted))
+                if also == is_wanted:
+                    behind.append(leaf)
+    return [
+        Cut(op, _kind(evidence, op), tuple(leaves), is_wanted)
+        for op, leaves, is_wanted in found.values()
+    ]
 
 
 def _first(evidence: Evidence, leaf: Value) -> Op | None:
@@ -88,7 +112,7 @@ def leaf_names(leaves: tuple[Value, ...]) -> str:
 def cuts_of_kind(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
     """Yield the cuts of a kind with the common part of their message."""
     for cut in find_cuts(evidence):
-        if cut.kind == kind:
+        if cut.kind == kind and (cut.is_wanted or kind in ("detach", "data")):
             line = evidence.tape.passes[-1].line
             get = "gets" if len({leaf.name for leaf in cut.leaves}) == 1 else "get"
             message = f"{leaf_names(cut.leaves)} {get} no gradient from backward on line {line}"

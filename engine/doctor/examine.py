@@ -79,7 +79,7 @@ def run_detector(entry: FindingKind, evidence: Evidence) -> list[Finding]:
             why=entry.why,
             related=tuple(p for p in dict.fromkeys(case.related) if p.line and p != case.place),
             fix=fix,
-            severity=entry.severity,
+            severity="hint" if case.is_hint else entry.severity,
             why_no_fix="" if fix else case.why_no_fix or NO_FIX,
         )
         found.setdefault(case.place, finding)

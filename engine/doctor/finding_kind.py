@@ -17,6 +17,8 @@ class FoundCase(NamedTuple):
     fix: str = ""
     why_no_fix: str = ""
     """The reason why there is no fix, if known; without a full stop."""
+    is_hint: bool = False
+    """True if this case may be on purpose although the kind is sure."""
 
 
 class SetupFix(NamedTuple):

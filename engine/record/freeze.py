@@ -3,6 +3,7 @@
 import ast
 from contextlib import suppress
 from math import prod
+from typing import cast
 
 import torch
 from torch import nn
@@ -30,6 +31,7 @@ from gradscribe.engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow,
 from gradscribe.engine.record.naming import name_values
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.record.source import Source, Span
+from gradscribe.engine.record.values import containers
 from gradscribe.engine.record.values.snapshots import concrete_sizes, dtype_name, snapshots
 from gradscribe.engine.record.values.tensors import is_leaf, version
 
@@ -47,7 +49,21 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     written: list[tuple[torch.Tensor, int | None]] = []
     changes: list[Change] = []
     with torch._C.DisableTorchFunction():
-        for name, t in _named_tensors(namespace):
+        # The target of a loop is the name of its last element only: of a module that has another
+        # name it is none.
+        passing = recorder.source.syntax.passing
+        lasting = {name: thing for name, thing in namespace.items() if name not in passing}
+        named = _named_tensors(lasting)
+        named += _in_containers(recorder, lasting, named)
+        seen = {id(t) for _, t in named}
+        rest = {name: thing for name, thing in namespace.items() if name in passing}
+        named += [(n, t) for n, t in _named_tensors(rest) if n in rest or id(t) not in seen]
+        recorder.unnamed = {
+            name
+            for name, thing in namespace.items()
+            if type(thing) is dict or issubclass(type(thing), nn.Module)
+        }
+        for name, t in named:
             try:
                 leaf = _leaf(recorder, name, t, changes)
             except RecursionError:
@@ -75,7 +91,8 @@ def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change])
         before = known
         known = tensors.add(t, None, op=known.op, maker=known.maker)
         changes.append(Change(before.id, known.id))
-    known.name = known.name or name
+    if not known.name or known.name in recorder.modules.provisional:
+        known.name = name
     if not is_leaf(t):
         return None
     return Leaf(name[:MAX_NAME_CHARS], known.id, _gradient(recorder, t))
@@ -98,17 +115,39 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
         # A key that is no plain str came from `globals()`: no source text can refer to it.
         if type(name) is not str or name.startswith("__"):
             continue
-        if isinstance(thing, torch.Tensor):
-            result.append((name, thing))
-        elif isinstance(thing, nn.Module):
+        # Not isinstance, which asks the object: its ``__class__`` may be the program's code.
+        if issubclass(type(thing), torch.Tensor):
+            result.append((name, cast("torch.Tensor", thing)))
+        elif issubclass(type(thing), nn.Module):
             # A module may be half initialized, and the program's own override might not return.
             with suppress(Exception):
                 result.extend(
                     (f"{name}.{path}", p)
-                    for path, p in nn.Module.named_parameters(thing)
+                    for path, p in nn.Module.named_parameters(cast("nn.Module", thing))
                     if isinstance(p, torch.Tensor)
                 )
     return [(name, t) for name, t in result if not nn.parameter.is_lazy(t)]
+
+
+def _in_containers(
+    recorder: Recorder, namespace: dict[str, object], named: list[tuple[str, torch.Tensor]]
+) -> list[tuple[str, torch.Tensor]]:
+    """Return the leaves in lists, tuples, dicts and objects, by the expression that reaches them.
+
+    A tensor that no op met and that requires no gradient is left out: it is data at rest.
+    """
+    seen = {id(t) for _, t in named}
+    found: list[tuple[str, torch.Tensor]] = []
+    for name, t in containers.tensors_inside(namespace):
+        if id(t) in seen or not is_leaf(t) or nn.parameter.is_lazy(t):
+            continue
+        seen.add(id(t))
+        known = recorder.tensors.known(t)
+        if t.requires_grad:
+            found.append((name, t))
+        elif known is not None and not known.name:
+            known.name = name
+    return found
 
 
 def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:

@@ -1,6 +1,7 @@
 """Names of values, taken from the program's source once the run is over."""
 
 import ast
+from collections.abc import Set
 
 from gradscribe.engine.record.forward.arguments import tape_arguments
 from gradscribe.engine.record.log import CodeLocation, Log, OpRow, ValueRow
@@ -12,20 +13,25 @@ def name_values(recorder: Recorder) -> None:
     """Name values after the variables their expressions are assigned to."""
     log, source = recorder.log, recorder.source
     values = {v.id: v for v in log.values}
+    unnamed = recorder.unnamed
     for op in log.ops:
         call = log.calls[op.call] if op.call is not None else None
         # All ops inside torch's own modules have the place of the user's call, whose result is
         # named below.
         if call is None or call.where != op.where:
-            _name(source, op.where, op.outputs)
+            _name(source, op.where, op.outputs, unnamed)
     # A tensor created inside a module is not what its call is assigned to.
     called = {source.span(call.where) for call in log.calls}
+    # A function of torch's own in Python makes tensors for its inside at the place of its call.
+    inner = {op.where for op in log.ops}
     for row in log.values:
+        if row.op is None and not row.requires_grad and row.where in inner:
+            continue
         if row.op is None and not row.name and source.span(row.where) not in called:
-            _name(source, row.where, [row])
+            _name(source, row.where, [row], unnamed)
     for op in [*log.ops, *([recorder.failure.op] if recorder.failure.op else [])]:
         _name_arguments(recorder, op, values)
-    _name_results(log, source, values)
+    _name_results(log, source, values, unnamed)
     # A name that a leaf got at the end also holds for its values before optimizer steps.
     last = {row.tensor: row.name for row in reversed(log.values) if row.name and row.op is None}
     for row in log.values:
@@ -37,7 +43,7 @@ def name_values(recorder: Recorder) -> None:
             row.name = last.get(row.tensor, "")
 
 
-def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None:
+def _name_results(log: Log, source: Source, values: dict[int, ValueRow], unnamed: Set[str]) -> None:
     """Name the results of module calls."""
     outer = {
         call.where: call.module
@@ -52,7 +58,7 @@ def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None
         # ``net.forward(x)`` calls the children of net in turn: only the last result is its own.
         if _is_forward(source, call.where) and call.module != outer[call.where]:
             continue
-        _name(source, call.where, [values[call.result]])
+        _name(source, call.where, [values[call.result]], unnamed)
 
 
 def _is_forward(source: Source, where: CodeLocation) -> bool:
@@ -63,17 +69,18 @@ def _is_forward(source: Source, where: CodeLocation) -> bool:
     return expression.func.attr == "forward"
 
 
-def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
+def _name(source: Source, where: object, rows: list[ValueRow], unnamed: Set[str]) -> None:
+    """Name the results of an expression after its targets, but not after a module or dict."""
     span = source.span(where)  # type: ignore[arg-type]
     names = source.syntax.targets.get(span) if span is not None else None
     if names is None:
         return
     if len(names) == 1:
-        if len(rows) == 1:
+        if len(rows) == 1 and names[0] not in unnamed:
             rows[0].name = rows[0].name or names[0]
     else:
         for name, row in zip(names, rows, strict=False):
-            row.name = row.name or name
+            row.name = row.name or ("" if name in unnamed else name)
 
 
 def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) -> None:

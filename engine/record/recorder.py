@@ -60,6 +60,8 @@ class Recorder:
         self.hooks = hooks = NodeHooks(log, threads, copies, tensors)
         tensors.nodes = nodes = Nodes(log, tensors, hooks)
         self.backward = Backward(log, source, threads, copies, tensors, hooks, nodes)
+        self.unnamed: set[str] = set()
+        """Variables that refer to modules and dicts when the program has ended, not to tensors."""
         self.writes = writes = Writes(log, source, threads, tensors, hooks)
         self.failure = FailurePoint(tensors, self.backward, _CALLERS)
         self.ops = OpRecorder(log, source, threads, tensors, nodes, writes, self.failure)

@@ -24,6 +24,7 @@ Span = tuple[int, int, int, int]
 _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
+_PLOTTING = ("-packages/matplotlib/", "-packages/mpl_toolkits/", "-packages/seaborn/")
 _GIVEN = ("torch", "nn", "F", "optim", "math", "np")
 _FORWARD = frozenset(("forward", "update_bn"))
 """Functions of torch.optim that run a model: an averaged model is a module, too."""
@@ -42,6 +43,8 @@ class SyntaxIndex:
         self.targets: dict[Span, tuple[str, ...]] = {}
         self.expressions: dict[Span, ast.expr] = {}
         self.bound_at: dict[str, Span] = {}
+        self.passing: set[str] = set()
+        """Targets of loops and comprehensions: each is another thing's name in turn."""
         self.imported = set(_GIVEN)
         """Names of modules and of objects imported from them, not of tensors."""
         try:
@@ -61,6 +64,9 @@ class SyntaxIndex:
             self.targets[_span(node)] = (_name(node.target),)
         elif isinstance(node, ast.BinOp | ast.Attribute | ast.Call):
             self.expressions[_span(node)] = node
+        elif isinstance(node, ast.For | ast.comprehension):
+            inner = ast.walk(node.target)
+            self.passing.update(name.id for name in inner if isinstance(name, ast.Name))
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self.imported |= {n.asname or n.name.partition(".")[0] for n in node.names}
 
@@ -107,8 +113,8 @@ class Source:
         """Return the nearest place in the user's text up the stack, and torch's activity there.
 
         The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        constructor of a torch module, else empty. ``thread`` is the calling thread's state: the
-        search ends at its innermost module call, whose place is known.
+        constructor of a torch module, ``plotting`` inside Matplotlib, else empty. ``thread`` is the
+        calling thread's state: the search ends at its innermost module call, whose place is known.
         """
         doing, kinds = "", self._kinds
         inner = thread.calls[-1] if thread is not None and thread.calls else None
@@ -193,6 +199,8 @@ def _doing(file: str, function: str) -> str:
     file = file.replace("\\", "/")
     if file.startswith(_OPTIM):
         return "" if function in _FORWARD else "optimizer"
+    if any(part in file for part in _PLOTTING):
+        return "plotting"
     return "building" if file.startswith(_NN) and function in _BUILDERS else ""
 
 

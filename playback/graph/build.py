@@ -4,10 +4,11 @@ from collections import Counter, defaultdict
 
 from msgspec import structs
 
-from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
-from gradscribe.playback.graph import failed, folding, marks, origins, sizes
-from gradscribe.playback.graph.folding import FoldingPlan, ModuleUnit, plan_folding
+from gradscribe.engine.protocol.tape import Arg, Node, Op, Tape, Value
+from gradscribe.playback.graph import failed, folding, marks, origins, repeats, second_graph, sizes
+from gradscribe.playback.graph.folding import FoldingPlan, plan_folding
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
+from gradscribe.playback.graph.units import ModuleUnit
 from gradscribe.playback.tape import operands, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
@@ -38,11 +39,23 @@ class _Builder:
         self.scene = scene
         events = index.tape.events[scene.start : scene.stop]
         ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        named = [e.ref for e in events if e.kind == "leaf" and index.values[e.ref].name]
+        inside = second_graph.ops_in_backward(index, ops, named)
+        if inside:
+            ops = sorted([*ops, *(op for op in inside if op >= scene.ops[0])])
         self.prepared = origins.leaf_preparing_ops(index, ops)
         self.ops = [op for op in ops if op not in self.prepared]
         self.adopted = origins.buffer_creating_ops(index, self.ops)
         self.plan: FoldingPlan = plan_folding(index, self.ops, open_calls, self.adopted)
         self.within = set(self.ops)
+        self.opened = open_calls or frozenset()
+        self.rows: dict[int, str] = {}
+        """First version of a leaf in a row of leaves -> the key of the row."""
+        self.row_keys: frozenset[str] = frozenset()
+        self.graphs: list[Frame] = []
+        """The open frames around backward nodes of no op."""
+        self.joined: dict[tuple[str, str], str] = {}
+        """Source and target -> the latest wire of an edge of such a node."""
         self.error = failed.error_line(index, scene)
         self.fault = index.tape.fault if self.error else None
         self.tags = marks.shared_memory_marks(index, self.ops)
@@ -59,6 +72,7 @@ class _Builder:
         self.inputs: Counter[str] = Counter()
         roots = {root for run in index.tape.passes for root in run.roots if root is not None}
         self.roots = {index.values[root].op for root in roots}
+        self.torch_roots = {index.values[root].node for root in roots}
 
     def picture(self) -> Picture:
         """Return the picture."""
@@ -71,6 +85,7 @@ class _Builder:
             for value in taker.inputs:
                 if self._maker(self.index.values[value]) is None:
                     self.takers[self.index.first_version(value)].append(number)
+        self._find_rows()
         for leaf in self._unused():
             self._pill(leaf)
         for op in self.ops:
@@ -80,7 +95,9 @@ class _Builder:
         for number, home in self.prepared.items():
             for made in self.index.op(number).outputs if home in self.homes else ():
                 self.value_cards.setdefault(made, self.homes[home])
-        frames = tuple(self._frame(unit) for unit in self.plan.frames)
+        opened = dict.fromkeys(key for key in self.rows.values() if key in self.opened)
+        rows = (Frame(key, None, key.removeprefix("leaves:"), "leaves") for key in opened)
+        frames = (*(self._frame(unit) for unit in self.plan.frames), *rows, *self.graphs)
         return Picture(
             cards=tuple(self._ordered()),
             wires=tuple(self.wires.values()),
@@ -131,6 +148,7 @@ class _Builder:
             and v.role in ("parameter", "data")
             and not index.users.get(v.id)
             and index.first_version(v.id) not in self.takers
+            and not second_graph.is_wrapper(index, v)
         ]
         return found if len(found) <= UNUSED_SHOWN else []
 
@@ -192,7 +210,10 @@ class _Builder:
                 return ""
             is_drawn = symbols.canonical_name(op.op) in symbols.ELEMENTWISE and not arg.keyword
             return None if is_drawn and arg.number is not None else ""
-        value = self.index.values[arg.value]
+        return self._source_of(self.index.values[arg.value])
+
+    def _source_of(self, value: Value) -> str:
+        """Return the key of the card of a value."""
         maker = self._maker(value)
         if maker is not None:
             # A view whose base was changed in place has a version that no op lists as an output.
@@ -202,18 +223,113 @@ class _Builder:
     def _pill(self, value: Value) -> str:
         """Return the key of the card of an outside value, adding the card if it is new."""
         home = self.index.first_version(value.id)
+        if second_graph.is_torch_made(self.index, value):
+            self.homes.setdefault(value.id, self._torch_made(value))
+            self.value_cards[value.id] = self.homes[value.id]
+            return self.homes[value.id]
         if home not in self.homes:
             hidden = self._hidden_in(home, value)
-            self.homes[home] = self._unit_card(hidden) if hidden else self._new_pill(home, value)
+            if hidden:
+                self.homes[home] = self._unit_card(hidden)
+            elif home in self.rows and self.rows[home] not in self.opened:
+                self.homes[home] = self._row_card(self.rows[home])
+            else:
+                self.homes[home] = self._new_pill(home, value)
         self.value_cards[value.id] = self.homes[home]
         self.value_cards.setdefault(home, self.homes[home])
         return self.homes[home]
+
+    def _find_rows(self) -> None:
+        """Find the leaves that many cards would show in one row, so that they fold."""
+        users: dict[int, frozenset[str]] = {}
+        for home, takers in self.takers.items():
+            value = self.index.values[home]
+            if len(self.takers) < repeats.MIN_LEAVES or not origins.is_trainable_leaf(value):
+                continue
+            if self._hidden_in(home, value) is None and self._home_unit(home, value) is None:
+                folded = (self.plan.folded.get(op) for op in takers)
+                cards = zip(takers, folded, strict=True)
+                users[home] = frozenset(unit.key if unit else f"#{op}" for op, unit in cards)
+        found = repeats.rows_of_leaves(self.index, users)
+        self.row_keys = frozenset(f"leaves:{title}" for title in found)
+        for title, leaves in found.items():
+            self.rows.update(dict.fromkeys(leaves, f"leaves:{title}"))
+
+    def _row_card(self, key: str) -> str:
+        """Return the key of the card of a folded row of leaves, adding it if it is new."""
+        if key not in self.cards:
+            title = key.removeprefix("leaves:")
+            count = sum(row == key for row in self.rows.values())
+            note = f"{formatting.count(count, 'parameter')} in a row"
+            width, height = sizes.module(title, note)
+            self.cards[key] = Card(key, "module", title, note=note, width=width, height=height)
+        return key
+
+    def _torch_made(self, value: Value) -> str:
+        """Return the card of the node of no op that made a value, with those that lead to it."""
+        assert value.node is not None
+        order = second_graph.unmade(self.index, value.node, self.node_cards)
+        folds = len(order) > second_graph.MAX_NODES
+        graph = self._key(f"graph:{value.name or 'result'}") if folds else ""
+        if graph and graph not in self.opened:
+            self.cards[graph] = second_graph.folded_card(graph, value, len(order))
+            self.node_cards.update(dict.fromkeys(order, graph))
+            self.value_cards[value.id] = graph
+            for number in order:
+                self._join_node(self.index.nodes[number], graph)
+            return graph
+        if graph:
+            title = second_graph.folded_title(value, len(order))
+            self.graphs.append(Frame(graph, None, title, "backward nodes"))
+        for number in order:
+            node = self.index.nodes[number]
+            # An input of another number has no card of its own.
+            at_node = second_graph.value_at(self.index, (number, 0))
+            result = value if number == value.node else at_node
+            key = self._key(f"node:{second_graph.title(node)}", always=True)
+            is_root = number in self.torch_roots
+            made = second_graph.card(self.index, node, key, result, is_root)
+            self.cards[key] = structs.replace(made, frame=graph)
+            self.node_cards[number] = key
+            if result is not None:
+                self.value_cards.setdefault(result.id, key)
+            self._join_node(node, key)
+        return self.node_cards[value.node]
+
+    def _join_node(self, node: Node, key: str) -> None:
+        """Add the wires of a node of no op, one for each of its edges."""
+        for slot, after in enumerate(node.next):
+            if after is None:
+                continue
+            value = second_graph.value_at(self.index, after)
+            if after[0] in self.index.nodes:
+                source = self.node_cards.get(after[0], "")
+                if not source and value is not None:
+                    source = self._source_of(value)
+            else:
+                value = self.index.values[after[0]]
+                source = self._source_of(value)
+            if source in ("", key):
+                continue
+            again = self.joined.get((source, key), "")
+            if again and self.cards[key].kind == "module":
+                self.edge_wires[node.id, slot] = again
+                continue
+            operand = self.inputs[key]
+            self.inputs[key] += 1
+            wire = self.joined[source, key] = f"{source}>{key}:{operand}"
+            shape = formatting.shape(value.shape) if value is not None and value.shape else ""
+            made = value.id if value is not None else None
+            self.wires[wire] = Wire(wire, source, key, operand, after[1], made, shape)
+            self.edge_wires[node.id, slot] = wire
 
     def _hidden_in(self, home: int, value: Value) -> ModuleUnit | None:
         """Return the folded unit that owns a leaf and contains all its users; None for none."""
         units = {self.plan.folded.get(op) for op in self.takers[home]}
         unit = units.pop() if len(units) == 1 else None
         if unit is None:
+            return None
+        if not unit.calls:
             return None
         path = self.index.tape.calls[unit.calls[0]].name + "."
         own = value.role == "parameter" or value.name.startswith(path)
@@ -240,9 +356,14 @@ class _Builder:
             kind = "constant"
         unit = self._home_unit(home, value)
         name = origins.leaf_name(self.index, value)
-        title = name or value.maker.rsplit(".", 1)[-1] or "tensor"
+        born = self.index.created_at.get(home, -1)
+        # What a custom backward is given has neither a name nor a maker.
+        nameless = "gradient" if born in self.index.events_in_passes else "tensor"
+        if not name and own and (copied := origins.source_of_copy(self.index, self.prepared, home)):
+            nameless = f"copy of {copied}"
+        title = name or value.maker.rsplit(".", 1)[-1] or nameless
         key = self._key("leaf:" + (name or value.maker or "tensor"))
-        if unit is not None:
+        if unit is not None and unit.calls:
             prefix = self.index.tape.calls[unit.calls[0]].name + "."
             title = title.removeprefix(prefix)
         scalar = value.shape == () or set(value.shape) == {1}
@@ -253,7 +374,7 @@ class _Builder:
             kind,
             title,
             value=value.id,
-            frame=unit.key if unit else "",
+            frame=unit.key if unit else self.rows.get(home, ""),
             scalar=scalar,
             cut=from_op or not value.requires_grad,
             mark=self.tags.get(value.storage, ""),
@@ -278,9 +399,9 @@ class _Builder:
         for unit in chains[0] if chains else []:
             if not all(unit in chain for chain in chains[1:]):
                 continue
-            name = self.index.tape.calls[unit.calls[0]].name
-            if unit.repeats > 1:
+            if unit.repeats > 1 or not unit.calls:
                 continue
+            name = self.index.tape.calls[unit.calls[0]].name
             own = value.name.startswith(name + ".") or self._only_adopted(home)
             if own or self._born_in(value, unit):
                 return unit
@@ -322,16 +443,9 @@ class _Builder:
         """Return the key of a folded unit's card, adding it if it is new."""
         if unit.key in self.cards:
             return unit.key
-        call = self.index.tape.calls[unit.calls[0]]
         ops = sorted(unit.all_ops())
         value = folding.last_result(self.index, ops)
-        count = folding.count_parameters(self.index, unit)
-        note = " · ".join(
-            filter(None, (symbols.module_sizes(call), symbols.parameter_count(count)))
-        )
-        title = symbols.module_title(call)
-        if unit.repeats > 1:
-            title = f"{self._span(unit)}: {call.kind}"
+        title, note = self._unit_texts(unit, len(ops))
         made = self.index.values[value] if value is not None else None
         width, height = sizes.module(title, note, formatting.shape(made.shape) if made else "")
         self.cards[unit.key] = Card(
@@ -341,7 +455,7 @@ class _Builder:
             name=made.name if made else "",
             note=note,
             value=value,
-            call=unit.calls[0],
+            call=unit.calls[0] if unit.calls else None,
             ops=tuple(ops),
             frame=unit.parent.key if unit.parent else "",
             scalar=bool(made) and made is not None and made.shape == (),
@@ -352,6 +466,16 @@ class _Builder:
             height=height,
         )
         return unit.key
+
+    def _unit_texts(self, unit: ModuleUnit, ops: int) -> tuple[str, str]:
+        """Return the title and the note of a folded unit's card."""
+        if not unit.calls:
+            return unit.title, f"{repeats.words(unit)} · {formatting.count(ops, 'op')}"
+        call = self.index.tape.calls[unit.calls[0]]
+        count = symbols.parameter_count(folding.count_parameters(self.index, unit))
+        note = " · ".join(filter(None, (symbols.module_sizes(call), count)))
+        title = symbols.module_title(call)
+        return f"{self._span(unit)}: {call.kind}" if unit.repeats > 1 else title, note
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
         """Return the key of the card of a literal, adding it; a named literal has only one card."""
@@ -383,27 +507,30 @@ class _Builder:
             made = self.index.op(value.op)
             output = made.outputs.index(value.id) if value.id in made.outputs else 0
             part = marks.output_label(made, value)
-        if folded:
+        in_row = source in self.row_keys
+        if folded or in_row:
             for wire in self.wires.values():
                 same = wire.source == source and wire.target == target
-                if same and value is not None and wire.value == value.id:
+                if same and (in_row or (value is not None and wire.value == value.id)):
                     return wire.key
         operand = self.inputs[target]
         self.inputs[target] += 1
         key = f"{source}>{target}:{operand}"
         known = op is not self.fault
         dashed = value is None or not value.requires_grad or (known and not op.nodes)
-        shape = formatting.shape(value.shape) if value is not None and value.shape else ""
+        reason = marks.cut_reason(op, value) if known else ""
+        # A row of leaves sends many values along a single wire.
+        one = None if in_row else value
         self.wires[key] = Wire(
             key,
             source,
             target,
             operand,
             output,
-            value.id if value else None,
-            shape,
+            one.id if one else None,
+            formatting.shape(one.shape) if one is not None and one.shape else "",
             dashed,
-            marks.cut_reason(op, value) if known else "",
+            reason,
             part,
         )
         return key
@@ -414,6 +541,10 @@ class _Builder:
         return "–".join(dict.fromkeys(map(symbols.short_module_name, calls)))
 
     def _frame(self, unit: ModuleUnit) -> Frame:
+        outside = unit.parent.key if unit.parent else ""
+        if not unit.calls:
+            words = repeats.words(unit)
+            return Frame(unit.key, None, words, "repeated ops", "", outside, unit.repeats)
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.module_sizes(call)
         kind = f"{call.kind}({about})" if about else call.kind

@@ -20,6 +20,8 @@ class GradientSender:
     ) -> None:
         self._index, self._picture = index, picture
         self._targets, self._labelled = targets, labelled
+        folded = {c.key for c in picture.cards if c.kind == "module" and c.call is None}
+        self._into_repeats = {w.key for w in picture.wires if folded and w.target in folded}
 
     def send(
         self,
@@ -42,7 +44,8 @@ class GradientSender:
                 continue
             wire = self._picture.edge_wires.get((execution.node, edge.slot))
             if wire is not None:
-                wires[wire] = self._run_along(wires.get(wire, WireLook()), number, edge.gradient)
+                known_wire = wires.get(wire, WireLook())
+                wires[wire] = self._run_along(known_wire, number, edge.gradient, wire)
                 active.append(wire)
             key = self._targets.get(self._index.target(edge.target, edge.input_nr))
             if key is None or key == self._picture.node_cards.get(execution.node):
@@ -58,13 +61,15 @@ class GradientSender:
             cards[key] = replace(known, shares=(*known.shares, *gradients))
         return tuple(active)
 
-    def _run_along(self, before: WireLook, number: int, gradient: int) -> WireLook:
+    def _run_along(self, before: WireLook, number: int, gradient: int, wire: str) -> WireLook:
         alone = not before.shares
+        # The derivative of the first of many repeats says nothing about all of them.
+        labelled = self._labelled and wire not in self._into_repeats
         return replace(
             before,
             share=gradient if alone else None,
             shares=(*before.shares, gradient),
-            factor=explain.slope_label(self._index, number) if alone and self._labelled else "",
+            factor=explain.slope_label(self._index, number) if alone and labelled else "",
         )
 
     def _sum(

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 
+from gradscribe.playback.graph import repeats
+from gradscribe.playback.graph.units import ModuleUnit
 from gradscribe.playback.tape.index import Index
 
 MAX_CARDS = 40
@@ -23,38 +25,6 @@ MAX_LEAVES = 5
 
 _ROW, _FRAME, _LEAVES = 112.0, 60.0, 84.0
 """Heights, in scene units, of a row of cards, of a frame's border and head, of a parameter row."""
-
-
-@dataclass(eq=False)
-class ModuleUnit:
-    """A module call of the scene, or a run of equal calls (``repeats`` of them, in ``items``)."""
-
-    key: str
-    calls: tuple[int, ...]
-    parent: "ModuleUnit | None" = None
-    ops: list[int] = field(default_factory=list)
-    """The ops directly inside, not those of inner units."""
-    items: list["ModuleUnit | int"] = field(default_factory=list)
-    """Inner units and ops, in order."""
-    repeats: int = 1
-    rows: set[int] = field(default_factory=set)
-    """The depths of the ops directly inside: ops of equal depth share a row."""
-
-    @property
-    def units(self) -> list["ModuleUnit"]:
-        """The units directly inside."""
-        return [item for item in self.items if isinstance(item, ModuleUnit)]
-
-    def all_ops(self) -> list[int]:
-        """Return every op inside, in order."""
-        found: list[int] = []
-        for item in self.items:
-            found.extend(item.all_ops() if isinstance(item, ModuleUnit) else [item])
-        return found
-
-    def all_units(self) -> list["ModuleUnit"]:
-        """Return every unit inside, outer ones first."""
-        return [deep for unit in self.units for deep in (unit, *unit.all_units())]
 
 
 @dataclass
@@ -87,6 +57,7 @@ def plan_folding(
     few = few and all(_leaves(index, unit) <= MAX_LEAVES for unit in units[1:])
     if not few:
         _fold_repeats(index, top)
+        repeats.fold_repeated_ops(index, top)
     if open_calls is None:
         opened = {u.key for u in top.all_units()} if few else _choose_open(index, top)
     else:

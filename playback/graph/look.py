@@ -83,6 +83,8 @@ class _Player:
         self.sources = {wire.key: wire.source for wire in picture.wires}
         self.op_wires = self._op_wires()
         self.targets: dict[tuple[int, int], str] = {}
+        self.torch_made = self._torch_made()
+        self.silent = self._silent()
         self.memory: dict[int, list[str]] = {}
         """Storage -> the cards that show a value in it."""
         for card in picture.cards:
@@ -93,6 +95,8 @@ class _Player:
         first = _State()
         for card in picture.cards:
             self._before(card, first)
+        for key in self.torch_made.keys() & first.cards.keys():
+            self._reach(first, key)
         self.film = CheckpointedFold(scene.stop - scene.start, first, _State.copy)
 
     def _map_card(self, card: Card) -> None:
@@ -104,6 +108,37 @@ class _Player:
             self.targets[value.node, value.output_nr] = card.key
         else:
             self.targets[self.index.first_version(value.id), 0] = card.key
+
+    def _torch_made(self) -> dict[str, list[str]]:
+        """Return card -> wires that lead to it, for nodes of no op and ops without an event."""
+        events = self.index.op_events
+        found: dict[str, list[str]] = {
+            card.key: []
+            for card in self.picture.cards
+            if (card.op not in events and card.kind in ("op", "loss") and not card.failed)
+            or card.key.startswith("graph:")
+        }
+        for wire in self.picture.wires if found else ():
+            if wire.target in found:
+                found[wire.target].append(wire.key)
+        for node, key in self.picture.node_cards.items() if found else ():
+            if key in found and self.cards[key].op is None and self.cards[key].kind != "module":
+                self.targets[node, 0] = key
+        return found
+
+    def _silent(self) -> dict[int, list[str]]:
+        """Return end of a pass -> the cards of the ops without an event that ran until then."""
+        waiting = [(self.cards[key].op, key) for key in self.torch_made]
+        ops = sorted((op, key) for op, key in waiting if op is not None)
+        found: dict[int, list[str]] = {}
+        ended = -1
+        for at in range(self.scene.start, self.scene.stop) if ops else ():
+            event = self.index.tape.events[at]
+            while event.kind == "op" and ops and ops[0][0] < event.ref:
+                found.setdefault(ended, []).append(ops.pop(0)[1])
+            ended = at if event.kind == "end" else ended
+        found.setdefault(ended, []).extend(key for _, key in ops)
+        return found
 
     def _rebase(self) -> None:
         """Map nodes that an in-place op gave to other views of its memory to the card of the op."""
@@ -148,6 +183,8 @@ class _Player:
         state.active_cards, state.active_wires, state.cleared = [], (), []
         state.landing = {}
         event = self.index.tape.events[self.scene.start + number]
+        for key in self.silent.get(self.scene.start + number, ()):
+            self._reach(state, key)
         if event.kind == "op":
             self._op(state, event)
         elif event.kind == "node":
@@ -165,7 +202,7 @@ class _Player:
             arriving = (w for w in self.picture.wires if w.target == key)
             for wire in () if self.cards[key].ops else arriving:
                 state.wires[wire.key] = replace(state.wires.get(wire.key, WireLook()), carried=True)
-                if wire.source not in state.cards:
+                if not state.cards.get(wire.source, CardLook()).reached:
                     self._reach(state, wire.source)
 
     def _change(self, state: _State, key: str | None, **what: object) -> None:
@@ -208,6 +245,10 @@ class _Player:
 
     def _leaf(self, state: _State, value: int) -> None:
         key = self._pill(value)
+        made = self.picture.value_cards.get(value, "")
+        if made in self.torch_made:
+            self._reach(state, made)
+            key = made
         if key is not None:
             self._change(state, key, reached=True, snapshot=self.index.values[value].snapshot)
             state.active_cards = [key]
@@ -224,7 +265,7 @@ class _Player:
         for wire in wires:
             state.wires[wire] = replace(state.wires.get(wire, WireLook()), carried=True)
             source = self.sources[wire]
-            if source not in state.cards:
+            if not state.cards.get(source, CardLook()).reached:
                 self._reach(state, source)
         shown = self.cards[key].value
         if shown in op.outputs:
@@ -241,10 +282,20 @@ class _Player:
                 self._change(state, other, version=made.version)
 
     def _reach(self, state: _State, key: str) -> None:
-        """Show a source without an event of its own as reached, since its value is used."""
-        value = self.cards[key].value
-        snapshot = self.index.values[value].snapshot if value is not None else None
-        self._change(state, key, reached=True, snapshot=snapshot)
+        """Show a source without an event of its own as reached, since its value is used.
+
+        So are the cards of nodes of no op, and what leads to them.
+        """
+        stack = [key]
+        while stack:
+            top = stack.pop()
+            value = self.cards[top].value
+            snapshot = self.index.values[value].snapshot if value is not None else None
+            self._change(state, top, reached=True, snapshot=snapshot)
+            for wire in self.torch_made.get(top, ()):
+                state.wires[wire] = replace(state.wires.get(wire, WireLook()), carried=True)
+                if not state.cards.get(self.sources[wire], CardLook()).reached:
+                    stack.append(self.sources[wire])
 
     def _updated(self, state: _State, op: Op) -> None:
         for number in op.outputs:

@@ -62,6 +62,23 @@ def leaf_preparing_ops(index: Index, ops: Iterable[int]) -> dict[int, int]:
     return found
 
 
+def source_of_copy(index: Index, prepared: dict[int, int], leaf: int) -> str:
+    """Return the name of the tensor whose copy a nameless leaf is, as of deepcopy; else empty.
+
+    ``prepared``: op -> leaf, as of `leaf_preparing_ops`.
+    """
+    ops = [op for op, home in prepared.items() if home == leaf]
+    at: int | None = min(ops) if ops else None
+    while at is not None and len(index.op(at).inputs) == 1:
+        if index.op(at).op not in ("data", "clone", "detach"):
+            break
+        value = index.values[index.op(at).inputs[0]]
+        if value.name:
+            return value.name
+        at = value.op
+    return ""
+
+
 def _copied(index: Index, value: Value) -> int | None:
     """Return the leaf that ``nn.Parameter`` made of a value: the next leaf with equal data."""
     leaves = index.cached("leaves by numbers", _by_numbers).get(index.snapshot(value.snapshot), ())

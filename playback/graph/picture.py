@@ -15,7 +15,8 @@ Flow = Literal["down", "right"]
 """Direction in which values flow through a picture."""
 
 CardKind = Literal["parameter", "data", "constant", "op", "loss", "module"]
-"""*loss* is the op card that backward started from; *module* a folded module call."""
+"""*loss* is the op card that backward started from; *module* a folded module call,
+a stretch of repeated ops, or a row of leaves."""
 
 
 class Card(Struct, frozen=True, gc=False):
@@ -83,7 +84,8 @@ class Frame(Struct, frozen=True, gc=False):
     """An open module: a box around its cards, and around the frames of its own open modules."""
 
     key: str
-    call: int
+    call: int | None
+    """Index in `Tape.calls`; None for repeated ops and for a row of leaves."""
     title: str
     kind: str
     note: str = ""

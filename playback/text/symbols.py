@@ -84,6 +84,13 @@ def symbol(op: Op) -> str:
         )
     if is_loss(op.op):
         return "ℒ"
+    return symbol_of(name)
+
+
+def symbol_of(name: str) -> str:
+    """Return the symbol of a canonical name without its arguments."""
+    if name == "pow":
+        return "xʸ"
     return _SYMBOLS.get(name, name if len(name) <= 6 else name[:5] + "…")
 
 
@@ -179,9 +186,30 @@ def _commas(written: str) -> list[str]:
 _SHORTER = {"binary_cross_entropy_with_logits": "bce_with_logits", "binary_cross_entropy": "bce"}
 
 
+_PUBLIC = {
+    "_pack_padded_sequence": "pack_padded_sequence",
+    "_pad_packed_sequence": "pad_packed_sequence",
+    "_nested_view_from_jagged": "nested_tensor_from_jagged",
+    "_nested_tensor_from_mask": "nested_tensor",
+    "nested_to_padded_tensor": "to_padded_tensor",
+    "_softmax": "softmax",
+    "_log_softmax": "log_softmax",
+    "_weight_norm": "weight_norm",
+    "_transformer_encoder_layer_fwd": "transformer_encoder_layer",
+    "_native_multi_head_attention": "multi_head_attention",
+    "_scaled_dot_product_attention_math": "scaled_dot_product_attention",
+    "_batch_norm_impl_index": "batch_norm",
+    "_convolution": "convolution",
+    "_embedding_bag": "embedding_bag",
+    "_fused_rms_norm": "rms_norm",
+}
+"""Torch's internal function -> the public name of what it computes."""
+
+
 def op_title(op: Op) -> str:
     """Return the op's name on its card: torch's own, with the longest names shortened."""
     name = op.op.rsplit(".", 1)[-1]
+    name = _PUBLIC.get(name, name)
     return _SHORTER.get(name, {"rsub": "sub", "rdiv": "div", "rpow": "pow"}.get(name, name))
 
 

@@ -1,8 +1,10 @@
 """Run a program in plain torch and on the recorder, and compare whatever a user could compare."""
 
+import ast
 import contextlib
 import io
 import random
+import re
 
 import numpy as np
 import torch
@@ -77,6 +79,20 @@ def sums(tape: Tape) -> int:
     return checked
 
 
+def reach(names: dict[str, object], path: str) -> torch.Tensor:
+    """Return the tensor that a path such as ``nets[0].1.weight`` leads to."""
+    thing: object = names
+    for key, attribute in re.findall(r"\[([^\]]+)\]|\.?([^.\[]+)", path):
+        if key:
+            thing = thing[ast.literal_eval(key)]  # type: ignore[index]
+        elif thing is names:
+            thing = names[attribute]
+        else:
+            thing = getattr(thing, attribute)
+    assert isinstance(thing, torch.Tensor), path
+    return thing
+
+
 def mirror(source: str) -> Tape:
     """Assert that recording a program changes nothing, and return its tape.
 
@@ -96,6 +112,12 @@ def mirror(source: str) -> Tape:
     leaves = {leaf.name: leaf for leaf in tape.leaves}
     values = {value.id: value for value in tape.values}
     expected = {name: t for name, t in _named_tensors(names) if t.is_leaf}
+    inside = {name: reach(names, name) for name in leaves.keys() - expected.keys()}
+    assert all(t.is_leaf and t.requires_grad for t in inside.values())
+    # A loop's target is not the name of what a container has.
+    again = {id((inside | expected)[name]) for name in leaves}
+    expected = {name: t for name, t in expected.items() if name in leaves or id(t) not in again}
+    expected |= inside
     assert leaves.keys() == expected.keys()
     for name, t in expected.items():
         snapshot = values[leaves[name].value].snapshot

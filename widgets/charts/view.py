@@ -66,6 +66,11 @@ class ChartBox(pg.ViewBox):  # type: ignore[misc]
     brushed = Signal(float, float, bool)
     """Carries both ends of a stretch, and whether the mouse button was released."""
     clicked = Signal(float)
+    framed = Signal(QPointF, QPointF, bool)
+    """Carries two corners of a region in shares of the range, and whether the mouse button was
+    released."""
+    picked = Signal(QPointF)
+    """Carries the place of a click, in shares of the range."""
     freed = Signal()
     """The user wishes to see everything."""
 
@@ -97,6 +102,8 @@ class ChartBox(pg.ViewBox):  # type: ignore[misc]
         if axis is None and happened.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             ends = [self.mapToView(p).x() for p in (happened.buttonDownPos(), happened.pos())]
             self.brushed.emit(min(ends), max(ends), happened.isFinish())
+            corners = self._shares(happened.buttonDownPos()), self._shares(happened.pos())
+            self.framed.emit(*corners, happened.isFinish())
             return
         moved = happened.pos() - happened.lastPos()
         x = 0.0 if axis == 1 else -moved.x() / max(1.0, self.width())
@@ -113,6 +120,10 @@ class ChartBox(pg.ViewBox):  # type: ignore[misc]
             self.freed.emit()
         else:
             self.clicked.emit(self.mapToView(happened.pos()).x())
+            self.picked.emit(self._shares(happened.pos()))
+
+    def _shares(self, at: QPointF) -> QPointF:
+        return QPointF(at.x() / max(1.0, self.width()), 1 - at.y() / max(1.0, self.height()))
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Leave keys to the view; called by Qt."""
@@ -146,6 +157,8 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
 
     moved = Signal(QPointF)
     left = Signal()
+    refreshed = Signal()
+    """What is painted has changed."""
     asked = Signal(QContextMenuEvent)
     keyed = Signal(QKeyEvent)
     """A key that no view has a use for itself; accepted if the chart has."""
@@ -196,6 +209,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     def refresh(self) -> None:
         """Discard the cached picture and repaint."""
         self._cache.refresh()
+        self.refreshed.emit()
 
     def prepare(self) -> None:
         """Draw the picture ahead of painting."""

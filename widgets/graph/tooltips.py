@@ -88,7 +88,8 @@ def _marks(card: Card, look: CardLook | None) -> list[str]:
     if look is not None and look.version is not None:
         lines.append(f"changed in place since: its memory now holds version {look.version}")
     if card.repeats > 1:
-        lines.append(f"{card.repeats} similar modules in a row")
+        what = "modules" if card.call is not None else "stretches of ops"
+        lines.append(f"{card.repeats} similar {what} in a row")
     if card.cut and card.kind not in ("data", "constant"):
         lines.append("cut off: no gradient passes")
     return lines

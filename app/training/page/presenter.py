@@ -24,6 +24,7 @@ from gradscribe.widgets.plots.drawing.colors import run_color
 from gradscribe.widgets.plots.plot import Plot
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun
 from gradscribe.widgets.plots.views import network
+from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.training.run_table import RunTableRow
 
 TURN_MS = 12
@@ -115,6 +116,9 @@ class TrainPresenter(QObject):
             plot.step_picked.connect(session.controller.rewind)
             plot.retrained.connect(session.controller.retrain)
             plot.menu.said.connect(session.said)
+        for hands in page.planes:
+            hands.menu.said.connect(session.said)
+        page.view(LossSurface).step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
         for _, widget in page.views:

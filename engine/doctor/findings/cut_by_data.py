@@ -16,7 +16,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         fix = program.replaced((fields[0], program.source(fields[0].value))) if fields else ""
         last = evidence.pass_place(-1)
         text = f"{message}: .data on line {cut.op.place.line} is on its only way there"
-        yield FoundCase(cut.op.place, text, (cut.leaves[0].place, last), fix)
+        yield FoundCase(
+            cut.op.place, text, (cut.leaves[0].place, last), fix, is_hint=not cut.is_wanted
+        )
 
 
 ENTRY = FindingKind(

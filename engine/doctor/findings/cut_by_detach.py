@@ -31,6 +31,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{message}: detach on line {cut.op.place.line} is on its only way there",
             (cut.leaves[0].place, last),
             fix,
+            is_hint=not cut.is_wanted,
         )
 
 
@@ -45,6 +46,12 @@ ENTRY = FindingKind(
 y = x.detach() ** 2  # !
 z = y * 3
 z.backward()
+""",
+        """w = param(2.0)
+v = param(1.0)
+h = (w * 3).detach()  # !
+loss = (h * v - 1) ** 2
+loss.backward()
 """,
     ),
     healthy=(

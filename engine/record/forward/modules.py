@@ -4,7 +4,7 @@ import functools
 import itertools
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -28,6 +28,7 @@ _CallImpl = Callable[..., object]
 T = TypeVar("T")
 
 _NO_MODULES: list[tuple[str, nn.Module]] = []
+_NO_NAMES = ("self", "module", "__class__")
 _MOST_SEARCHED = 64
 """Elements of a list that are searched for the module that is called."""
 
@@ -45,10 +46,14 @@ class Modules:
         self._known: dict[int, CalledModule] = {}
         """By ``id()``, which may have belonged to another module before."""
         self._numbers = itertools.count()
+        self.provisional: set[str] = set()
+        """Names of parameters that begin with a class: any name found later is better."""
+        self._passing: Set[str] = frozenset()
         self._call: _CallImpl = nn.Module._call_impl
 
     def start(self) -> None:
         """Begin to watch every module of the process."""
+        self._passing = self.source.syntax.passing
         self._call = original = cast("_CallImpl", nn.Module._call_impl)
         enter, leave, here = self._enter, self._leave, self.threads.current
         log = self.log
@@ -88,7 +93,9 @@ class Modules:
         name = self._path(thread, known, module, where)
         if not known.is_named:
             known.is_named = True
-            self._name_parameters(module, name)
+            outermost = calls[0].known.module() if calls else module
+            named_by_class = name.partition(".")[0] == type_name(type(outermost))
+            self._name_parameters(module, name, named_by_class)
         try:
             training = bool(module.training)
         except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
@@ -166,10 +173,14 @@ class Modules:
     def _variable(self, thread: ThreadState, module: nn.Module) -> str:
         """Return the program's name for a module, or its class if it has none."""
         running = [id(entered.known.module()) for entered in thread.calls]
-        return _name_in_frames(module, list(_frames(self.source.user_frame())), running)
+        frames = list(_frames(self.source.user_frame()))
+        return _name_in_frames(module, frames, running, self._passing)
 
-    def _name_parameters(self, module: nn.Module, path: str) -> None:
-        """Give the module's own parameters and buffers their full names before they are used."""
+    def _name_parameters(self, module: nn.Module, path: str, provisional: bool) -> None:
+        """Give the module's own parameters and buffers their full names before they are used.
+
+        ``provisional``: the path begins with a class, as no variable refers to the module yet.
+        """
         tensors = self.tensors
         try:
             own = [*module._parameters.items(), *module._buffers.items()]
@@ -177,6 +188,8 @@ class Modules:
             return
         for name, t in own:
             if isinstance(t, torch.Tensor) and not is_lazy(t):
+                if provisional:
+                    self.provisional.add(f"{path}.{name}")
                 row = tensors.known(t)
                 if row is None:
                     tensors.names[id(t)] = f"{path}.{name}"
@@ -191,10 +204,19 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back if frame.f_code.co_name != "<module>" else None
 
 
-def _name_in_frames(module: nn.Module, frames: list[FrameType], outside: Sequence[int] = ()) -> str:
+def _name_in_frames(
+    module: nn.Module,
+    frames: list[FrameType],
+    outside: Sequence[int] = (),
+    passing: Set[str] = frozenset(),
+) -> str:
     """Return the name that a program's frames, the innermost first, have for a module.
 
-    ``outside``: the ``id()`` of modules that are known not to contain it.
+    Args:
+        module: the module that is called.
+        frames: those of the program.
+        outside: the ``id()`` of modules that are known not to contain it.
+        passing: names that loops give to one module after another, taken where there is no other.
     """
     for count, frame in enumerate(frames):
         owner = frame.f_locals.get("self")
@@ -202,20 +224,29 @@ def _name_in_frames(module: nn.Module, frames: list[FrameType], outside: Sequenc
             # A method of the module that contains it; its loop variable would be no good name.
             path = _path_within("", owner, module)
             if path:
-                return _name_in_frames(owner, frames[count:]) + path
-    for look in (_if_same, _path_within):
-        for frame in frames:
-            for scope in (frame.f_locals, frame.f_globals):
-                for name, thing in list(scope.items()):
-                    if name not in ("self", "module", "__class__") and not name.startswith("_"):
-                        found = look(name, thing, module)
-                        if found:
-                            return found
+                return _name_in_frames(owner, frames[count:], (), passing) + path
+    found = _name_in_scopes(module, frames, passing)
+    if found:
+        return found
     for frame in frames:
         found = _attribute_name(frame.f_locals.get("self"), module)
         if found:
             return found
-    return type_name(type(module))
+    return _name_in_scopes(module, frames, frozenset()) or type_name(type(module))
+
+
+def _name_in_scopes(module: nn.Module, frames: list[FrameType], ignored: Set[str]) -> str:
+    """Return the variable of some frames that refers to a module, or the path from one."""
+    for look in (_if_same, _path_within):
+        for frame in frames:
+            for scope in (frame.f_locals, frame.f_globals):
+                for name, thing in list(scope.items()):
+                    if name in ignored or name in _NO_NAMES or name.startswith("_"):
+                        continue
+                    found = look(name, thing, module)
+                    if found:
+                        return found
+    return ""
 
 
 def _if_same(name: str, thing: object, module: nn.Module) -> str:

@@ -18,6 +18,7 @@ from gradscribe.engine.record.values.raw_reads import (
     dispatch_mode_count,
     has_readable_data,
     is_plain_strided,
+    packed,
     without_dispatch_modes,
 )
 from gradscribe.engine.record.values.snapshots import snapshot, snapshots, without_expanded
@@ -70,6 +71,9 @@ class SnapshotStore:
                 return self.keep(t, readable)
         kept = self.log.snapshots
         try:
+            if t.is_nested:
+                rows = packed(t)
+                return self.keep(rows) if rows is not None else None
             if not (readable or is_plain_strided(t) or has_readable_data(t)):
                 return None
             # Detach only if there is a graph: it costs time.

@@ -80,3 +80,12 @@ def memory(t: torch.Tensor) -> int:
     if has_readable_data(t):
         start = t.data_ptr() - int(t.storage_offset()) * t.element_size()
     return start or t.untyped_storage()._cdata
+
+
+def packed(t: torch.Tensor) -> torch.Tensor | None:
+    """Return the dense tensor with the numbers of a jagged nested tensor, row after row.
+
+    None for nested tensors of another layout.
+    """
+    values = getattr(t, "_values", None) if t.layout is torch.jagged else None
+    return values if isinstance(values, torch.Tensor) and not values.is_nested else None

@@ -19,6 +19,7 @@ from gradscribe.engine.record.values.raw_reads import (
     is_functorch_wrapped,
     memory,
     overrides_dispatch,
+    packed,
     without_dispatch_modes,
 )
 from gradscribe.engine.record.values.snapshots import differs_from_summary as summary_differs
@@ -114,8 +115,8 @@ class Tensors:
         if base is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
-        elif readable:
-            row.snapshot = self.copies.keep(t, True)
+        elif readable or t.is_nested:
+            row.snapshot = self.copies.keep(t, readable)
         if fn is not None:
             node = self.nodes.row(fn)
             row.node = node.id
@@ -149,6 +150,8 @@ class Tensors:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _read(t)
             leaf, address = is_leaf(t), 0
         readable = True if address else has_readable_data(t)
+        if not address and t.is_nested and (rows := packed(t)) is not None:
+            shape = rows.shape
         user = me if before is None or before.storage < 0 else None
         if address:
             stride, offset = t.stride(), int(t.storage_offset())

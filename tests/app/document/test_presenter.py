@@ -274,3 +274,36 @@ def test_numbers_are_fetched_no_more_from_an_engine_that_died(settled, link, rec
     link.die()
     assert not settled.inspector.page().waiting
     assert settled.inspector.page().fetched == {snapshot: None}
+
+
+def test_repeated_ops_open_by_their_key_part_by_part(settled, link, record):
+    many = "y = param(1.0)\nfor i in range(100):\n    y = y * 1.01\ny.backward()"
+    show(settled, link, record(many))
+    (card,) = [card for card in settled.presenter.picture.cards if card.repeats > 1]
+    assert card.note == "100 × mul · 100 ops"
+    settled.graph.toggled.emit(card.key)
+    parts = [c for c in settled.presenter.picture.cards if c.frame == card.key]
+    assert sum(part.repeats for part in parts) == 100
+    settled.graph.toggled.emit(parts[0].key)
+    ops = [
+        c for c in settled.presenter.picture.cards if c.frame == parts[0].key and c.op is not None
+    ]
+    assert len(ops) == parts[0].repeats
+    for key in (parts[0].key, ops[0].key, card.key):
+        settled.session.select(key)
+        settled.grab()
+    settled.graph.toggled.emit(card.key)
+    assert [c.key for c in settled.presenter.picture.cards if c.repeats > 1] == [card.key]
+
+
+def test_every_card_of_a_second_graph_can_be_selected(settled, link, record):
+    twice = (
+        "x = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\n"
+        "(g,) = torch.autograd.grad(y, x, create_graph=True)\nh = g * 2\nh.backward()"
+    )
+    show(settled, link, record(twice))
+    assert len(settled.presenter.picture.cards) == 7
+    picture = settled.presenter.picture
+    for key in [part.key for part in (*picture.cards, *picture.wires)]:
+        settled.session.select(key)
+        settled.grab()

@@ -1,5 +1,7 @@
 from gradscribe.playback.graph import origins
+from gradscribe.playback.graph.build import build_picture
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.scenes import scenes
 
 
 def found(tape, what):
@@ -58,3 +60,14 @@ def test_only_leaves_with_a_gradient_are_somebodys_own(recorded):
     tape = recorded("a = param(1.0)\nb = torch.ones(2)\nc = a * 2")
     own = {v.name: origins.is_trainable_leaf(v) for v in tape.values}
     assert own == {"a": True, "b": False, "c": False}
+
+
+def test_a_deep_copy_is_called_after_its_source(recorded):
+    tape = recorded(
+        "import copy\nnets = [nn.Linear(2, 1, bias=False)]\n"
+        'other = copy.deepcopy(nets[0]).to("meta")'
+        "\nnets[0](torch.ones(2)).sum().backward()"
+    )
+    picture = build_picture(tape, scenes(tape)[0])
+    titles = {card.title for card in picture.cards if card.kind == "parameter"}
+    assert "copy of nets[0].weight" in titles

@@ -65,3 +65,50 @@ def test_a_position_lies_in_the_scene_of_the_event_before_it(by_hand):
         assert scene_index_at(found, scene.start + 1) == number
         assert scene_index_at(found, scene.stop) == number
     assert scene_index_at(found, 0) == 0
+
+
+def test_an_unrolled_inner_loop_is_one_scene(recorded):
+    tape = recorded(
+        "w = param(1.0)\nfast = w\nfor i in range(3):\n"
+        "    (g,) = torch.autograd.grad((fast**2), fast, create_graph=True)\n"
+        "    fast = fast - 0.1 * g\nfast.backward()"
+    )
+    assert len(scenes(tape)) == 1
+
+
+def test_a_loop_whose_steps_are_detached_stays_one_scene_per_step(recorded):
+    tape = recorded(
+        "w = param(1.0)\nh = torch.ones(())\nfor i in range(3):\n"
+        "    h = (h * w).detach() * w\n    h.backward()\n    h = h.detach()"
+    )
+    assert len(scenes(tape)) == 3
+
+
+def test_a_model_called_on_two_lines_does_not_repeat(recorded):
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.w = nn.Parameter(torch.ones(2))\n    def forward(self, x):\n"
+        "        return (x * self.w).sum()\n"
+        "net = Net()\nnet(torch.ones(2)).backward()\nnet(torch.ones(2)).backward()"
+    )
+    assert len(scenes(tape)) == 1
+
+
+def test_a_step_that_fails_inside_its_module_is_a_scene(recorded):
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.w = nn.Parameter(torch.ones(2))\n    def forward(self, x):\n"
+        "        return (x @ self.w).sum()\nnet = Net()\nfor n in (2, 3):\n"
+        "    net(torch.ones(n)).backward()"
+    )
+    assert tape.status == "error"
+    assert len(scenes(tape)) == 2
+
+
+def test_derivatives_within_a_statement_do_not_part_it(recorded):
+    tape = recorded(
+        "w = torch.ones(3, requires_grad=True)\n"
+        "h = torch.func.hessian(lambda p: (p.sin() ** 2).sum())(w)\nh.sum().backward()"
+    )
+    assert tape.status == "ok"
+    assert len(scenes(tape)) == 1

@@ -91,7 +91,8 @@ def _note(frame: Frame) -> str:
 
 def describe(frame: Frame) -> str:
     """Return a frame's text description."""
-    parts = [f"open module {frame.title}", frame.kind, frame.note]
+    start = "open module " if frame.call is not None else "open "
+    parts = [f"{start}{frame.title}", frame.kind, frame.note]
     if frame.repeats > 1:
         parts.append(count(frame.repeats, "repeat"))
     return ", ".join(part for part in parts if part)

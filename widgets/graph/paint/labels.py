@@ -144,7 +144,9 @@ def _spots(wish: LabelRequest, width: float, height: float, far: bool) -> list[t
     rises = rises if abs(bx - ax) > abs(by - ay) else ()
     on_wire = [track.at(t)[:2] for t in (_AT_SOURCE if wish.kind == "part" else _ON_WIRE)]
     if wish.kind == "part":
-        return on_wire
+        near = [track.at(t)[:2] for t in _AT_SOURCE]
+        aside = width / 2 + _GAP
+        return on_wire + [(x + way * aside, y) for x, y in near for way in (-1, 1)]
     beside, above = [], []
     for t in _BESIDE:
         x, y, _ = track.at(t)

@@ -37,6 +37,9 @@ def select(picture: Picture, key: str) -> Selection | None:
     """Return the selection for the key of a card, a wire or a frame; None for an unknown key."""
     for card in picture.cards:
         if card.key == key:
+            if card.kind == "module" and card.call is None:
+                # Repeated ops: what comes out of the last, and nothing about a row of leaves.
+                return Selection("value", card.value) if card.value is not None else None
             if card.kind == "module":
                 return Selection("module", card.value, call=card.call)
             if card.failed and card.op is None:
@@ -44,12 +47,14 @@ def select(picture: Picture, key: str) -> Selection | None:
                 return None
             if card.op is not None:
                 return Selection("op", card.value, card.op)
+            if card.value is None and not card.literal:
+                return None  # A backward node whose result was never seen.
             kind: Literal["parameter", "value"] = (
                 "parameter" if card.kind == "parameter" else "value"
             )
             return Selection(kind, card.value, literal=card.literal or "")
     for frame in picture.frames:
-        if frame.key == key:
+        if frame.key == key and frame.call is not None:
             return Selection("module", call=frame.call)
     for wire in picture.wires:
         if wire.key == key:

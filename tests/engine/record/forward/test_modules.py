@@ -288,3 +288,20 @@ def test_a_module_goes_with_its_parameters_and_its_place_may_be_another_s():
     assert [call.name for call in tape.calls] == ["net", "net.layer"] * 29
     assert len({call.module for call in tape.calls}) == 58
     assert [call.parameters for call in tape.calls[::2]] == [3 * width for width in range(1, 30)]
+
+
+def test_a_name_found_at_the_end_is_better_than_the_class():
+    tape = record(
+        "from torch.nn.utils import parametrize\nclass Twice(nn.Module):\n"
+        "    def forward(self, w):\n        return w * 2\nnet = nn.Linear(1, 1)\n"
+        "parametrize.register_parametrization(net, 'weight', Twice())\n"
+        "net(torch.ones(1)).backward()"
+    )
+    names = {value.name for value in tape.values if value.role == "parameter"}
+    assert names == {"net.parametrizations.weight.original", "net.bias"}
+
+
+def test_a_module_without_a_variable_is_named_by_its_class():
+    tape = record("nn.Linear(1, 1)(torch.ones(1)).backward()")
+    names = {value.name for value in tape.values if value.role == "parameter"}
+    assert names == {"Linear.weight", "Linear.bias"}
