@@ -13,6 +13,7 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.charts.navigation import Navigation
 from gradscribe.widgets.charts.view import ChartView
+from gradscribe.widgets.graph.paint.svg import DPI, fix_svg
 from gradscribe.widgets.graph.snapshot import png_bytes
 
 SCALE = 2
@@ -124,6 +125,7 @@ class ChartMenu(QObject):
         size: QSize = self._view.size()
         area = QRect(0, 0, size.width(), size.height())
         generator.setOutputDevice(buffer)
+        generator.setResolution(DPI)
         generator.setSize(size)
         generator.setViewBox(area)
         generator.setTitle(chart.accessibleName())
@@ -133,7 +135,7 @@ class ChartMenu(QObject):
             chart.draw_still(painter, area.toRectF())
         finally:
             painter.end()
-        return bytes(buffer.data().data())
+        return fix_svg(bytes(buffer.data().data()).decode()).encode()
 
     def copy_picture(self) -> None:
         """Put an image of the chart on the clipboard."""

@@ -97,7 +97,8 @@ class Navigation(QObject):
                 self.x = seen
             return
         low, wide = x.number(left), (right - left) * (x.high - x.low)
-        if wide >= whole.high - whole.low:
+        # Shares do not add up to the last bit: moving all of it sideways is no zoom.
+        if wide >= (1 - CLOSEST) * (whole.high - whole.low):
             self.x = None
         elif wide >= min(self.least, x.high - x.low):
             low = min(max(low, whole.low), whole.high - wide)

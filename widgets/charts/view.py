@@ -48,6 +48,8 @@ NAVIGATION_KEYS = {
     Qt.Key.Key_Minus,
     Qt.Key.Key_Home,
 }
+_KEPT_FOCUS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
+"""The window was left, or a menu opened: the focus comes back as it was."""
 _BY_KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -182,7 +184,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         view = self.viewport()
         self._cache = PixmapCache(view, lambda painter: self._draw(painter, self._area()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setStyleSheet("background: transparent")
+        self.setStyleSheet("QGraphicsView { background: transparent }")
         view.setAutoFillBackground(False)
         view.setMouseTracking(True)
 
@@ -237,7 +239,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._draw_over(painter)
-            if self._has_focus_frame:
+            if self._has_focus_frame and self.hasFocus():
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(self.theme.selection, 2))
                 painter.drawRoundedRect(self._area().adjusted(2, 2, -2, -2), 6, 6)
@@ -279,11 +281,11 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     def focusInEvent(self, happened: QFocusEvent) -> None:
         """Show a frame if the keyboard has brought the focus; called by Qt."""
         super().focusInEvent(happened)
-        self._has_focus_frame = happened.reason() in _BY_KEYBOARD
+        if happened.reason() not in _KEPT_FOCUS:
+            self._has_focus_frame = happened.reason() in _BY_KEYBOARD
         self.viewport().update()
 
     def focusOutEvent(self, happened: QFocusEvent) -> None:
         """Hide the frame; called by Qt."""
         super().focusOutEvent(happened)
-        self._has_focus_frame = False
         self.viewport().update()

@@ -259,6 +259,7 @@ class TrainingPage(QWidget):
         yield
         self.steps = SharedSteps(self.plots(), self)
         for chart in self.plots():
+            chart.picks_while_dragged = False
             chart.menu.enlarged.connect(partial(self._enlarge, chart))
         yield
 
