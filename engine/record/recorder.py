@@ -161,16 +161,19 @@ class Recorder:
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.stop_on_error(error)
 
-    def record_figure(self, figure: Figure) -> None:
-        """Record a figure that the program shows, as long as figures stay within their limits."""
+    def record_figure(self, figure: Figure) -> bool:
+        """Record a figure that the program shows; return False if it is beyond the limits."""
         kept = self.log.figures
         total = figure.size + sum(item.size for item in kept)
-        if self.log.is_recording and len(kept) < MAX_FIGURES and total <= MAX_TOTAL_BYTES:
+        if len(kept) >= MAX_FIGURES or total > MAX_TOTAL_BYTES:
+            return False
+        if self.log.is_recording:
             try:
                 span = self.source.span(self.source.locate(self.source.user_frame())[0])
                 kept.append(replace(figure, line=span[0] if span is not None else 0))
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.stop_on_error(error)
+        return True
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
         thread = self.threads.current()

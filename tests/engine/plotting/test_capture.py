@@ -158,7 +158,12 @@ def test_a_figure_that_cannot_be_drawn_is_told(first):
 
 
 def test_many_figures_and_long_words_are_bounded():
-    assert len(plotted("for _ in range(30):\n    plt.figure(); plt.plot([1])")) <= 24
+    for count, end in ((200, "plt.show()"), (30, ""), (26, "plt.savefig('a.svg'); plt.close()")):
+        source = f"{HEAD}for i in range({count}):\n    plt.figure(); plt.plot([i])\n    {end}"
+        tape = execute(messages.Run(0, source, policy=True))
+        assert len(tape.figures) == figures.MAX_FIGURES
+        told = "Only the first 24 figures of the program are shown\n"
+        assert tape.stderr.count(told) == 1
     (figure,) = plotted("plt.plot([1])\nplt.title('W' * 3000)")
     assert figure.title == "W" * 400
 
@@ -239,3 +244,14 @@ def test_a_tensor_that_requires_a_gradient_is_refused_as_in_plain_python(policy)
     assert tape.error.type == "RuntimeError"
     assert "Can't call numpy() on Tensor that requires grad" in tape.error.message
     assert tape.error.place.line == 5
+
+
+def test_matplotlib_s_own_work_is_not_recorded_and_changes_no_number():
+    plain = record("x = param([1.0, 2.0])\nloss = (x * x).sum()\nloss.backward()\nprint(x.grad)")
+    drawn = record(
+        HEAD + "x = param([1.0, 2.0])\nloss = (x * x).sum()\nplt.plot([3], [4])\n"
+        "plt.scatter([1, 2], [3, 4])\nplt.show()\nloss.backward()\nprint(x.grad)"
+    )
+    assert drawn.error is None
+    assert [op.op for op in drawn.ops] == [op.op for op in plain.ops]
+    assert drawn.stdout == plain.stdout
