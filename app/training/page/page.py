@@ -52,7 +52,7 @@ EXPLORED = (BoundaryPlot, FitPlot, LossSurface)
 """Views that are explored as charts."""
 PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
 """Signals that the large window of a view sends as if they came from the view."""
-SHORT_TITLES = {"Loss surface": "Surface", "Over time": "Time"}
+SHORT_TITLES = {"Loss surface": "Surface", "Over time": "Time", "Histograms": "Hist."}
 """Short titles of tabs, as four of them share a narrow column."""
 
 

@@ -10,6 +10,7 @@ from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.views import limits, maps
 from gradscribe.engine.train.views.view import EngineView
 
+KINDS = ("weight", "gradient", "activation")
 ROWS = 2000
 """Maximum rows of the data for activations."""
 
@@ -18,10 +19,12 @@ def _make(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None
     """Return histograms with equal bins from the minimum to the maximum of each row.
 
     Options: ``bins`` 32, ``of``: ``weight``, ``gradient`` or ``activation``. ``counts`` (rows,
-    bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers.
+    bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers. The fact
+    ``of`` is the place of the kind in `KINDS`.
     """
     bins = int_option(options, "bins", 32, 4, 256)
-    match options.get("of", "weight"):
+    kind = options.get("of", "weight")
+    match kind:
         case "gradient":
             pairs = [(p, p.grad) for p in run.program.model.parameters()]
             tensors = [torch.zeros(0) if g is None else to_dense(g) for _, g in pairs]
@@ -41,7 +44,8 @@ def _make(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None
             edges[row] = torch.stack([finite.min(), finite.max()])
             low, high = edges[row].tolist()
             counts[row] = torch.histc(finite, bins, low, high if high > low else low + 1e-6)
-    return ViewData({"counts": to_array(counts), "edges": to_array(edges)})
+    facts = {"of": float(KINDS.index(str(kind)) if kind in KINDS else 0)}
+    return ViewData({"counts": to_array(counts), "edges": to_array(edges)}, facts)
 
 
 ENTRY = EngineView("histograms", _make, needs_gradients=True)

@@ -19,6 +19,8 @@ from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 
 Kind = Literal["weight", "gradient", "activation"]
+KINDS: tuple[Kind, ...] = ("weight", "gradient", "activation")
+"""In the order of `engine.train.views.histograms`."""
 CELL = 76.0
 LEAST = 150.0
 LONE = 7.0
@@ -132,13 +134,14 @@ class TensorHistograms(HistogramGrid):
         self.choice = Choice()
         self.choice.setAccessibleName("Which numbers")
         self.choice.setToolTip("Which numbers")
-        self.choice.addItems(["weight", "gradient", "activation"])
+        self.choice.addItems(list(KINDS))
         self.choice.currentIndexChanged.connect(lambda _at: self.wished.emit())
         self.tools.addWidget(self.choice)
 
 
-def to_histograms(run: ShownRun, view: ViewReply, kind: Kind) -> list[TensorHistogram]:
-    """Return the histograms of a view of the engine."""
+def to_histograms(run: ShownRun, view: ViewReply) -> list[TensorHistogram]:
+    """Return the histograms of a view of the engine, of the kind that it says."""
+    kind: Kind = KINDS[round(view.facts.get("of", 0.0))]
     counts, edges = view.arrays["counts"].array(), view.arrays["edges"].array()
     if run.begun is None:
         return []
@@ -153,13 +156,13 @@ def to_histograms(run: ShownRun, view: ViewReply, kind: Kind) -> list[TensorHist
 
 
 ENTRY = TrainingView(
-    "Spread",
+    "Histograms",
     "numbers",
     30,
     TensorHistograms,
     ("histograms",),
     wishes=lambda plot, _run: (ViewRequest("histograms", 100, {"of": plot.choice.currentText()}),),
-    show=lambda plot, run, view: plot.show_histograms(to_histograms(run, view, "weight")),
+    show=lambda plot, run, view: plot.show_histograms(to_histograms(run, view)),
     clear=lambda plot: plot.show_histograms(()),
     begin=lambda plot, _begun: plot.show_histograms(()),
 )

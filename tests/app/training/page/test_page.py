@@ -14,6 +14,7 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.enlarged import ChartWindow
 from gradscribe.widgets.plots.drawing.points import NO_POINTS
 from gradscribe.widgets.plots.views.boundary import to_ground
+from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from tests.app.training.fakes import array, boundary, data, dress, problem
 
 
@@ -213,6 +214,13 @@ def test_a_step_is_picked_on_the_axis(room, train_link, qtbot):
     train_link.state(1, 100)
     qtbot.mouseClick(room.axis, Qt.MouseButton.LeftButton, pos=room.axis.rect().center())
     assert train_link.sent[-1] == messages.Rewind(1, 50)
+
+
+def test_a_step_picked_on_the_path_over_the_surface_is_gone_back_to(room, train_link):
+    train_link.grow(1, 0, 101)
+    train_link.state(1, 100)
+    room.view(LossSurface).step_picked.emit(40)
+    assert train_link.sent[-1] == messages.Rewind(1, 40)
 
 
 def test_weights_are_edited_in_place(room, train_link):

@@ -177,11 +177,13 @@ def test_how_many_are_right_is_said_in_words(facts, words):
 def test_histograms_are_named_by_what_they_count():
     arrays = {"counts": array([[1, 2], [3, 4]], "<f4"), "edges": array([[0, 1], [-1, 1]], "<f4")}
     view = messages.ViewReply(1, "histograms", 0, arrays)
-    weights = to_histograms(run(), view, "weight")
+    weights = to_histograms(run(), view)
+    assert {one.kind for one in weights} == {"weight"}
     assert [one.name for one in weights] == ["0.weight", "0.bias"]
     assert (weights[1].low, weights[1].high) == (-1, 1)
-    units = to_histograms(run(), view, "activation")
-    assert [one.name for one in units] == ["0"]
+    of_units = messages.ViewReply(1, "histograms", 0, arrays, {"of": 2.0})
+    units = to_histograms(run(), of_units)
+    assert [(one.name, one.kind) for one in units] == [("0", "activation")]
 
 
 def test_what_the_optimizer_remembers_is_counted_per_parameter():

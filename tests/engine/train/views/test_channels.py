@@ -9,6 +9,7 @@ from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.train import views
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import replies
+from gradscribe.engine.train.views.histograms import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,9 @@ def test_a_picture_that_is_not_there_is_one_that_is(digits, asked):
 
 
 def test_the_spread_of_activations_has_a_row_for_each_of_these_layers(digits):
-    counts = views.compute(digits, "histograms", {"of": "activation", "bins": 4}).arrays["counts"]
+    made = views.compute(digits, "histograms", {"of": "activation", "bins": 4})
+    assert KINDS[int(made.facts["of"])] == "activation"
+    counts = made.arrays["counts"]
     rows = len(digits.program.x)
     wanted = [rows * 4 * 64, rows * 8 * 16, rows * 10]
     assert counts.array().sum(axis=1).tolist() == pytest.approx(wanted)
