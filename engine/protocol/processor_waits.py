@@ -3,10 +3,14 @@
 A time limit leaves it out, so that a busy machine makes no program run into its limit.
 """
 
+import builtins
+import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
+
+# The watchdog counts in a thread while the program may replace builtins; so only functions of C are
+# called, too. See `engine.sandbox.builtins`.
+globals()["__builtins__"] = dict(vars(builtins))
 
 LEAST_S = 0.05
 """Least time after which to look again."""
@@ -21,12 +25,23 @@ def processor_waits(process: int | str = "self") -> dict[str, float]:
     Empty where the system does not say.
     """
     found: dict[str, float] = {}
-    with suppress(OSError):
-        for folder in Path(f"/proc/{process}/task").iterdir():
-            # A thread may end meanwhile.
-            with suppress(OSError, ValueError, IndexError):
-                words = (folder / "schedstat").read_text().split()
-                found[folder.name] = int(words[1]) / 1e9
+    folder = f"/proc/{process}/task"
+    try:
+        threads = os.listdir(folder)
+    except OSError:
+        return found
+    for thread in threads:
+        # A thread may end meanwhile.
+        try:
+            file = os.open(f"{folder}/{thread}/schedstat", os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            found[thread] = int(os.read(file, 200).split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            continue
+        finally:
+            os.close(file)
     return found
 
 

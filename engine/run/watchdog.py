@@ -23,6 +23,9 @@ from types import FrameType
 from typing import Literal, Self
 
 from gradscribe.engine.protocol.processor_waits import SpentTime
+from gradscribe.engine.sandbox.builtins import use_original_builtins
+
+use_original_builtins(globals())
 
 StopReason = Literal["", "timeout", "stop"]
 

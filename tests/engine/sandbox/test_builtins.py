@@ -4,6 +4,8 @@ import builtins
 
 import pytest
 
+from gradscribe.engine.protocol.messages import Run
+from gradscribe.engine.run.run import execute
 from tests.engine.mirror import mirror
 
 NAMES = (
@@ -22,4 +24,15 @@ def test_the_recorder_needs_none_of_them(name):
         "y.sum().backward()\nprint(y, w.grad)"
     )
     assert [o.op for o in tape.ops][:2] == ["mul", "add_"]
+    assert getattr(builtins, name) is not None
+
+
+@pytest.mark.parametrize("name", ["max", "int", "len", "dict", "isinstance", "min"])
+def test_the_time_limit_needs_none_of_them(name):
+    source = (
+        f"import builtins\nkept, builtins.{name} = builtins.{name}, None\n"
+        f"try:\n    while True: pass\nfinally:\n    builtins.{name} = kept\n"
+    )
+    tape = execute(Run(0, source, timeout=0.5))
+    assert tape.status == "timeout"
     assert getattr(builtins, name) is not None
