@@ -7,6 +7,7 @@ import numpy as np
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.findings.relu_on_output import clipped_outputs
 from gradscribe.engine.doctor.gradient_scale_fixes import with_relu
 from gradscribe.engine.protocol.tape import Op
 
@@ -19,7 +20,11 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     if training.blew_up(evidence):
         return
     last: dict[object, list[Op]] = {}
+    # A ReLU on an output is a finding of its own, with a better fix.
+    outputs = {clipped.maker.id for clipped in clipped_outputs(evidence)}
     for op in evidence.tape.ops:
+        if op.id in outputs:
+            continue
         is_relu = op.op in ("relu", "relu_") and op.phase == "forward" and op.node is not None
         if is_relu and op.outputs[0] in evidence.root_dependencies:
             last.setdefault((op.place, op.scope), []).append(op)

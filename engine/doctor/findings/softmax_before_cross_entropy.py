@@ -55,7 +55,7 @@ def _fix(program: ProgramTree, maker: Op, place: Place) -> str:
         if inner is not None:
             return program.replaced((node, program.source(inner)))
     layers = program.calls(_LAYERS[maker.op])
-    return _without_layer(program, layers[0]) if len(layers) == 1 else ""
+    return without_layer(program, layers[0]) if len(layers) == 1 else ""
 
 
 def _layers(program: ProgramTree, maker: Op) -> list[Place]:
@@ -64,7 +64,7 @@ def _layers(program: ProgramTree, maker: Op) -> list[Place]:
     return [program.line(call.lineno) for call in calls[:1]]
 
 
-def _without_layer(program: ProgramTree, layer: ast.Call) -> str:
+def without_layer(program: ProgramTree, layer: ast.Call) -> str:
     """Remove a layer at the end of a Sequential, or replace it by Identity."""
     around = next(program.above(layer), None)
     if (
