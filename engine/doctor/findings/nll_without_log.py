@@ -27,8 +27,11 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 
 def _fix(evidence: Evidence, maker: Op) -> str:
     program = evidence.program
-    if maker.op != "softmax":
-        return _whole(program)
+    return with_log_softmax(program, maker) if maker.op == "softmax" else _whole(program)
+
+
+def with_log_softmax(program: ProgramTree, maker: Op) -> str:
+    """Return the program with a softmax replaced by log_softmax; empty if its call is unknown."""
     for node in program.find(ast.Call, maker.place):
         if unwrap_call(node, "softmax") is not None:
             owner = receiver(node)
@@ -36,7 +39,7 @@ def _fix(evidence: Evidence, maker: Op) -> str:
             rest = program.source(node)[len(start) :]
             return program.replaced((node, start + "log_" + rest))
     layers = program.calls("Softmax")
-    if maker.op == "softmax" and len(layers) == 1:
+    if len(layers) == 1:
         text = program.source(layers[0])
         return program.replaced((layers[0], text.replace("Softmax(", "LogSoftmax(", 1)))
     return ""

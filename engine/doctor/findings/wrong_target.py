@@ -27,7 +27,12 @@ _PATTERNS = (
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
-    """Yield the failing loss."""
+    """Yield the failing loss, and binary losses of targets that are no probabilities."""
+    yield from _failing(evidence)
+    yield from _beyond(evidence)
+
+
+def _failing(evidence: Evidence) -> Iterator[FoundCase]:
     error = matching_error(evidence, *_PATTERNS)
     if error is None:
         return
@@ -48,7 +53,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     fix = ""
     if target is not None and value is not None:
         change = _change(error.message, value, source) or _from_zero(evidence, value, source)
-        if change:
+        if "between 0 and 1" in error.message:
+            fix = _as_probabilities(evidence, value, target)
+        elif change:
             text = program.source(target)
             closed = (
                 text if isinstance(target, ast.Name | ast.Call | ast.Attribute) else f"({text})"
@@ -56,6 +63,47 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             fix = program.replaced((target, closed + change))
     related = (evidence.place_of(value.id),) if value is not None else ()
     yield FoundCase(program.line(line), message, related, fix, _why_no_fix(error.message, source))
+
+
+def _beyond(evidence: Evidence) -> Iterator[FoundCase]:
+    """Yield losses of raw scores whose targets leave the range of probabilities."""
+    for op in evidence.tape.ops:
+        if op.op != "binary_cross_entropy_with_logits" or len(op.inputs) < 2:
+            continue
+        value = evidence.values[op.inputs[1]]
+        snapshot = evidence.snapshot(value.id)
+        if snapshot is None:
+            continue
+        numbers = snapshot.array()
+        low = float(numbers.min()) if numbers is not None and numbers.size else snapshot.min
+        high = float(numbers.max()) if numbers is not None and numbers.size else snapshot.max
+        if low is None or high is None or not (low < 0 or high > 1):
+            continue
+        call = _call_on(evidence, op.place.line)
+        target = fixes.argument_of(call, 1, "target") if call is not None else None
+        fix = _as_probabilities(evidence, value, target) if target is not None else ""
+        message = (
+            f"{value.name or 'The target'} on line {op.place.line} lies between {low:.4g} and "
+            f"{high:.4g}, and {op.op} takes probabilities from 0 to 1: the loss has no lower bound"
+        )
+        yield FoundCase(op.place, message, (evidence.place_of(value.id),), fix, _NO_RANGE)
+
+
+_NO_RANGE = "Only you know which of these numbers stand for yes"
+
+
+def _as_probabilities(evidence: Evidence, value: Value, target: ast.expr) -> str:
+    """Return the program with targets of two numbers mapped to 0 and 1; else an empty text."""
+    snapshot = evidence.snapshot(value.id)
+    numbers = snapshot.array() if snapshot is not None else None
+    if numbers is None or not numbers.size:
+        return ""
+    found, text = set(numbers.ravel().tolist()), fixes.parenthesized(evidence.program, target)
+    if found <= {-1, 1}:
+        return evidence.program.replaced((target, f"({text} + 1) / 2"))
+    if found == {1, 2}:
+        return evidence.program.replaced((target, f"{text} - 1"))
+    return ""
 
 
 def _loss(evidence: Evidence, line: int) -> ast.Call | None:
@@ -130,6 +178,34 @@ ENTRY = FindingKind(
         """scores = torch.randn(4, 3, requires_grad=True)
 target = torch.tensor([0.0, 1.0, 2.0, 1.0])
 loss = F.cross_entropy(scores, target)  # !
+""",
+        """# signs as targets of a binary loss
+torch.manual_seed(0)
+net = nn.Linear(2, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(50, 2)
+y = torch.sign(x[:, :1] - 0.3)
+for step in range(5):
+    opt.zero_grad()
+    loss = F.binary_cross_entropy_with_logits(net(x), y)  # !
+    loss.backward()
+    opt.step()
+""",
+        """# signs of a layer without logits
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+x = torch.randn(50, 2)
+criterion = nn.BCELoss()
+loss = criterion(net(x), torch.sign(x[:, :1]))  # !
+loss.backward()
+""",
+        """# classes 1 and 2 of a layer
+torch.manual_seed(0)
+net = nn.Linear(2, 1)
+x, labels = torch.randn(6, 2), torch.tensor([1.0, 2.0, 2.0, 1.0, 1.0, 2.0])
+criterion = nn.BCEWithLogitsLoss()
+loss = criterion(net(x).squeeze(1), labels)  # !
+loss.backward()
 """,
     ),
     healthy=(
