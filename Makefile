@@ -62,6 +62,7 @@ bench: setup
 	@"$(BIN)/python" -m tests.bench.layout
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.frames
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.turns
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.charts
 	@"$(BIN)/python" -m tests.bench.record
 	@"$(BIN)/python" -m tests.bench.train
 

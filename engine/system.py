@@ -19,9 +19,10 @@ MEMORY_SHARE = 0.75
 STACK = 64 << 20
 """Bytes of stack: torch frees a graph recursively once Python has accessed its nodes."""
 READ = 1 << 16
-LOW_PRIORITY, BEHIND_WINDOW, BEHIND_TRAINER = 15, 10, 5
+LOW_PRIORITY, BEHIND_WINDOW, BEHIND_TRAINER = 15, 4, 5
 """Niceness of background work, of an engine, and of the process that makes its views. On a
-contended processor the window then gets nine tenths of the time."""
+contended processor the window then gets seven tenths of the time, and an engine, which the user
+waits for, still two fifths of what any other program gets."""
 AGAIN_S = 0.12
 """Pause between attempts: Linux lets an ordinary user set autogroup niceness ten times a second."""
 

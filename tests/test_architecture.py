@@ -107,9 +107,44 @@ def test_the_command_line_is_parsed_without_torch():
     assert "torch" not in modules_after("import gradscribe.app.cli.main")
 
 
-@pytest.mark.parametrize("module", ["app.window.window", "app.cli.main", "engine.__main__"])
-def test_neither_window_nor_command_line_waits_for_the_charts(module):
-    assert "pyqtgraph" not in modules_after(f"import gradscribe.{module}")
+LATE = {"torch", "pyqtgraph", "networkx", "matplotlib"}
+"""Libraries that are imported once they are needed."""
+
+
+@pytest.mark.parametrize(
+    "module", ["app.window.window", "app.window.startup", "app.cli.main", "engine.__main__"]
+)
+def test_no_process_waits_for_a_library_that_it_may_never_need(module):
+    assert not LATE & modules_after(f"import gradscribe.{module}")
+
+
+def test_a_window_is_shown_before_any_of_these_libraries_is_imported():
+    shows = """
+import tempfile
+from pathlib import Path
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.window.startup import make_app
+from gradscribe.app.window.window import Window
+from tests.app.fakes import FakeLink
+home = Path(tempfile.mkdtemp())
+app = make_app(["test"])
+window = Window(FakeLink(), Settings(home / "s.ini"), Drafts(home))
+window.open_first()
+window.show()
+app.processEvents()
+assert window.isVisible()
+"""
+    assert not LATE & modules_after(shows)
+
+
+def test_an_engine_that_has_run_a_first_program_has_imported_no_library_for_figures():
+    runs = """
+from gradscribe.engine.protocol.messages import Run
+from gradscribe.engine.run import run
+assert run.execute(Run(0, "x = param(1.0)\\n(x * x).backward()\\nprint(x)")).status == "ok"
+"""
+    assert not {"pyqtgraph", "networkx", "matplotlib.artist"} & modules_after(runs)
 
 
 def test_the_engine_never_heard_of_qt():

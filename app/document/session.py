@@ -49,6 +49,8 @@ class Session(QObject):
     region_read = Signal(object)
     """A `Region` of the shown tape."""
     probed = Signal(object)
+    computed = Signal(object)
+    """Carries `messages.Computed` of the running program."""
 
     def __init__(self, link: Link, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +78,11 @@ class Session(QObject):
         link.ready.connect(self._on_ready)
         link.received.connect(self._on_message)
         link.died.connect(self._on_engine_died)
+
+    @property
+    def sent(self) -> str:
+        """The text that was run last."""
+        return self._sent
 
     # The document
 
@@ -287,6 +294,9 @@ class Session(QObject):
                 self._on_ready(message)
             case messages.Printed(run_id, text) if run_id and run_id == self.result.run_id:
                 self._print(run_id, text)
+            case messages.Computed(run_id) if run_id and run_id == self.result.run_id:
+                if self.result.engine in ("running", "stopping"):
+                    self.computed.emit(message)
             # 0 is no run: such a message was not requested.
             case messages.Recorded(run_id) if run_id and run_id == self.result.run_id:
                 self.arrivals.accept(message)

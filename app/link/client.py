@@ -15,6 +15,7 @@ from gradscribe.app.link.requests import (
 )
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.widgets.base.single_shot import single_shot
@@ -207,7 +208,7 @@ class Link(QObject):
             )
             return
         self._running = PendingRequest(request, TIMEOUT_S * CHECK_RUNS)
-        self._limit.start(round((self._running.timeout + launch.GRACE_S) * 1000))
+        self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
         self._send(request)
 
     def probe(self, source: str, policy: bool = False) -> int:
@@ -292,7 +293,7 @@ class Link(QObject):
         if self._next is None or self._next.request.run_id != run_id:
             return
         self._running, self._next = self._next, None
-        self._limit.start(round((self._running.timeout + launch.GRACE_S) * 1000))
+        self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
 
     def _runs(self, run_id: int) -> bool:
         return self._running is not None and self._running.request.run_id == run_id
@@ -301,7 +302,7 @@ class Link(QObject):
         job = self._running
         if job is not None and self._runs(run_id) and isinstance(job.request, messages.Run):
             self._grace.stop()
-            self._limit.start(round(launch.FREEZE_S * 1000))
+            self._start_limit(job, launch.FREEZE_S)
 
     def _keep(self, run_id: int, text: str) -> bool:
         """Store output in case the engine dies; return whether it is within the limit."""
@@ -372,8 +373,19 @@ class Link(QObject):
 
     # Failures
 
+    def _start_limit(self, job: PendingRequest, seconds: float) -> None:
+        """Start the time limit of a request, which leaves out waits for a processor."""
+        process = self._engine.pid() if self._engine is not None else 0
+        job.spent = SpentTime(seconds, process)
+        self._limit.start(round(seconds * 1000))
+
     def _on_timeout(self) -> None:
         job, engine = self._running, self._engine
+        if job is not None and job.spent is not None and not (job.overdue or job.stopped):
+            left = job.spent.left()
+            if left > 0:
+                self._limit.start(round(left * 1000))
+                return
         if job is None or engine is None or job.overdue:
             self._on_engine_lost("it does not answer")
         else:

@@ -5,6 +5,7 @@ from msgspec import Struct
 from gradscribe.app.link import launch
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.tape import Problem, Tape
 
 
@@ -21,6 +22,8 @@ class PendingRequest(Struct):
     overdue: bool = False
     printed: str = ""
     at: CurrentLine | None = None
+    spent: SpentTime | None = None
+    """The time that it has taken so far; None before it begins."""
 
 
 def fallback_reply(job: PendingRequest, tape: Tape | None) -> messages.Reply:

@@ -10,8 +10,14 @@ from PySide6.QtWidgets import QPushButton, QTabWidget, QWidget
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
+from gradscribe.engine.protocol.messages import Computed
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loop_scalars import LEAST_ROUNDS, ScalarSeries, find_loop_scalars
+from gradscribe.playback.tape.loop_scalars import (
+    LEAST_ROUNDS,
+    GrowingScalars,
+    ScalarSeries,
+    find_loop_scalars,
+)
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.time_slices import TimeSlices
@@ -26,6 +32,7 @@ MOST_CHARACTERS = 10
 JOIN_S = 0.004
 """Longest wait for the import of the chart in one turn."""
 TITLE = "Curves"
+RUNNING = "The program runs"
 NONE = (
     f"No curve: no line of this program computes a single number in {LEAST_ROUNDS} rounds or more. "
     "A loss that a loop computes is drawn here, round by round."
@@ -58,11 +65,16 @@ class LoopCurves(QObject):
         self.page.hide()
         self._same = False
         """True if the tape is of the same document as the one before."""
+        self._growing: GrowingScalars | None = None
+        self._growing_id = 0
+        """The run whose scalars grow, 0 for none."""
         self._importing: threading.Thread | None = None
         self._finding = TimeSlices(TURN_MS, self)
         self._making = TimeSlices(TURN_MS, self)
         session.begun.connect(self._begin)
         session.tape_changed.connect(self._find)
+        session.computed.connect(self._grow)
+        session.result_changed.connect(self._settle)
         session.moved.connect(self._follow)
         tabs.currentChanged.connect(self._turn)
 
@@ -100,38 +112,87 @@ class LoopCurves(QObject):
     def _found(self) -> Iterator[None]:
         result = self._session.result
         series = yield from find_loop_scalars(index_of(result.tape), result.source)
+        grew = self._growing is not None
+        self._growing = None
         self.series = series
         self.offer.setVisible(bool(series))
         if series:
-            self._add_tab()
-            first = series[0]
-            short = len(first.name) <= MOST_CHARACTERS
-            self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
-            self.offer.setToolTip(
-                f"Show {first.name} of line {first.line} over {len(first.numbers):,} rounds"
-            )
-            if self._importing is None:
-                self._importing = preload.start()
+            self._offer(series[0])
         elif self._tabs.currentWidget() is not self.page and self._tabs.indexOf(self.page) >= 0:
             self._tabs.removeTab(self._tabs.indexOf(self.page))
         self.words.say(NONE if not series else "The chart is being made…")
-        self._fill()
+        self._fill(grew)
         self._same = True
         self._turn()
 
-    def _fill(self) -> None:
-        if self.chart is not None:
-            self.words.setVisible(not self.series)
-            self.chart.setVisible(bool(self.series))
-            self.chart.set_series(self.series, self._session.result.tape.truncated, self._same)
-            self.chart.set_position(self._session.view.position)
+    def _offer(self, first: ScalarSeries) -> None:
+        self._add_tab()
+        short = len(first.name) <= MOST_CHARACTERS
+        self.offer.setVisible(True)
+        self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
+        self.offer.setToolTip(
+            f"Show {first.name} of line {first.line} over {len(first.numbers):,} rounds"
+        )
+        if self._importing is None:
+            self._importing = preload.start()
+
+    def _fill(self, grew: bool = False) -> None:
+        """Show the series of the tape; with ``grew`` they replace those of the running program."""
+        if self.chart is None:
+            return
+        self.words.setVisible(not self.series)
+        self.chart.setVisible(bool(self.series))
+        note = self._session.result.tape.truncated
+        if grew and self.chart.is_growing:
+            self.chart.grow(self.series, note, ended=True)
+        else:
+            self.chart.set_series(self.series, note, self._same)
+        self.chart.set_position(self._session.view.position)
+
+    # While the program runs
+
+    def _grow(self, message: Computed) -> None:
+        """Show what the running program has computed so far."""
+        if self._growing is None or self._growing_id != message.run_id:
+            self._growing = GrowingScalars(self._session.sent)
+            self._growing_id = message.run_id
+        self._growing.add(message.scalars)
+        series = self._growing.series()
+        if not series:
+            return
+        self._offer(series[0])
+        if self._tabs.currentWidget() is not self.page:
+            return
+        if self.chart is None:
+            self._turn()
+            return
+        self.words.hide()
+        self.chart.show()
+        if self.chart.is_growing:
+            self.chart.grow(series, RUNNING)
+        else:
+            self.chart.set_series(series, RUNNING, self._same)
+            self.chart.grow(series, RUNNING)
+
+    def _settle(self) -> None:
+        """Show the tape's own series again if the run has left it as it is."""
+        result = self._session.result
+        left = self._growing is not None and result.engine not in ("running", "stopping")
+        if left and result.shown_id != self._growing_id:
+            self._growing = None
+            self.offer.setVisible(bool(self.series))
+            if self.chart is not None and self.chart.is_growing:
+                self._same = False
+                self._fill()
+                self._same = True
 
     # The chart
 
     def _turn(self) -> None:
         """Make the chart once its tab is shown and there is something to draw."""
         shown = self._tabs.currentWidget() is self.page
-        if shown and self.series and self.chart is None and not self._making.busy:
+        some = self.series or self._growing is not None
+        if shown and some and self.chart is None and not self._making.busy:
             self._making.run(self._make())
         elif shown:
             self._follow()
@@ -152,7 +213,11 @@ class LoopCurves(QObject):
         chart.said.connect(self.said)
         self.chart = chart
         same, self._same = self._same, False
-        self._fill()
+        if self._growing is not None:
+            self.words.hide()
+            chart.grow(self._growing.series(), RUNNING)
+        else:
+            self._fill()
         self._same = same
 
     def _follow(self) -> None:

@@ -38,12 +38,12 @@ def untrained(evidence: Evidence) -> dict[int, Value]:
     tape = evidence.tape
     if not tape.steps or _stopped_early(evidence):
         return {}
-    last = max(evidence.step_at.values())
+    last, roots = max(evidence.step_at.values()), set(evidence.roots)
     found = {}
     for tensor, leaf in evidence.leaves.items():
         moments = evidence.leaf_events.get(tensor, [])
         adds = [m for m in moments if m.kind == "add" and m.position < last]
-        is_root = any(v.id in evidence.roots for v in evidence.versions[tensor])
+        is_root = any(v.id in roots for v in evidence.versions[tensor])
         if (
             adds
             and not is_root

@@ -42,11 +42,15 @@ def _asked(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that call `autograd.grad` for manual updates."""
     tape, found = evidence.tape, dict[int, list[tuple[int, float]]]()
     by_hand = {t for t, ms in evidence.leaf_events.items() if any(m.kind == "update" for m in ms)}
+    asked = {
+        e.run
+        for e in tape.edges
+        if e.target in evidence.values and evidence.values[e.target].tensor in by_hand
+    }
     for number, current in enumerate(tape.passes):
         if current.kind != "grad" or current.create_graph or len(current.roots) != 1:
             continue
-        targets = {e.target for e in tape.edges if e.run == number and e.target in evidence.values}
-        if not any(evidence.values[t].tensor in by_hand for t in targets):
+        if number not in asked:
             continue
         snapshot = evidence.snapshot(current.roots[0]) if current.roots[0] is not None else None
         item = snapshot.item() if snapshot is not None else None

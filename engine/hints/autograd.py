@@ -25,6 +25,20 @@ _AGAIN = (
 )
 
 
+def _unused(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001 - as every answer
+    with contextlib.suppress(SyntaxError):
+        if _is_of_gradient(case):
+            return _CONSTANT
+    return "The result does not depend on this tensor; allow_unused=True gives None for it."
+
+
+_CONSTANT = (
+    "This gradient does not depend on the tensor: where a model is linear its derivative is "
+    "constant, and the next one is 0. materialize_grads=True gives zeros; a nonlinear model has a "
+    "second derivative."
+)
+
+
 def _is_of_gradient(case: HintContext) -> bool:
     """Return whether the differentiated tensor derives from ``autograd.grad`` or a ``.grad``.
 
@@ -88,7 +102,7 @@ ROWS = (
     ),
     HintRow(
         "appears to not have been used in the graph",
-        "The result does not depend on this tensor; allow_unused=True gives None for it.",
+        _unused,
         "The differentiated Tensor at index 0 appears to not have been used in the graph.",
     ),
     HintRow(

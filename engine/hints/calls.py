@@ -10,6 +10,7 @@ from torch import nn
 
 from gradscribe.engine.hints import operands
 from gradscribe.engine.hints.advice import NO_GRAD, HintContext, near
+from gradscribe.engine.hints.classes import module_as_function
 
 _PLACES = (
     ("torch", torch),
@@ -27,6 +28,9 @@ def too_many(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     """Hint for a call with too many arguments."""
     classes = _classes(case)
     message = str(case.exc)
+    module = re.match(r"(\w+)\.__init__\(\) takes 1 positional argument", message)
+    if module is not None and isinstance(getattr(nn, module[1], None), type):
+        return module_as_function(module, case)
     for cls in classes:
         for method in _methods(cls):
             first = method.args.args[0].arg if method.args.args else ""

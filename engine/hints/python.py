@@ -219,12 +219,6 @@ ROWS = (
         TypeError,
     ),
     HintRow(
-        r"missing (\d+) required positional arguments?: (.+)",
-        "Also give it {2}.",
-        "Linear.__init__() missing 1 required positional argument: 'out_features'",
-        TypeError,
-    ),
-    HintRow(
         "unexpected keyword argument '(.+?)'",
         "It takes no argument named {1}: check the spelling.",
         "f() got an unexpected keyword argument 'lrr'",

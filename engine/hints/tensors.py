@@ -221,12 +221,6 @@ ROWS = (
         TypeError,
     ),
     HintRow(
-        "empty parameter list",
-        "The model has no parameters: assign its layers to self in __init__.",
-        "optimizer got an empty parameter list",
-        ValueError,
-    ),
-    HintRow(
         "can't optimize a non-leaf",
         "An optimizer takes leaves: a parameter as it was made, not something computed from it.",
         "can't optimize a non-leaf Tensor",

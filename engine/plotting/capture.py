@@ -20,6 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from gradscribe.engine.plotting import fonts
 from gradscribe.engine.plotting.render import render
 from gradscribe.engine.protocol.figures import MAX_FILE_BYTES, Figure, clip_label
 
@@ -33,21 +34,25 @@ class FigureCapture:
     """The figures of one program at a time, from Matplotlib's calls to the recorder."""
 
     def __init__(self) -> None:
-        self._take: list[Callable[[Figure], None]] = []
+        self._take: list[Callable[[Figure], bool]] = []
         self._seen: weakref.WeakSet[MplObject] = weakref.WeakSet()
         self._settings: dict[str, object] = {}
+        self._emitted = 0
+        self._is_full = False
         self.may_write = True
         self.save: Callable[..., object] = lambda *_args, **_words: None
         """Matplotlib's own ``Figure.savefig``."""
 
-    def begin(self, take: Callable[[Figure], None], *, may_write: bool = True) -> None:
+    def begin(self, take: Callable[[Figure], bool], *, may_write: bool = True) -> None:
         """Start with Matplotlib's defaults and without figures.
 
-        ``take`` is called with each figure that the program shows; ``may_write``: whether
+        ``take`` is called with each figure that the program shows and returns whether there is
+        space for it; ``may_write``: whether
         ``savefig`` writes its file.
         """
         self._reset()
         self._take, self.may_write = [take], may_write
+        self._emitted, self._is_full = 0, False
 
     def end(self) -> None:
         """Emit the figures that are still open, and close them."""
@@ -79,9 +84,9 @@ class FigureCapture:
 
     def show_figure(self, figure: MplObject) -> None:
         """Emit a figure, unless it is empty or has not changed since."""
-        if not self._take or len(figure.get_children()) < 2:
+        if not self._take or self._is_full or len(figure.get_children()) < 2:
             return
-        if "matplotlib.animation" in sys.modules and figure not in self._seen:
+        if figure not in self._seen and figure.canvas.callbacks.callbacks.get("draw_event"):
             # An animation draws its first frame then. What cannot be drawn is reported below.
             with contextlib.suppress(Exception):
                 figure.canvas.draw()
@@ -92,7 +97,7 @@ class FigureCapture:
     def _emit(
         self, figure: MplObject, options: dict[str, object], name: str, file: bytes, kind: str
     ) -> None:
-        if not self._take:
+        if not self._take or self._is_full:
             return
         try:
             made = render(figure, self.save, options, name)
@@ -105,7 +110,12 @@ class FigureCapture:
         if len(file) > MAX_FILE_BYTES:
             about = f"{name} would have {len(file) / 1e6:.0f} MB: it is saved as a smaller picture"
             made, file, kind = replace(made, note=clip_label(about)), b"", ""
-        self._take[0](replace(made, file=file, file_type=clip_label(kind)))
+        is_written = bool(name) and self.may_write
+        whole = replace(made, file=file, file_type=clip_label(kind), is_written=is_written)
+        if not self._take[0](whole):
+            self._is_full = True
+            sys.stderr.write(f"Only the first {self._emitted} figures of the program are shown\n")
+        self._emitted += 1
 
     def savefig(self, figure: MplObject, target: MplObject, options: dict[str, object]) -> None:
         """Do what ``Figure.savefig`` does, and emit the figure.
@@ -227,6 +237,7 @@ class _Loader(SourceFileLoader):
         log = logging.getLogger("matplotlib.font_manager")
         level = log.level
         if module.__name__ == "matplotlib.font_manager":
+            fonts.wait()
             log.setLevel(logging.ERROR)
         try:
             super().exec_module(module)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
+from gradscribe.engine.plotting.contents import axes_of
 from gradscribe.engine.protocol import figures
 from gradscribe.engine.protocol.figures import Figure, clip_label
 
@@ -65,7 +66,20 @@ def render(figure: "mpl.Figure", save: Save, options: dict[str, object], name: s
         description=describe(figure),
         name=clip_label(name),
         note=note,
+        axes=_axes_in(figure, looks),
     )
+
+
+def _axes_in(figure: "mpl.Figure", looks: dict[str, object]) -> tuple[figures.FigureAxes, ...]:
+    """Return the axes with their numbers; none where their place in the picture is not known."""
+    from matplotlib import rcParams
+
+    if looks.get("bbox_inches", rcParams["savefig.bbox"]) is not None:
+        return ()
+    try:
+        return axes_of(figure)
+    except Exception:  # noqa: BLE001 - raised by the program's own artists, too
+        return ()
 
 
 def _picture(

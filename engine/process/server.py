@@ -32,7 +32,7 @@ from gradscribe.engine.protocol.position import (
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
-from gradscribe.engine.run import watchdog
+from gradscribe.engine.run import scalar_sender, watchdog
 from gradscribe.engine.run.cleanup import Baseline, end_processes
 from gradscribe.engine.run.output import OutputSender
 from gradscribe.engine.run.script_imports import script_folder, script_imports
@@ -81,6 +81,9 @@ class Server:
         """Pipes to and from the process that computes training views, and its id."""
         self._reader = protocol_frames.MessageReader[messages.Request](messages.Request)  # type: ignore[arg-type]
         self._stream = OutputSender(lambda run_id, text: self.send(messages.Printed(run_id, text)))
+        self._scalars = scalar_sender.ScalarSender(
+            lambda run_id, found: self.send(messages.Computed(run_id, found))
+        )
 
     def send(self, message: messages.Reply) -> None:
         """Write a message. End the process if the pipe is closed."""
@@ -105,6 +108,10 @@ class Server:
             with without_thread_switches():
                 line = innermost_line(sys._current_frames().get(main), program.filename)
             self._report(CurrentLine(program.run_id, line))
+
+    def _on_tick(self) -> None:
+        self._report_line()
+        self._scalars.tick()
 
     def _report_frame(self, frame: FrameType, *, ends: bool) -> None:
         """Report the line on which the program is about to do what may end this process."""
@@ -168,7 +175,8 @@ class Server:
     def serve(self, engine: EngineHandlers) -> None:
         """Answer requests forever."""
         watchdog.on_end = lambda: self._on_program_ended(engine)
-        watchdog.on_tick = self._report_line
+        watchdog.on_tick = self._on_tick
+        scalar_sender.current = self._scalars
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._on_forked)
         while True:
@@ -232,6 +240,7 @@ class Server:
         if engine.before is not None:
             engine.before.restore()
         end_processes()
+        self._scalars.end()
         self.send(messages.Ended(self._running))
 
     def _run(self, engine: EngineHandlers, request: messages.Run, stopped: bool) -> None:
@@ -242,6 +251,7 @@ class Server:
             return
         self.send(messages.Started(request.run_id))
         self._stream.begin(request.run_id)
+        self._scalars.begin(request.run_id)
         begun = time.perf_counter()
         self._program = request
         tape = contextvars.copy_context().run(_execute, engine, request, self._stream)

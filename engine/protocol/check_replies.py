@@ -5,7 +5,7 @@ constants here.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from operator import is_
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gradscribe.engine.protocol.messages import (
         Cells,
         Checked,
+        Computed,
         Gradchecked,
         Jacobian,
         JacobianPair,
@@ -169,6 +170,18 @@ def check_current_line(answer: "CurrentLine") -> Iterator[str]:
     """Yield the flaws of a reported current line."""
     if not 0 <= answer.line <= check_tape.MAX_LINES:
         yield "an impossible place in the source"
+
+
+def check_computed(answer: "Computed") -> Iterator[str]:
+    """Yield the flaws of scalars of a running program."""
+    for one in answer.scalars:
+        if len(one.numbers) != len(one.positions) or not one.numbers:
+            yield "scalars without their positions"
+        elif not (0 < one.line <= check_tape.MAX_LINES and 0 <= one.called <= check_tape.MAX_LINES):
+            yield "an impossible place in the source"
+        elif one.positions[0] <= 0 or any(a >= b for a, b in pairwise(one.positions)):
+            yield "positions that do not ascend"
+    yield from _too_long(words=tuple(one.dtype for one in answer.scalars))
 
 
 def check_checked(answer: "Checked") -> Iterator[str]:

@@ -215,6 +215,7 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     yield (name for item in tape.steps for _, name, _ in item.memory)
     for word in ("title", "description", "name", "file_type", "note"):
         yield (getattr(item, word) for item in tape.figures)
+    yield (line.name for item in tape.figures for axes in item.axes for line in axes.lines)
     if tape.error is not None:
         yield (tape.error.type,)
 

@@ -1,5 +1,6 @@
 """Figures that a program drew with Matplotlib, as they travel to the window."""
 
+import math
 from typing import Literal
 
 from msgspec import Struct
@@ -18,8 +19,35 @@ MAX_SIDE_POINTS = 20_000.0
 MAX_LABEL_CHARS = 400
 """Characters after which a title, a description or a name is cut."""
 
+MAX_AXES = 24
+"""Most axes of a figure whose numbers travel."""
+MAX_POINTS = 20_000
+"""Most points of a figure whose numbers travel."""
+
 _SVG_STARTS = (b"<?xml", b"<svg")
 _PNG_START = b"\x89PNG\r\n\x1a\n"
+
+
+class FigureLine(Struct, frozen=True):
+    """The points of a line or a scatter plot: ``x`` and ``y`` hold float64 in native order."""
+
+    name: str
+    x: bytes
+    y: bytes
+
+
+class FigureAxes(Struct, frozen=True):
+    """Rectangular axes of a figure, and what is plotted in them.
+
+    ``box`` has left, bottom, width and height as shares of the figure; ``limits`` the numbers at
+    the left, right, lower and upper edge. ``is_cut``: lines are missing, the points are too many.
+    """
+
+    box: tuple[float, float, float, float]
+    limits: tuple[float, float, float, float]
+    is_log: tuple[bool, bool] = (False, False)
+    lines: tuple[FigureLine, ...] = ()
+    is_cut: bool = False
 
 
 class Figure(Struct, frozen=True):
@@ -27,7 +55,8 @@ class Figure(Struct, frozen=True):
 
     ``width`` and ``height`` are in points. ``name`` is the file name given to ``savefig``,
     ``file`` what it holds, in the format ``file_type`` (``pdf``); both are empty for a figure that
-    was only shown. ``line`` is the line that showed it.
+    was only shown. ``is_written`` is True where ``savefig`` wrote its file. ``line`` is the line
+    that showed it.
     """
 
     picture: bytes
@@ -41,11 +70,14 @@ class Figure(Struct, frozen=True):
     file_type: str = ""
     note: str = ""
     line: int = 0
+    is_written: bool = False
+    axes: tuple[FigureAxes, ...] = ()
 
     @property
     def size(self) -> int:
-        """Bytes of the picture and the file."""
-        return len(self.picture) + len(self.file)
+        """Bytes of the picture, the file and the numbers."""
+        points = sum(len(line.x) + len(line.y) for axes in self.axes for line in axes.lines)
+        return len(self.picture) + len(self.file) + points
 
 
 def clip_label(text: object) -> str:
@@ -72,4 +104,22 @@ def _is_bounded(figure: Figure) -> bool:
         and len(figure.file) <= MAX_FILE_BYTES
         and 0 < figure.width <= MAX_SIDE_POINTS
         and 0 < figure.height <= MAX_SIDE_POINTS
+        and len(figure.axes) <= MAX_AXES
+        and sum(len(line.x) for axes in figure.axes for line in axes.lines) <= 8 * MAX_POINTS
+        and all(map(_are_plain, figure.axes))
+    )
+
+
+def _are_plain(axes: FigureAxes) -> bool:
+    """Return whether axes have finite places and limits, and lines as many x as y."""
+    left, right, bottom, top = axes.limits
+    return (
+        all(map(math.isfinite, (*axes.box, *axes.limits)))
+        and min(axes.box[2:]) > 0
+        and left != right
+        and bottom != top
+        and (not axes.is_log[0] or min(left, right) > 0)
+        and (not axes.is_log[1] or min(bottom, top) > 0)
+        and len(axes.lines) <= MAX_POINTS
+        and all(len(line.x) == len(line.y) and len(line.x) % 8 == 0 for line in axes.lines)
     )

@@ -15,6 +15,7 @@ from gradscribe.engine.protocol import check_replies, check_tape, incremental, p
 from gradscribe.engine.protocol.frame_buffer import FrameBuffer
 from gradscribe.engine.protocol.messages import (
     Checked,
+    Computed,
     Gradchecked,
     Peeked,
     Probed,
@@ -152,6 +153,8 @@ def _flaws(message: object) -> Iterator[str]:
                 yield "a region of the wrong size"
         case CurrentLine():
             yield from check_replies.check_current_line(message)
+        case Computed():
+            yield from check_replies.check_computed(message)
         case Probed():
             yield from check_replies.check_probed(message)
         case Checked():

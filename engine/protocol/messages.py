@@ -95,6 +95,31 @@ class Printed(Struct, frozen=True, tag=True):
     text: str
 
 
+class ComputedScalar(Struct, frozen=True):
+    """Numbers that a line of the running program has computed since the last message.
+
+    ``key`` tells the scalars of a run apart. ``called`` is the line whose backward began at it, 0
+    for none. ``positions`` are ascending, and comparable within the run alone.
+    """
+
+    key: int
+    line: int
+    called: int
+    dtype: str
+    numbers: tuple[float, ...]
+    positions: tuple[int, ...]
+
+
+class Computed(Struct, frozen=True, tag=True):
+    """Scalars that the running program computes in a loop, sent some times per second.
+
+    The tape, which follows, has all of them exactly.
+    """
+
+    run_id: int
+    scalars: tuple[ComputedScalar, ...]
+
+
 class Ended(Struct, frozen=True, tag=True):
     """The program of a run has ended; its tape is being built."""
 
@@ -232,6 +257,6 @@ class Probed(Struct, frozen=True, tag=True):
 
 
 Request = Run | Stop | Peek | ReadRegion | Check | Gradcheck | Probe | Quit | TrainRequest
-RunNotice = Started | CurrentLine | Printed | Ended
+RunNotice = Started | CurrentLine | Printed | Computed | Ended
 """Messages about a run that precede its tape."""
 Reply = Ready | RunNotice | Recorded | Peeked | Region | Checked | Gradchecked | Probed | TrainReply

@@ -1,14 +1,16 @@
 """Conversion of a log into a tape: decode positions, name values, summarize copies."""
 
 import ast
+import functools
+from collections.abc import Callable
 from contextlib import suppress
 from math import prod
-from typing import cast
+from typing import TypeVar, cast
 
 import torch
 from torch import nn
 
-from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS
+from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS, type_name
 from gradscribe.engine.protocol.tape import (
     Arg,
     Call,
@@ -49,14 +51,16 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     written: list[tuple[torch.Tensor, int | None]] = []
     changes: list[Change] = []
     with torch._C.DisableTorchFunction():
-        # The target of a loop is the name of its last element only.
+        # The target of a loop is the name of its last element only: of a module that has another
+        # name it is none.
         passing = recorder.source.syntax.passing
         lasting = {name: thing for name, thing in namespace.items() if name not in passing}
         named = _named_tensors(lasting)
-        named += _in_containers(recorder, lasting, named)
+        inside = functools.partial(_in_containers, recorder, lasting, named)
+        named += _attempt(recorder.log, inside) or []
         seen = {id(t) for _, t in named}
         rest = {name: thing for name, thing in namespace.items() if name in passing}
-        named += [(name, t) for name, t in _named_tensors(rest) if id(t) not in seen]
+        named += [(n, t) for n, t in _named_tensors(rest) if n in rest or id(t) not in seen]
         recorder.unnamed = {
             name
             for name, thing in namespace.items()
@@ -73,8 +77,11 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             if leaf is not None:
                 found.append(leaf)
                 written.append((t, None))
-        recorder.log.add_changes(changes, None)
-        recorder.writes.gradients(written, None)
+        try:
+            recorder.log.add_changes(changes, None)
+            recorder.writes.gradients(written, None)
+        except Exception as error:  # noqa: BLE001 - a class of the program's may raise anything
+            recorder.log.stop_on_error(error)
     return found
 
 
@@ -150,11 +157,47 @@ def _in_containers(
 
 
 def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
-    """Return what was recorded as a tape without status, output and versions."""
-    log, source, failed = recorder.log, recorder.source, recorder.failure
+    """Return what was recorded as a tape without status, output and versions.
+
+    Where that fails, the tape has what does not depend on it: at worst what was printed and drawn.
+    """
+    log = recorder.log
     with torch._C.DisableTorchFunction():
-        recorder.passes.process_notes()
-    name_values(recorder)
+        _attempt(log, recorder.passes.process_notes)
+    _attempt(log, functools.partial(name_values, recorder))
+    tape = _attempt(log, functools.partial(_tape, recorder, found))
+    return tape if tape is not None else _printed(log)
+
+
+T = TypeVar("T")
+
+
+def _attempt(log: Log, step: Callable[[], T]) -> T | None:
+    """Return the result of a step; None, and a note on the tape, if it fails."""
+    try:
+        return step()
+    except Exception as error:  # noqa: BLE001 - no fault here may cost what the program did
+        log.truncated = log.truncated or (
+            f"The recording could not be read as a whole ({type_name(type(error))}); "
+            "the program ran as usual."
+        )
+        return None
+
+
+def _printed(log: Log) -> Tape:
+    """Return a tape of what was printed and drawn alone."""
+    prints = (e.ref for e in log.events if type(e) is EventRow and e.kind == "print")
+    ends = [Event("error", 0, 0)] if log.ends_in_error() else []
+    return Tape(
+        prints=tuple(log.prints),
+        figures=tuple(log.figures),
+        events=(*(Event("print", ref, 0) for ref in prints), *ends),
+        truncated=log.describe_omissions(),
+    )
+
+
+def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
+    log, source, failed = recorder.log, recorder.source, recorder.failure
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
         kept = _snapshots(log)

@@ -5,7 +5,7 @@ Rows are in no reference cycle and not tracked by Python's GC: there are many.
 
 import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Literal
 
@@ -232,6 +232,8 @@ class Log:
         self.dropped = 0
         self.open = True
         """False once the program has ended: later events are no part of the run."""
+        self.user_line: Callable[[], int] = int
+        """Returns the line of the program that is running; 0 if none is."""
         self.is_recording = False
         """True while events are recorded: the program runs and the log is not full."""
 
@@ -263,15 +265,25 @@ class Log:
         if isinstance(error, RecursionError | MemoryError):
             raise error
         self.is_recording = False
-        self.truncated = self.truncated or (
-            f"Recording stopped where torch did what could not be read ({type_name(type(error))}); "
-            "the program ran on."
+        if self.truncated:
+            return
+        try:
+            line = self.user_line()
+        except Exception:  # noqa: BLE001 - the line may be what could not be read
+            line = 0
+        self.truncated = (
+            f"Recording stopped{f' at line {line}' if line else ''} where torch did what could not "
+            f"be read ({type_name(type(error))}); the program ran on."
         )
 
     def is_complete(self) -> bool:
         """Return whether no event may follow: the log is full, or ends in an error."""
+        return bool(self.truncated) or self.ends_in_error()
+
+    def ends_in_error(self) -> bool:
+        """Return whether the last event is the error that ended the program."""
         last = self.events[-1] if self.events else None
-        return bool(self.truncated) or (type(last) is EventRow and last.kind == "error")
+        return type(last) is EventRow and last.kind == "error"
 
     def undo_op(self, op: int) -> None:
         """Remove the last op; values and nodes that it already created have no op then."""

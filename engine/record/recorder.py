@@ -6,7 +6,8 @@ did not compute, and keeps no reference that would delay the release of the prog
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Self
 
 import torch
@@ -21,6 +22,7 @@ from gradscribe.engine.record.backward.hooks import NodeHooks
 from gradscribe.engine.record.backward.nodes import Nodes
 from gradscribe.engine.record.backward.passes import PassReader
 from gradscribe.engine.record.forward.compiled import CompileStub
+from gradscribe.engine.record.forward.dynamo import DynamoCalls
 from gradscribe.engine.record.forward.failure import FailurePoint
 from gradscribe.engine.record.forward.function_mode import ForwardMode
 from gradscribe.engine.record.forward.modules import Modules
@@ -53,6 +55,7 @@ class Recorder:
     ) -> None:
         self.log = log = Log(event_limit)
         self.source = source = Source(text, filename)
+        log.user_line = source.user_line
         self.threads = threads = RecordedThreads(log)
         self.passes = PassReader(log)
         self.copies = copies = SnapshotStore(log, memory, self.passes.process_notes)
@@ -69,21 +72,16 @@ class Recorder:
         self.scripted = ScriptedCalls(threads, self.ops)
         self.optimizers = Optimizers(log, source, threads, copies, tensors, writes)
         self.compiled = CompileStub()
+        self.dynamo = DynamoCalls(threads, self.ops, self.without_replacements)
+        self._aside = 0
         self.tracebacks = TracebackFilter()
         self.warning_frames = WarningFrames()
         self._engine: EngineEntry = autograd.graph._engine_run_backward
         self._apply: object = None
 
     def __enter__(self) -> Self:
-        autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
-        autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
-        self._patch_apply()
-        self.compiled.start()
-        torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
-        self.modules.start()
-        self.scripted.start()
-        self.writes.start()
-        self.optimizers.start()
+        self._replace()
+        self.dynamo.start()
         self.hooks.start()
         self.tracebacks.start()
         self.warning_frames.start()
@@ -97,6 +95,37 @@ class Recorder:
         self.warning_frames.stop()
         self.tracebacks.stop()
         self.hooks.stop()
+        self.dynamo.stop()
+        self._restore()
+
+    @contextmanager
+    def without_replacements(self) -> Iterator[None]:
+        """Give torch its own functions back for a while, in all threads."""
+        with self.threads.lock:
+            self._aside += 1
+            if self._aside == 1:
+                self._restore()
+        try:
+            yield
+        finally:
+            with self.threads.lock:
+                self._aside -= 1
+                if self._aside == 0 and self.log.open:
+                    self._replace()
+
+    def _replace(self) -> None:
+        """Replace the functions of torch that have to be watched and bypass function modes."""
+        autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
+        autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
+        self._patch_apply()
+        self.compiled.start()
+        torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
+        self.modules.start()
+        self.scripted.start()
+        self.writes.start()
+        self.optimizers.start()
+
+    def _restore(self) -> None:
         self.optimizers.stop()
         self.writes.stop()
         self.scripted.stop()
@@ -125,17 +154,26 @@ class Recorder:
         if len(self.log.prints) >= self.log.print_limit:
             self.log.omitted_prints += 1
             return
-        where, _ = self.source.locate(self.source.user_frame())
         with self.threads.lock:
-            self.log.print(line, where)
+            try:
+                where, _ = self.source.locate(self.source.user_frame())
+                self.log.print(line, where)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(error)
 
-    def record_figure(self, figure: Figure) -> None:
-        """Record a figure that the program shows, as long as figures stay within their limits."""
+    def record_figure(self, figure: Figure) -> bool:
+        """Record a figure that the program shows; return False if it is beyond the limits."""
         kept = self.log.figures
         total = figure.size + sum(item.size for item in kept)
-        if self.log.is_recording and len(kept) < MAX_FIGURES and total <= MAX_TOTAL_BYTES:
-            span = self.source.span(self.source.locate(self.source.user_frame())[0])
-            kept.append(replace(figure, line=span[0] if span is not None else 0))
+        if len(kept) >= MAX_FIGURES or total > MAX_TOTAL_BYTES:
+            return False
+        if self.log.is_recording:
+            try:
+                span = self.source.span(self.source.locate(self.source.user_frame())[0])
+                kept.append(replace(figure, line=span[0] if span is not None else 0))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(error)
+        return True
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
         thread = self.threads.current()

@@ -24,6 +24,7 @@ Span = tuple[int, int, int, int]
 _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
+_PLOTTING = ("-packages/matplotlib/", "-packages/mpl_toolkits/", "-packages/seaborn/")
 _GIVEN = ("torch", "nn", "F", "optim", "math", "np")
 _FORWARD = frozenset(("forward", "update_bn"))
 """Functions of torch.optim that run a model: an averaged model is a module, too."""
@@ -112,8 +113,8 @@ class Source:
         """Return the nearest place in the user's text up the stack, and torch's activity there.
 
         The activity is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        constructor of a torch module, else empty. ``thread`` is the calling thread's state: the
-        search ends at its innermost module call, whose place is known.
+        constructor of a torch module, ``plotting`` inside Matplotlib, else empty. ``thread`` is the
+        calling thread's state: the search ends at its innermost module call, whose place is known.
         """
         doing, kinds = "", self._kinds
         inner = thread.calls[-1] if thread is not None and thread.calls else None
@@ -148,6 +149,11 @@ class Source:
         while frame is not None and frame.f_code.co_filename != self.filename:
             frame = frame.f_back
         return frame
+
+    def user_line(self) -> int:
+        """Return the line of the program that is running; 0 if none is."""
+        frame = self.user_frame()
+        return frame.f_lineno if frame is not None else 0
 
     def span(self, where: CodeLocation) -> Span | None:
         """Return the exact range of the expression that was running at ``where``."""
@@ -198,6 +204,8 @@ def _doing(file: str, function: str) -> str:
     file = file.replace("\\", "/")
     if file.startswith(_OPTIM):
         return "" if function in _FORWARD else "optimizer"
+    if any(part in file for part in _PLOTTING):
+        return "plotting"
     return "building" if file.startswith(_NN) and function in _BUILDERS else ""
 
 

@@ -1,6 +1,8 @@
 """State of a recorded thread: the module calls, backward passes and optimizer steps that run."""
 
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import torch
@@ -74,6 +76,19 @@ class ThreadState:
         """The backward passes that are running: a node may start another pass."""
         self.steps: list[list[tuple[torch.Tensor, ValueRow]]] = []
         """The optimizer steps that are running: each parameter and its value before."""
+
+    @contextmanager
+    def without_mode(self) -> Iterator[None]:
+        """Take the thread's mode off torch's stack, if it is on top of it."""
+        count = torch._C._len_torch_function_stack()
+        on_top = count > 0 and torch._C._get_function_stack_at(count - 1) is self.mode
+        if on_top:
+            self.mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        try:
+            yield
+        finally:
+            if on_top:
+                self.mode.__enter__()  # type: ignore[no-untyped-call]
 
     def is_inside_torch_function(self) -> bool:
         """Return whether a torch function is running: custom Functions it calls are part of it.

@@ -6,6 +6,7 @@ torch code that bypasses function modes. Each is an event, so that the tape show
 
 import functools
 import sys
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -21,8 +22,25 @@ from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
 
-_SHARING = ("from_numpy", "frombuffer", "from_dlpack")
-"""Functions that create a tensor on an array's memory and bypass function modes."""
+
+class _ForeignReferences:
+    """Stands in for the module ``weakref`` in `torch.utils.swap_tensors`."""
+
+    @staticmethod
+    def getweakrefs(t: torch.Tensor) -> list[object]:
+        """Return the weak references to ``t`` except the plain one, which the recorder may have.
+
+        All holders of a weak reference without a callback share a single object.
+        """
+        return [
+            ref
+            for ref in weakref.getweakrefs(t)
+            if type(ref) is not weakref.ref or ref.__callback__ is not None
+        ]
+
+
+_SHARING = ("from_numpy", "frombuffer", "from_dlpack", "from_file")
+"""Functions that create a tensor on an array's or a file's memory and bypass function modes."""
 MOST_ALIASES = 16
 """Maximum number of tensors sharing a changed tensor's memory that are checked."""
 
@@ -39,7 +57,9 @@ class Writes:
     _plain: dict[str, Callable[..., object]] = field(default_factory=dict)
 
     def start(self) -> None:
-        """Wrap the functions that create a tensor on an array's memory."""
+        """Wrap the functions that create a tensor on an array's memory or exchange tensors."""
+        self._swap = torch.utils.swap_tensors
+        torch.utils.swap_tensors = self._swapped
         for name in _SHARING:
             self._plain[name] = getattr(torch, name)
             setattr(torch, name, functools.partial(self._shared, name))
@@ -48,6 +68,7 @@ class Writes:
         """Restore torch's functions."""
         for name, plain in self._plain.items():
             setattr(torch, name, plain)
+        torch.utils.swap_tensors = self._swap
 
     def read(self, args: tuple[object, ...]) -> None:
         """Check a tensor that the program reads, if other libraries may write to its memory."""
@@ -65,10 +86,44 @@ class Writes:
         if thread is None or not isinstance(made, torch.Tensor):
             return made
         with torch._C.DisableTorchFunction(), self.threads.lock:
-            where, doing = self.source.locate(sys._getframe(1), thread)
-            if not doing and where is not None:
-                self.tensors.exposed.add(self.tensors.value(made, where, maker=name).storage)
+            try:
+                where, doing = self.source.locate(sys._getframe(1), thread)
+                if not doing and where is not None:
+                    self.tensors.exposed.add(self.tensors.value(made, where, maker=name).storage)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(error)
         return made
+
+    def _swapped(self, t1: torch.Tensor, t2: torch.Tensor) -> None:
+        """Exchange two tensors, and record their new values."""
+        thread = self.threads.current()
+        if thread is None:
+            self._swap_now(t1, t2)
+            return
+        swapped: list[bool] = []
+
+        def swap() -> None:
+            self._swap_now(t1, t2)
+            swapped.append(True)
+
+        with torch._C.DisableTorchFunction(), self.threads.lock:
+            try:
+                where, _ = self.source.locate(sys._getframe(1), thread)
+                self.log.add_changes(self.tensors.exchange((t1, t2), swap), where)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                if not swapped:
+                    # Torch refuses it, in its own words.
+                    self._swap_now(t1, t2)
+                self.log.stop_on_error(error)
+
+    def _swap_now(self, t1: torch.Tensor, t2: torch.Tensor) -> None:
+        """Exchange two tensors; torch refuses those with weak references, as the recorder has."""
+        with self.threads.lock:
+            setattr(torch.utils, "weakref", _ForeignReferences)  # noqa: B010 - no public name
+            try:
+                self._swap(t1, t2)  # type: ignore[no-untyped-call]
+            finally:
+                setattr(torch.utils, "weakref", weakref)  # noqa: B010 - no public name
 
     def after_inplace_op(
         self, changed: list[torch.Tensor], values: list[ValueRow], op: int, where: CodeLocation
@@ -126,7 +181,7 @@ class Writes:
 
         Reading ``grad_fn`` of a view of a result that was changed since would create a node.
         """
-        for t in self.tensors.aliases(source_tensor)[:MOST_ALIASES]:
+        for t in self.tensors.aliases(source_tensor, MOST_ALIASES):
             if any(t is other for other in changed) or (t.requires_grad and t._base is not None):
                 continue
             row = self.tensors.known(t)

@@ -29,9 +29,10 @@ from gradscribe.engine.record.backward.derivatives import formulas_for
 from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.log import EventRow, NodeRow
 from gradscribe.engine.record.recorder import Recorder
-from gradscribe.engine.run import async_devices, breakpoints, errors, watchdog
+from gradscribe.engine.run import async_devices, breakpoints, errors, scalar_sender, watchdog
 from gradscribe.engine.run.cleanup import NamesRestorer
 from gradscribe.engine.run.exits import AtexitCallbacks
+from gradscribe.engine.run.live_scalars import LiveScalars
 from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
 from gradscribe.engine.sandbox.confine import box
 from gradscribe.engine.sandbox.policy import program
@@ -112,6 +113,8 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
         last_run = None
     text = program.parsable_source(request.source) if request.policy else request.source
     recorder = Recorder(text, request.filename, request.event_limit, request.memory)
+    if scalar_sender.current is not None:
+        scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source))
     done = perform(request, recorder, printed)
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
@@ -228,7 +231,7 @@ def perform(
         pass
     except BaseException as exc:  # noqa: BLE001
         if not errors.is_clean_exit(exc):
-            recorder.failure.find(exc)
+            _find_failure(exc, recorder)
             problem = _explained(exc, request, recorder)
             status = "timeout" if guard.why == "timeout" else "error"
             if isinstance(exc, Refusal):
@@ -237,6 +240,13 @@ def perform(
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
     return RunOutcome(status, problem, names, output.text(), warned.text())
+
+
+def _find_failure(exc: BaseException, recorder: Recorder) -> None:
+    try:
+        recorder.failure.find(exc)
+    except Exception as fault:  # noqa: BLE001 - whatever it is, it is not the program's
+        recorder.log.stop_on_error(fault)
 
 
 def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitCallbacks) -> None:

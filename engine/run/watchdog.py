@@ -1,5 +1,7 @@
 """Stop a running program from outside: at its time limit, or because the window asked.
 
+The limit is one of the program's own time: time for which it waits for a processor does not count.
+
 A signal handler raises `Interrupted` in the main thread, and only while a `InterruptGuard` is
 open. It does not interrupt the engine's own code, so that a tape under construction stays
 consistent: the signal is repeated until it hits the program itself; after `PATIENCE_S` it
@@ -19,6 +21,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Literal, Self
+
+from gradscribe.engine.protocol.processor_waits import SpentTime
 
 StopReason = Literal["", "timeout", "stop"]
 
@@ -156,9 +160,9 @@ class InterruptGuard:
         signal.signal(signal.SIGINT, self._handler)
 
     def _watch(self) -> None:
-        deadline = time.monotonic() + self.seconds if self.seconds > 0 else math.inf
+        spent = SpentTime(self.seconds) if self.seconds > 0 else None
         looks = on_tick is not None and not self._is_last
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := spent.left() if spent is not None else math.inf) > 0:
             pause = min(left, TICK_S) if looks else left
             with self._changed:
                 limit = None if pause == math.inf else pause

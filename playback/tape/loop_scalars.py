@@ -4,12 +4,13 @@ import ast
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from gradscribe.engine.protocol.messages import ComputedScalar
 from gradscribe.engine.protocol.tape import Op, Snapshot, Value
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import symbols
@@ -18,6 +19,8 @@ LEAST_ROUNDS = 3
 """Fewest rounds of a line that make a series."""
 MOST_SERIES = 6
 """Most series that are offered, the likeliest losses first."""
+MOST_GROWING = 200_000
+"""Most numbers of a running program that are stored; its tape has them all."""
 BATCH = 500
 """Events between two pauses."""
 LOSS_NAMES = ("loss", "l", "cost", "objective", "error", "err", "nll", "mse")
@@ -87,6 +90,36 @@ def find_loop_scalars(index: Index, source: str) -> Generator[None, None, tuple[
         one.name = one.names.most_common(1)[0][0] if one.names else one.name
     several = [one for one in reader.found.values() if len(one.numbers) >= LEAST_ROUNDS]
     return tuple(sorted(several, key=_rank)[:MOST_SERIES])
+
+
+class GrowingScalars:
+    """The series of a program that is running, until its tape replaces them."""
+
+    def __init__(self, source: str) -> None:
+        self._statements = _statement_names(source)
+        self._found: dict[int, ScalarSeries] = {}
+        self._size = 0
+
+    def add(self, scalars: Sequence[ComputedScalar]) -> None:
+        """Append what a message carries; unnamed scalars are left to the tape."""
+        for one in scalars:
+            name = self._statements.get(one.called) or self._statements.get(one.line)
+            self._size += len(one.numbers)
+            if not name or self._size > MOST_GROWING:
+                continue
+            series = self._found.setdefault(one.key, ScalarSeries(name, one.line, one.dtype))
+            series.name = name
+            series.backward = int(one.called > 0)
+            series.numbers += one.numbers
+            series.positions += one.positions
+
+    def series(self) -> tuple[ScalarSeries, ...]:
+        """Return copies of the series so far, the likeliest losses first."""
+        found = [one for one in self._found.values() if len(one.numbers) >= LEAST_ROUNDS]
+        return tuple(
+            ScalarSeries(o.name, o.line, o.dtype, [*o.numbers], [*o.positions], o.backward)
+            for o in sorted(found, key=_rank)[:MOST_SERIES]
+        )
 
 
 class _Reader:

@@ -8,5 +8,6 @@ A chart is a `Plot` whose canvas is a `ChartView`; it is put together from parts
   paints by ``navigation.axes()`` and repaints when ``navigation.changed`` is sent.
 - `menu.ChartMenu`: the context menu, pictures and tables. The chart offers ``entries``,
   ``draw_still`` and ``table``.
+- `plane.PlaneHands`: all of these for a plot over two axes of numbers, and regions.
 - `enlarged.ChartWindow`: a window with a second chart that copies what the first shows.
 """

@@ -35,6 +35,8 @@ class CurveChart(CurvePlot):
     """Carries the step from which the user wishes to train again."""
     log_changed = Signal(bool)
     refreshed = Signal()
+    marked = Signal(object)
+    """Carries the step that other views show; None for none."""
 
     def __init__(
         self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
@@ -46,6 +48,8 @@ class CurveChart(CurvePlot):
         self.menu = ChartMenu(self, self.view, self.navigation)
         self.is_trained = True
         """True if the run can be trained again from one of its steps."""
+        self.picks_while_dragged = True
+        """False if a step is picked only once the line is let go, as going there takes long."""
         self.stretch: tuple[float, float] | None = None
         """The ends of the brushed stretch."""
         self._measured: list[tuple[PlotCurve, Stretch]] = []
@@ -87,6 +91,7 @@ class CurveChart(CurvePlot):
         self.navigation.changed.connect(self._navigate)
         self.region.sigRegionChanged.connect(self._measure)
         self.marker.sigDragged.connect(self._drag)
+        self.marker.sigPositionChangeFinished.connect(self._drop_marker)
 
     # The range
 
@@ -144,7 +149,8 @@ class CurveChart(CurvePlot):
     def refresh(self) -> None:
         """Draw what has grown; steps that are gone are no longer looked at."""
         shown = self._shown()
-        if self._range is not None and shown and not self.navigation.is_frozen:
+        is_fixed = self.navigation.is_frozen or self.marker.moving
+        if self._range is not None and shown and not is_fixed:
             first, last = self._reach(shown)
             if self._range[0] >= last or self._range[1] <= first:
                 self._range = self.navigation.x = None
@@ -166,20 +172,40 @@ class CurveChart(CurvePlot):
 
     @position.setter
     def position(self, step: float | None) -> None:
-        self._position = step
+        self.mark(step)
+
+    def mark(self, step: float | None) -> None:
+        """Move the line to the step that other views show; None hides it."""
+        is_other, self._position = step != self._position, step
         if not self.marker.moving:
             self.marker.setVisible(step is not None)
             if step is not None:
                 self.marker.setValue(step)
+        if is_other:
+            self.marked.emit(step)
 
     def _pick(self, step: float) -> None:
         if self._shown():
             self.step_picked.emit(max(0, round(step)))
 
     def _drag(self) -> None:
+        if self._range is None:
+            # A run that goes back has fewer steps: the axis would slip away under the mouse.
+            self._range = self._drawn.x.low, self._drawn.x.high
         step = max(0, round(self.marker.value()))
         if step != self._position:
             self._position = float(step)
+            self.marked.emit(self._position)
+            if self.picks_while_dragged:
+                self.step_picked.emit(step)
+
+    def _drop_marker(self) -> None:
+        step = max(0, round(self.marker.value()))
+        x = self.navigation.x
+        self._range = (x.low, x.high) if x is not None else None
+        self.mark(float(step))
+        self.refresh()
+        if not self.picks_while_dragged:
             self.step_picked.emit(step)
 
     # A stretch of steps

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtCore import QEvent, QObject, Qt, SignalInstance
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
@@ -35,6 +35,7 @@ class ChartWindow(QWidget):
         self._set_theme(source.theme)
         changed.connect(self._follow)
         self._follow()
+        source.window().installEventFilter(self)
 
     def _follow(self) -> None:
         if self.chart.theme is not self._source.theme:
@@ -46,6 +47,12 @@ class ChartWindow(QWidget):
         palette.setColor(self.backgroundRole(), theme.panel)
         self.setPalette(palette)
         self.chart.set_theme(theme)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Close with the window of the source, which is not hidden by being minimized."""
+        if happened.type() == QEvent.Type.Hide and not happened.spontaneous():
+            self.close()
+        return super().eventFilter(watched, happened)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Close with Escape; called by Qt."""
@@ -69,8 +76,12 @@ def enlarge_curves(source: CurveChart) -> ChartWindow:
     def copy() -> None:
         chart.placeholder, chart.is_keyed = source.placeholder, source.is_keyed
         chart.step_word, chart.is_trained = source.step_word, source.is_trained
-        chart.smoothing, chart.position = source.smoothing, source.position
+        chart.picks_while_dragged = source.picks_while_dragged
+        chart.smoothing = source.smoothing
+        chart.backdrop = source.backdrop
         chart.set_caption(source.caption.said())
         chart.set_curves(source.curves)
 
+    chart.mark(source.position)
+    source.marked.connect(chart.mark)
     return ChartWindow(source, chart, copy, source.refreshed)

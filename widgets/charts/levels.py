@@ -94,8 +94,10 @@ class LevelsView(QWidget):
     def share(self, number: float) -> float:
         """Return the height of a number, from 0 at the bottom to 1."""
         low, high = self._ends
-        # Quartered: the difference of two numbers near the largest float would overflow.
-        return (number / 4 - low / 4) / (high / 4 - low / 4)
+        # Quartered: the difference of two numbers near the largest float would overflow; but
+        # subnormal numbers would vanish.
+        scale = 4.0 if max(abs(low), abs(high)) > 1.0 else 1.0
+        return (number / scale - low / scale) / (high / scale - low / scale)
 
     def axis(self) -> Axis:
         """Return the range of numbers from bottom to top."""
@@ -155,11 +157,14 @@ class LevelsView(QWidget):
             line.setHoverPen(pg.mkPen(color, width=3))
 
     def _draw(self, painter: QPainter, area: QRectF) -> None:
+        self.view.place(self.draw_still(painter, area))
+        self.view.box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> QRectF:
+        """Draw numbers, histogram and colours; return where the histogram is."""
         theme = self.theme
         frame = area.adjusted(LABELS, 8, -BAR - GAP, -24)
         axis = self.axis()
-        self.view.place(frame)
-        self.view.box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
         painter.setFont(theme.font(11))
         painter.setPen(theme.ink2)
         for number, label in axis.ticks(max(2, round(frame.height() / 60))):
@@ -168,13 +173,16 @@ class LevelsView(QWidget):
             painter.drawText(
                 place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label
             )
+        painter.save()
+        painter.setClipRect(frame, Qt.ClipOperation.IntersectClip)
         self._draw_bars(painter, frame)
+        painter.restore()
         self._draw_colors(painter, QRectF(frame.right() + GAP, frame.top(), BAR, frame.height()))
+        return frame
 
     def _draw_bars(self, painter: QPainter, frame: QRectF) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.theme.forward)
-        painter.setClipRect(frame)
         counts = self._counts
         if not counts.size or not counts.max():
             return
@@ -191,7 +199,6 @@ class LevelsView(QWidget):
 
     def _draw_colors(self, painter: QPainter, bar: QRectF) -> None:
         """Draw the colour of each number, next to its height."""
-        painter.setClipping(False)
         rows = max(1, round(bar.height()))
         axis = self.axis()
         shares = 1 - (np.arange(rows) + 0.5) / rows

@@ -47,6 +47,8 @@ class LoopChart(QWidget):
         self.theme = Theme.load("light")
         self.series: tuple[ScalarSeries, ...] = ()
         self._note = ""
+        self.is_growing = False
+        """True while the program runs: there is no tape yet to go to a place of."""
         self._position = 0
         self._chosen: dict[str, bool] = {}
         """Name -> shown, as the user chose; it outlives a run."""
@@ -91,7 +93,15 @@ class LoopChart(QWidget):
         self._previous = self._drawn if again else {}
         if not again:
             self._chosen = {}
-        self.series, self._note = tuple(series), note
+        self.series, self._note, self.is_growing = tuple(series), note, False
+        self._list()
+
+    def grow(self, series: Sequence[ScalarSeries], note: str, *, ended: bool = False) -> None:
+        """Replace the series by what they have grown to, or by the exact ones of the ``ended`` run.
+
+        The choice and the pale curves of the run before stay.
+        """
+        self.series, self._note, self.is_growing = tuple(series), note, not ended
         self._list()
 
     def shown(self) -> list[ScalarSeries]:
@@ -159,9 +169,12 @@ class LoopChart(QWidget):
     def set_position(self, position: int) -> None:
         """Mark the round that the playback is in, and write its exact numbers."""
         self._position = position
+        if self.is_growing:
+            # The position is that of another run.
+            position = max((one.positions[-1] for one in self.shown()), default=0)
         reference = self.reference()
         at = reference.rounds_at(position) if reference is not None else 0
-        self.chart.position = float(at) if at else None
+        self.chart.position = float(at) if at and not self.is_growing else None
         self.words.say(" · ".join(filter(None, (self._numbers(position), *self._troubles()))))
         self.setAccessibleDescription(self.words.said())
         self._fit_words()
@@ -185,7 +198,7 @@ class LoopChart(QWidget):
 
     def _pick(self, step: int) -> None:
         reference = self.reference()
-        if reference is not None:
+        if reference is not None and not self.is_growing:
             self.position_picked.emit(reference.position_of(step))
 
     def _enlarge(self) -> None:

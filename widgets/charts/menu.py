@@ -13,11 +13,14 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.charts.navigation import Navigation
 from gradscribe.widgets.charts.view import ChartView
+from gradscribe.widgets.graph.paint.svg import DPI, fix_svg
 from gradscribe.widgets.graph.snapshot import png_bytes
 
 SCALE = 2
 """Pixels of a saved picture per pixel of the screen."""
 TURN_MS = 12
+LONGEST_FILE_NAME = 60
+"""Most characters of the name that is suggested for a file."""
 MOST_COPIED = 50 << 20
 """Most characters of a table that go to the clipboard; a file takes any number."""
 
@@ -54,7 +57,9 @@ class MenuChart(Protocol):
 class ChartMenu(QObject):
     """Opens the menu of a chart, and saves and copies its picture and numbers.
 
-    ``chart`` is the widget itself: a `Plot` that is a `MenuChart`, too.
+    ``chart`` is the widget itself, which is a `MenuChart`, too; ``pictured`` is the widget whose
+    picture is taken, by default the parent of ``view``. ``fetch`` calls its argument once the
+    chart's table has the numbers in sight, by default at once; never if they cannot be read.
     """
 
     said = Signal(str)
@@ -63,12 +68,21 @@ class ChartMenu(QObject):
     """The user wishes to see the chart in a window of its own."""
 
     def __init__(
-        self, chart: MenuChart, view: ChartView, navigation: Navigation, *, enlarges: bool = True
+        self,
+        chart: MenuChart,
+        view: ChartView,
+        navigation: Navigation,
+        *,
+        enlarges: bool = True,
+        pictured: QWidget | None = None,
+        fetch: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         super().__init__(view)
         self.enlarges = enlarges
         """True to offer a window of its own."""
         self._chart, self._view, self._navigation = chart, view, navigation
+        self._fetch = fetch or (lambda then: then())
+        self._pictured: QWidget = pictured or view.parentWidget()
         self.writing = TimeSlices(TURN_MS, self)
         view.asked.connect(self._open)
 
@@ -103,7 +117,7 @@ class ChartMenu(QObject):
 
     def picture(self) -> QImage:
         """Return an image of the chart with its heading."""
-        chart = self._view.parentWidget()
+        chart = self._pictured
         buttons = [b for b in self._view.findChildren(QPushButton) if b.isVisible()]
         for button in buttons:
             button.hide()
@@ -124,6 +138,7 @@ class ChartMenu(QObject):
         size: QSize = self._view.size()
         area = QRect(0, 0, size.width(), size.height())
         generator.setOutputDevice(buffer)
+        generator.setResolution(DPI)
         generator.setSize(size)
         generator.setViewBox(area)
         generator.setTitle(chart.accessibleName())
@@ -133,7 +148,7 @@ class ChartMenu(QObject):
             chart.draw_still(painter, area.toRectF())
         finally:
             painter.end()
-        return bytes(buffer.data().data())
+        return fix_svg(bytes(buffer.data().data()).decode()).encode()
 
     def copy_picture(self) -> None:
         """Put an image of the chart on the clipboard."""
@@ -142,11 +157,11 @@ class ChartMenu(QObject):
 
     def copy_numbers(self) -> None:
         """Put the numbers in sight on the clipboard, as CSV."""
-        self.writing.run(self._copy())
+        self._fetch(lambda: self.writing.run(self._copy(self._chart.table())))
 
-    def _copy(self) -> Iterator[None]:
+    def _copy(self, table: Iterator[str]) -> Iterator[None]:
         parts, size = [], 0
-        for part in self._chart.table():
+        for part in table:
             parts.append(part)
             size += len(part)
             if size > MOST_COPIED:
@@ -157,7 +172,9 @@ class ChartMenu(QObject):
         self.said.emit("The numbers in sight are on the clipboard")
 
     def _ask(self, title: str, kind: str) -> None:
-        name = f"{self._chart.accessibleName().lower().replace(' ', '_')}.{kind}"
+        words = self._chart.accessibleName().lower()
+        plain = "".join(sign if sign.isalnum() else "_" for sign in words)[:LONGEST_FILE_NAME]
+        name = f"{plain or 'chart'}.{kind}"
         chosen, _ = QFileDialog.getSaveFileName(
             self._view, f"Save as {title}", name, f"{title} (*.{kind})"
         )
@@ -168,7 +185,8 @@ class ChartMenu(QObject):
     def save(self, path: Path, kind: str) -> None:
         """Write the chart as ``png``, ``svg`` or ``csv``; report where, or why not."""
         if kind == "csv":
-            self.writing.run(self._write(path, self._chart.table()))
+            chart = self._chart
+            self._fetch(lambda: self.writing.run(self._write(path, chart.table())))
         elif kind == "svg":
             self.writing.run(self._write(path, iter([self.svg()])))
         else:

@@ -21,7 +21,7 @@ class Navigation(QObject):
 
     ``fitted`` returns the axes that show everything; given a horizontal axis, the vertical one
     shows what is above that. It returns None while there is nothing to see. With ``is_bounded``
-    the horizontal axis stays within the fitted one.
+    the horizontal axis stays within the fitted one, with ``least_height`` the vertical one, too.
     """
 
     changed = Signal()
@@ -35,6 +35,7 @@ class Navigation(QObject):
         *,
         is_bounded: bool = False,
         least: float = 0.0,
+        least_height: float | None = None,
     ) -> None:
         super().__init__(parent)
         self.x: Axis | None = None
@@ -43,6 +44,7 @@ class Navigation(QObject):
         self.is_frozen = False
         self.least = least
         """Least width that can be zoomed to, in numbers of the horizontal axis."""
+        self._least_height = least_height
         self._view, self._fitted, self._is_bounded = view, fitted, is_bounded
         view.box.seen.connect(self.see)
         view.box.freed.connect(self.fit)
@@ -87,7 +89,7 @@ class Navigation(QObject):
         if (left, right) != (0.0, 1.0):
             self._see_across(x, left, right, whole[0])
         if (bottom, top) != (0.0, 1.0):
-            self._see_up(y, bottom, top)
+            self._see_up(y, bottom, top, whole[1])
         self.changed.emit()
 
     def _see_across(self, x: Axis, left: float, right: float, whole: Axis) -> None:
@@ -96,14 +98,12 @@ class Navigation(QObject):
             if seen is not None and _is_near(seen, whole):
                 self.x = seen
             return
-        low, wide = x.number(left), (right - left) * (x.high - x.low)
-        if wide >= whole.high - whole.low:
-            self.x = None
-        elif wide >= min(self.least, x.high - x.low):
-            low = min(max(low, whole.low), whole.high - wide)
-            self.x = Axis(low, low + wide)
+        self.x = _within(x, left, right, whole, self.least)
 
-    def _see_up(self, y: Axis, bottom: float, top: float) -> None:
+    def _see_up(self, y: Axis, bottom: float, top: float, whole: Axis) -> None:
+        if self._least_height is not None:
+            self.y = _within(y, bottom, top, whole, self._least_height)
+            return
         seen = _part(y, bottom, top)
         fitted = self._fitted(self.x)
         if seen is None or fitted is None:
@@ -131,6 +131,21 @@ class Navigation(QObject):
         else:
             return False
         return True
+
+
+def _within(axis: Axis, low: float, high: float, whole: Axis, least: float) -> Axis | None:
+    """Return the axis between two shares of ``axis``, moved into ``whole``; None for all of it.
+
+    It stays as it is instead of getting shorter than ``least``.
+    """
+    start, size = axis.number(low), (high - low) * (axis.high - axis.low)
+    # Shares do not add up to the last bit: moving all of it sideways is no zoom.
+    if size >= (1 - CLOSEST) * (whole.high - whole.low):
+        return None
+    if size < min(least, axis.high - axis.low):
+        return None if axis == whole else axis
+    start = min(max(start, whole.low), whole.high - size)
+    return Axis(start, start + size)
 
 
 def _part(axis: Axis, low: float, high: float) -> Axis | None:

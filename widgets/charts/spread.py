@@ -1,18 +1,44 @@
 """Chart of the spread of a tensor's numbers over the steps of a run."""
 
-from PySide6.QtCore import QObject, Signal
+import numpy as np
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import RunStarted
+from gradscribe.engine.protocol.training.replies import (
+    MAX_VIEW_PARAMETERS,
+    QUANTILES,
+    SPREAD_SAMPLE,
+)
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.charts.curves import CurveChart
+from gradscribe.widgets.plots.density import at_columns, density_image, masses
+from gradscribe.widgets.plots.plot import AxesFrame
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 from gradscribe.widgets.plots.views.curve_plot import PlotCurve
 
-NAMES = ("least", "5 %", "25 %", "median", "75 %", "95 %", "largest")
-WIDTHS = (1.0, 1.2, 1.4, 2.4, 1.4, 1.2, 1.0)
-DASHES: tuple[tuple[float, ...], ...] = ((1, 3), (4, 3), (), (), (), (4, 3), (1, 3))
+NAMED = {
+    "least": 0.0,
+    "5 %": 0.05,
+    "25 %": 0.25,
+    "median": 0.5,
+    "75 %": 0.75,
+    "95 %": 0.95,
+    "largest": 1.0,
+}
+"""The quantiles that are read and in the table; the density is of all `QUANTILES`."""
+LINES: dict[str, tuple[float, tuple[float, ...]]] = {
+    "5 %": (1.4, (4, 3)),
+    "median": (2.4, ()),
+    "95 %": (1.4, (4, 3)),
+}
+"""Width and dashes of the quantiles that are drawn as lines, over the density of all numbers."""
+PIXELS = 2
+"""Pixels of the screen per pixel of the density, which is smooth."""
+MOST_PIXELS = (320, 200)
+"""Most columns and rows of the density."""
 KINDS = {"weight": "Weights", "gradient": "Gradients", "activation": "Activations"}
 LONGEST_NAME = 40
 """Most characters of a tensor's name in the list."""
@@ -37,7 +63,10 @@ class SpreadChart(QObject):
         self._begun: RunStarted | None = None
         self._table: SpreadTable | None = None
         self._seen: tuple[object, ...] = ()
-        self._series = [StepSeries() for _ in NAMES]
+        self._series = [StepSeries() for _ in NAMED]
+        self._image: tuple[object, QImage] | None = None
+        """The density as drawn last, and what it depends on."""
+        self.chart.backdrop = self._draw_density
         self.kind.currentIndexChanged.connect(self._list)
         self.layer.currentIndexChanged.connect(self._choose)
 
@@ -91,29 +120,50 @@ class SpreadChart(QObject):
         seen = (id(table), table.generation, row)
         if seen != self._seen:
             self._seen = seen
-            self._series = [StepSeries() for _ in NAMES]
+            self._series = [StepSeries() for _ in NAMED]
         steps, numbers = table.rows(row, len(self._series[0]))
-        for place, series in enumerate(self._series):
+        for share, series in zip(NAMED.values(), self._series, strict=True):
             if steps.size:
-                series.extend(steps, numbers[:, place])
+                series.extend(steps, numbers[:, QUANTILES.index(share)])
         self._draw(table, row)
 
-    def _bands(self) -> list[StepSeries | None]:
-        """Return for each quantile below the median its counterpart above."""
-        return [*self._series[:3:-1], None, None, None, None]
+    def _color(self) -> QColor:
+        theme = self.chart.theme
+        return (theme.parameter, theme.backward, theme.forward)[self.kind.currentIndex()]
 
     def _draw(self, table: SpreadTable, row: int) -> None:
-        theme = self.chart.theme
-        color = (theme.parameter, theme.backward, theme.forward)[self.kind.currentIndex()]
-        self.chart.set_curves(
-            [
-                PlotCurve(name, series, color, dashes, width=width, fill_to=other)
-                for name, series, dashes, width, other in zip(
-                    NAMES, self._series, DASHES, WIDTHS, self._bands(), strict=True
-                )
-            ]
-        )
+        ink = self.chart.theme.ink
+        curves = []
+        for name, series in zip(NAMED, self._series, strict=True):
+            width, dashes = LINES.get(name, (1.0, ()))
+            is_line = name in LINES
+            color = ink if is_line else self._color()
+            curves.append(PlotCurve(name, series, color, dashes, width=width, is_drawn=is_line))
+        self.chart.set_curves(curves)
         count, nan, infinite = table.counts(row)
         words = [f"{count:,} numbers" if count else "no numbers"]
+        if self._begun is not None and self._begun.parameter_count > MAX_VIEW_PARAMETERS:
+            words += [f"of a sample of {SPREAD_SAMPLE:,}"] * (count > SPREAD_SAMPLE)
         words += [f"{nan:,} NaN"] * (nan > 0) + [f"{infinite:,} infinite"] * (infinite > 0)
         self.chart.set_caption(" · ".join(words))
+
+    def _draw_density(self, painter: QPainter, axes: AxesFrame) -> None:
+        """Draw how many numbers there are at each height."""
+        table, row, frame = self._table, self.row, axes.area
+        if table is None or row < 0 or frame.width() < PIXELS or frame.height() < PIXELS:
+            return
+        color = self._color()
+        sizes = (round(frame.width()), round(frame.height()))
+        wide, high = (min(m, s // PIXELS) for m, s in zip(MOST_PIXELS, sizes, strict=True))
+        come = id(table), table.generation, len(table), table.last, row
+        depends = come, axes.x, axes.y, wide, high, color.rgb()
+        if self._image is None or self._image[0] != depends:
+            steps, numbers = table.rows(row)
+            x = np.array([axes.x.number((at + 0.5) / wide) for at in range(wide)])
+            found = masses(at_columns(steps, numbers, x), np.array(QUANTILES), axes.y, high)
+            self._image = depends, density_image(found, color)
+        painter.save()
+        painter.setClipRect(frame, Qt.ClipOperation.IntersectClip)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(frame, self._image[1])
+        painter.restore()

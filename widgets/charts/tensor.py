@@ -27,7 +27,8 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme, contrast
 from gradscribe.widgets.charts.levels import LevelsView, colored, pixel_image
-from gradscribe.widgets.charts.view import WHEEL, ChartView
+from gradscribe.widgets.charts.navigation import Navigation
+from gradscribe.widgets.charts.view import ChartView
 from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.drawing.colors import rgb_of
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
@@ -36,8 +37,6 @@ NUMBERS_FROM = (44.0, 15.0)
 """Width and height in pixels of a cell from which its number is written into it."""
 LEAST_CELLS = 2.0
 """Fewest rows and columns that can be zoomed to."""
-PAN = 0.1
-"""Share of the range that an arrow key pans."""
 LATER_MS = 30
 """Pause after a move before numbers are requested."""
 WAITING = "Reading the numbers…"
@@ -83,7 +82,6 @@ class TensorChart(QWidget):
         self.region: Region | None = None
         self.problem = ""
         """Reason for which there are no numbers."""
-        self._range: tuple[float, float, float, float] | None = None
         self._mouse: QPointF | None = None
         self._serial = 0
         self._pending: ReadRegion | None = None
@@ -93,6 +91,15 @@ class TensorChart(QWidget):
         self.view.setAccessibleName(
             "Picture of the tensor: arrows move it, plus and minus zoom, Home shows all"
         )
+        # Rows grow downwards, axes upwards: the vertical axis counts them below zero.
+        self.navigation = Navigation(
+            self.view,
+            self._fitted,
+            self,
+            is_bounded=True,
+            least=LEAST_CELLS,
+            least_height=LEAST_CELLS,
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.view)
@@ -101,11 +108,10 @@ class TensorChart(QWidget):
 
     def _connect(self) -> None:
         view = self.view
-        view.box.seen.connect(self.see)
-        view.box.freed.connect(self.fit)
         view.moved.connect(self._hover)
         view.left.connect(lambda: self._hover(None))
         view.keyed.connect(self._press)
+        self.navigation.changed.connect(self._move)
         self.levels.changed.connect(self._recolor)
 
     # The tensor
@@ -117,8 +123,8 @@ class TensorChart(QWidget):
         if subject is None:
             self.region, self._pending = None, None
         elif before is None or before.shape != subject.shape:
-            self.slices, self._range = (0,) * max(0, len(subject.shape) - 2), None
-            self.region = None
+            self.slices, self.region = (0,) * max(0, len(subject.shape) - 2), None
+            self.navigation.fit()
         self._image = None
         self._renew()
 
@@ -156,36 +162,23 @@ class TensorChart(QWidget):
 
     def in_sight(self) -> tuple[float, float, float, float]:
         """Return top, bottom, left and right of what is in sight, in rows and columns."""
+        x, y = self.navigation.axes()
+        return -y.high, -y.low, x.low, x.high
+
+    def _fitted(self, _x: Axis | None) -> tuple[Axis, Axis] | None:
         rows, columns = self.shape
-        return self._range or (0.0, float(rows), 0.0, float(columns))
+        return (Axis(0.0, columns), Axis(-rows, 0.0)) if rows and columns else None
 
     def cells_in_sight(self) -> Box:
         """Return the box of all cells of which a part is in sight."""
         top, bottom, left, right = self.in_sight()
         return math.floor(top), math.ceil(bottom), math.floor(left), math.ceil(right)
 
-    def see(self, left: float, right: float, bottom: float, top: float) -> None:
-        """Show these shares of the present range, as far as there is anything to see."""
-        y0, y1, x0, x1 = self.in_sight()
-        rows, columns = self.shape
-        if not rows or not columns:
-            return
-        x = _inside(x0 + left * (x1 - x0), x0 + right * (x1 - x0), columns)
-        y = _inside(y0 + (1 - top) * (y1 - y0), y0 + (1 - bottom) * (y1 - y0), rows)
-        now = (*y, *x)
-        self._range = None if now == (0.0, rows, 0.0, columns) else now
-        self._move()
-
     def look_at(self, top: float, bottom: float, left: float, right: float) -> None:
-        """Show these rows and columns."""
+        """Show these rows and columns, as far as there are any."""
         rows, columns = self.shape
-        self._range = (*_inside(top, bottom, rows), *_inside(left, right, columns))
-        self._move()
-
-    def fit(self) -> None:
-        """Show the whole slice."""
-        self._range = None
-        self._move()
+        (top, bottom), (left, right) = _inside(top, bottom, rows), _inside(left, right, columns)
+        self.navigation.show(Axis(left, right), Axis(-bottom, -top))
 
     def _move(self) -> None:
         self._later.start()
@@ -302,23 +295,28 @@ class TensorChart(QWidget):
         return WAITING if self.region is None else ""
 
     def _draw(self, painter: QPainter, area: QRectF) -> None:
-        words = self.words()
-        self.view.box.setVisible(not words)
-        if words:
+        frame = self.draw_still(painter, area)
+        self.view.box.setVisible(frame is not None)
+        if frame is not None:
+            self.view.place(frame)
+            self.view.box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> QRectF | None:
+        """Draw picture and axes; return where the numbers are, None if there are only words."""
+        if words := self.words():
             painter.setPen(self.theme.ink2)
             painter.setFont(self.theme.font(13))
             inside = area.adjusted(24, 8, -24, -8)
             middle = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(inside, middle, words)
-            return
+            return None
         rows = self.shape[0]
         wide = painter.fontMetrics().horizontalAdvance(f"{rows:,}") + 16
         frame = area.adjusted(max(40, wide), 8, -8, -24)
-        self.view.place(frame)
-        self.view.box.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
         self._draw_image(painter, frame)
         self._draw_axes(painter, frame)
         self._draw_numbers(painter, frame)
+        return frame
 
     def _target(self, frame: QRectF, box: Box) -> QRectF:
         """Return where a box of cells is drawn."""
@@ -462,23 +460,7 @@ class TensorChart(QWidget):
         draw_bubble(painter, self.view.box.geometry(), self._mouse, lines, colors, self.theme)
 
     def _press(self, happened: QKeyEvent) -> None:
-        key, box = happened.key(), self.view.box
-        pans = {
-            Qt.Key.Key_Left: (-PAN, 0.0),
-            Qt.Key.Key_Right: (PAN, 0.0),
-            Qt.Key.Key_Down: (0.0, -PAN),
-            Qt.Key.Key_Up: (0.0, PAN),
-        }
-        if key in pans:
-            x, y = pans[Qt.Key(key)]
-            self.see(x, 1 + x, y, 1 + y)
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            box.zoom_at(WHEEL, box.rect().center())
-        elif key == Qt.Key.Key_Minus:
-            box.zoom_at(1 / WHEEL, box.rect().center())
-        elif key == Qt.Key.Key_Home:
-            self.fit()
-        else:
+        if not self.navigation.press(happened.key()):
             return
         happened.accept()
         if not self.words():

@@ -43,9 +43,11 @@ class TensorTable:
 
     def _pieces(self) -> Iterator[Box]:
         top, bottom, left, right = self.box
-        for row in range(top, bottom, BAND_ROWS):
+        # A narrow table in fewer pieces.
+        tall = min(MAX_SIDE, max(BAND_ROWS, BAND_ROWS * MAX_SIDE // max(1, right - left)))
+        for row in range(top, bottom, tall):
             for column in range(left, right, MAX_SIDE):
-                yield row, min(bottom, row + BAND_ROWS), column, min(right, column + MAX_SIDE)
+                yield row, min(bottom, row + tall), column, min(right, column + MAX_SIDE)
 
     def _next(self) -> None:
         box = next(self._boxes, None)

@@ -1,18 +1,15 @@
 """A tensor in a window of its own: its picture, levels, slices, and what can be taken away."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QKeyEvent
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
-    QMenu,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -22,15 +19,18 @@ from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.levels import LevelsView
+from gradscribe.widgets.charts.menu import ChartMenu, MenuEntry
 from gradscribe.widgets.charts.tensor import TensorChart, TensorSubject
 from gradscribe.widgets.charts.tensor_table import MOST_CELLS, TensorTable
-from gradscribe.widgets.graph.snapshot import png_bytes
 
 SIZE = (980, 680)
-SCALE = 2
-"""Pixels of a saved picture per pixel of the screen."""
+LEAST_HEIGHT = 300
+"""Least height of a window with a caption and the entries of the levels."""
+TEXT_PART = 1 << 16
+"""Characters of a table that are written at once."""
 SHOWN = {"mean": "Mean", "low": "Least", "high": "Largest"}
 PARTS = {"real": "Real part", "imag": "Imaginary part", "abs": "Magnitude"}
 
@@ -47,10 +47,22 @@ class TensorWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.theme = Theme.load("light")
-        self.table: TensorTable | None = None
-        self._finish: Callable[[str], None] | None = None
+        self._reading: TensorTable | None = None
+        """The table that is being read."""
+        self._then: Callable[[], None] | None = None
+        self._next_piece = single_shot(self, self._ask_piece)
+        self._text = ""
+        """The table that was read last, until it is taken."""
         self.levels = LevelsView(self)
         self.chart = TensorChart(self.levels, self)
+        self.menu = ChartMenu(
+            self,
+            self.chart.view,
+            self.chart.navigation,
+            enlarges=False,
+            pictured=self,
+            fetch=self._fetch,
+        )
         self.title, self.caption = Label("section", "", self), Label("caption", "", self)
         self.readout = Label("caption", "", self)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
@@ -73,7 +85,9 @@ class TensorWindow(QWidget):
         self.reset = push_button(
             "Reset levels", self, self.levels.reset, tip="Colours around zero, for all numbers"
         )
-        self.whole = push_button("Show all", self, self.chart.fit, tip="The whole slice (Home)")
+        self.whole = push_button(
+            "Show all", self, self.chart.navigation.fit, tip="The whole slice (Home)"
+        )
 
     def _choice(self, name: str, items: dict[str, str]) -> QComboBox:
         box = QComboBox(self)
@@ -128,7 +142,7 @@ class TensorWindow(QWidget):
             lambda _at: self.chart.show_block(str(self.block.currentData()))
         )
         self.follow.toggled.connect(self.follow_changed)
-        self.chart.view.asked.connect(self._open_menu)
+        self.menu.said.connect(self.said)
 
     # The tensor
 
@@ -137,11 +151,11 @@ class TensorWindow(QWidget):
         before = self.chart.subject
         if subject == before and not why:
             return
-        self._drop_table()
         if subject is not None:
             self.title.say(subject.name)
             self.title.setToolTip(subject.name)
             self.setWindowTitle(subject.name)
+            self.setAccessibleName(subject.name)
             if before is None or before.shape != subject.shape or not self._spins:
                 self._make_slices(subject.shape[:-2])
             self.part.setVisible(subject.is_complex)
@@ -165,7 +179,6 @@ class TensorWindow(QWidget):
             self._spins.append(spin)
 
     def _choose(self) -> None:
-        self._drop_table()
         slices = tuple(spin.value() for spin in self._spins)
         self.chart.choose(slices, cast("Part", self.part.currentData()))
 
@@ -176,18 +189,22 @@ class TensorWindow(QWidget):
             if region.summary is not None:
                 self._show_levels()
             return
-        table = self.table
-        if table is None or table.asked is None or table.asked.serial != region.serial:
+        reading = self._reading
+        asked = reading.asked if reading is not None else None
+        if reading is None or asked is None:
             return
-        if not table.take(region):
+        # The reply to an earlier table may come last.
+        if (asked.serial, asked.snapshot) != (region.serial, region.snapshot):
+            return
+        if not reading.take(region):
             self._drop_table()
             self.said.emit(region.problem or "The numbers are gone")
-        elif table.asked is not None:
-            self.wanted.emit(table.asked)
-        else:
-            self.table, finish = None, self._finish
-            if finish is not None:
-                finish(table.text())
+        elif reading.asked is not None:
+            # In a turn of its own: a table at hand would be read in a single, long one.
+            self._next_piece.start()
+        elif (then := self._then) is not None:
+            self._reading, self._then, self._text = None, None, reading.text()
+            then()
 
     def _describe(self) -> None:
         chart, subject = self.chart, self.chart.subject
@@ -249,48 +266,31 @@ class TensorWindow(QWidget):
 
     # What can be taken away
 
-    def menu(self) -> QMenu:
-        """Return a menu of what can be done now."""
-        menu = QMenu(self)
-        menu.addAction("Show all", self.chart.fit)
-        menu.addAction("Reset levels", self.levels.reset)
-        menu.addSeparator()
-        menu.addAction("Copy the picture", self.copy_picture)
-        menu.addAction("Save the picture as PNG…", lambda: self._ask("PNG picture", "png"))
-        menu.addSeparator()
-        menu.addAction("Copy the numbers in sight", self.copy_numbers)
-        menu.addAction("Save the numbers in sight as CSV…", lambda: self._ask("CSV table", "csv"))
-        return menu
+    def entries(self) -> Sequence[MenuEntry]:
+        """Return what the menu offers besides what every chart has."""
+        follows = self.follow.isChecked()
+        return (
+            MenuEntry("Reset levels", self.levels.reset),
+            MenuEntry("Follow playback", lambda: self.follow.setChecked(not follows), follows),
+        )
 
-    def _open_menu(self, happened: QContextMenuEvent) -> None:
-        menu = self.menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(happened.globalPos())
+    def draw_still(self, painter: QPainter, area: QRectF) -> None:
+        """Draw picture and levels without what the mouse points at."""
+        painter.save()
+        self.chart.draw_still(painter, area.adjusted(0, 0, -self.levels.width(), 0))
+        painter.restore()
+        painter.translate(area.right() - self.levels.width(), area.top())
+        wide, high = self.levels.width(), area.height()
+        if not self.chart.words():
+            self.levels.draw_still(painter, QRectF(0, 0, wide, high))
 
-    def picture(self) -> QImage:
-        """Return an image of title, picture and levels."""
-        image = QImage(self.size() * SCALE, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(SCALE)
-        image.fill(self.theme.panel)
-        self.render(image, self.rect().topLeft(), renderFlags=QWidget.RenderFlag.DrawChildren)
-        return image
+    def table(self) -> Iterator[str]:
+        """Return the numbers in sight, as they were read last, as parts of a CSV file, once."""
+        text, self._text = self._text, ""
+        return (text[start : start + TEXT_PART] for start in range(0, len(text), TEXT_PART))
 
-    def copy_picture(self) -> None:
-        """Put an image of the window on the clipboard."""
-        QGuiApplication.clipboard().setImage(self.picture())
-        self.said.emit("The picture is on the clipboard")
-
-    def copy_numbers(self) -> None:
-        """Put the numbers in sight on the clipboard, as CSV."""
-
-        def finish(text: str) -> None:
-            QGuiApplication.clipboard().setText(text)
-            self.said.emit("The numbers in sight are on the clipboard")
-
-        self._read_table(finish)
-
-    def _read_table(self, finish: Callable[[str], None]) -> None:
-        """Read the numbers in sight from the engine; then call ``finish`` with the table."""
+    def _fetch(self, then: Callable[[], None]) -> None:
+        """Read the numbers in sight from the engine; then call ``then``."""
         subject = self.chart.subject
         if subject is None or self.chart.words():
             self.said.emit(self.chart.words())
@@ -298,55 +298,41 @@ class TensorWindow(QWidget):
         table_of = ReadRegion(
             0, subject.snapshot, 0, (0, 0, 0, 0), self.chart.slices, (1024, 1024), self.chart.part
         )
-        table = TensorTable(table_of, self.chart.cells_in_sight())
-        if table.is_too_large:
+        reading = TensorTable(table_of, self.chart.cells_in_sight())
+        if reading.is_too_large:
             self.said.emit(f"A table has at most {MOST_CELLS:,} numbers: zoom in first")
             return
-        self.table, self._finish = table, finish
+        self._reading, self._then = reading, then
         self.said.emit("Reading the numbers…")
-        self.wanted.emit(table.asked)
+        self.wanted.emit(reading.asked)
+
+    def _ask_piece(self) -> None:
+        if self._reading is not None and self._reading.asked is not None:
+            self.wanted.emit(self._reading.asked)
 
     def _drop_table(self) -> None:
-        self.table, self._finish = None, None
-
-    def _ask(self, title: str, kind: str) -> None:
-        name = "".join(c if c.isalnum() else "_" for c in self.windowTitle())[:60] or "tensor"
-        chosen, _ = QFileDialog.getSaveFileName(
-            self, f"Save as {title}", f"{name}.{kind}", f"{title} (*.{kind})"
-        )
-        if chosen:
-            path = Path(chosen)
-            self.save(path if path.suffix else path.with_suffix(f".{kind}"), kind)
-
-    def save(self, path: Path, kind: str) -> None:
-        """Write the picture as ``png`` or the numbers in sight as ``csv``; say where."""
-        if kind == "csv":
-            self._read_table(lambda text: self._write(path, text.encode()))
-        else:
-            self._write(path, png_bytes(self.picture()))
-
-    def _write(self, path: Path, data: bytes) -> None:
-        partial = path.with_name(f"{path.name}.part")
-        try:
-            partial.write_bytes(data)
-            partial.replace(path)
-            self.said.emit(f"Saved as {path}")
-        except OSError as error:
-            self.said.emit(f"{path} cannot be written: {error.strerror or error}")
-        finally:
-            partial.unlink(missing_ok=True)
+        self._reading, self._then = None, None
 
     # Looks
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.theme = theme
+        self.setStyleSheet(sheet(theme))
+        # After the sheet, which would bring an earlier palette back.
         palette = self.palette()
         palette.setColor(self.backgroundRole(), theme.panel)
         self.setPalette(palette)
-        self.setStyleSheet(sheet(theme))
         self.chart.set_theme(theme)
         self.levels.set_theme(theme)
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave a low window to the picture; called by Qt."""
+        super().resizeEvent(happened)
+        is_high = self.height() >= LEAST_HEIGHT
+        self.title.setWordWrap(is_high)
+        for part in (self.caption, self.readout, self.low, self.high, self.reset):
+            part.setVisible(is_high)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Close with Escape; called by Qt."""

@@ -48,6 +48,8 @@ NAVIGATION_KEYS = {
     Qt.Key.Key_Minus,
     Qt.Key.Key_Home,
 }
+_KEPT_FOCUS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
+"""The window was left, or a menu opened: the focus comes back as it was."""
 _BY_KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -66,6 +68,11 @@ class ChartBox(pg.ViewBox):  # type: ignore[misc]
     brushed = Signal(float, float, bool)
     """Carries both ends of a stretch, and whether the mouse button was released."""
     clicked = Signal(float)
+    framed = Signal(QPointF, QPointF, bool)
+    """Carries two corners of a region in shares of the range, and whether the mouse button was
+    released."""
+    picked = Signal(QPointF)
+    """Carries the place of a click, in shares of the range."""
     freed = Signal()
     """The user wishes to see everything."""
 
@@ -97,6 +104,8 @@ class ChartBox(pg.ViewBox):  # type: ignore[misc]
         if axis is None and happened.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             ends = [self.mapToView(p).x() for p in (happened.buttonDownPos(), happened.pos())]
             self.brushed.emit(min(ends), max(ends), happened.isFinish())
+            corners = self._shares(happened.buttonDownPos()), self._shares(happened.pos())
+            self.framed.emit(*corners, happened.isFinish())
             return
         moved = happened.pos() - happened.lastPos()
         x = 0.0 if axis == 1 else -moved.x() / max(1.0, self.width())
@@ -113,6 +122,10 @@ class ChartBox(pg.ViewBox):  # type: ignore[misc]
             self.freed.emit()
         else:
             self.clicked.emit(self.mapToView(happened.pos()).x())
+            self.picked.emit(self._shares(happened.pos()))
+
+    def _shares(self, at: QPointF) -> QPointF:
+        return QPointF(at.x() / max(1.0, self.width()), 1 - at.y() / max(1.0, self.height()))
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Leave keys to the view; called by Qt."""
@@ -146,6 +159,8 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
 
     moved = Signal(QPointF)
     left = Signal()
+    refreshed = Signal()
+    """What is painted has changed."""
     asked = Signal(QContextMenuEvent)
     keyed = Signal(QKeyEvent)
     """A key that no view has a use for itself; accepted if the chart has."""
@@ -169,7 +184,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         view = self.viewport()
         self._cache = PixmapCache(view, lambda painter: self._draw(painter, self._area()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setStyleSheet("background: transparent")
+        self.setStyleSheet("QGraphicsView { background: transparent }")
         view.setAutoFillBackground(False)
         view.setMouseTracking(True)
 
@@ -196,6 +211,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     def refresh(self) -> None:
         """Discard the cached picture and repaint."""
         self._cache.refresh()
+        self.refreshed.emit()
 
     def prepare(self) -> None:
         """Draw the picture ahead of painting."""
@@ -223,7 +239,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._draw_over(painter)
-            if self._has_focus_frame:
+            if self._has_focus_frame and self.hasFocus():
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(self.theme.selection, 2))
                 painter.drawRoundedRect(self._area().adjusted(2, 2, -2, -2), 6, 6)
@@ -265,11 +281,11 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     def focusInEvent(self, happened: QFocusEvent) -> None:
         """Show a frame if the keyboard has brought the focus; called by Qt."""
         super().focusInEvent(happened)
-        self._has_focus_frame = happened.reason() in _BY_KEYBOARD
+        if happened.reason() not in _KEPT_FOCUS:
+            self._has_focus_frame = happened.reason() in _BY_KEYBOARD
         self.viewport().update()
 
     def focusOutEvent(self, happened: QFocusEvent) -> None:
         """Hide the frame; called by Qt."""
         super().focusOutEvent(happened)
-        self._has_focus_frame = False
         self.viewport().update()

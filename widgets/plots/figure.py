@@ -43,6 +43,7 @@ class FigurePicture:
 
     def area_in(self, place: QRectF) -> QRectF:
         """Return the largest area with the figure's ratio in the middle of ``place``."""
+        self.read()
         size = self._size().scaled(place.size(), Qt.AspectRatioMode.KeepAspectRatio)
         area = QRectF(QPointF(), size)
         area.moveCenter(place.center())
@@ -50,8 +51,13 @@ class FigurePicture:
 
     def paint(self, painter: QPainter, place: QRectF, theme: Theme) -> QRectF:
         """Paint the figure on white paper with a thin border; return its area."""
-        self.read()
         area = self.area_in(place)
+        self.paint_in(painter, area, theme)
+        return area
+
+    def paint_in(self, painter: QPainter, area: QRectF, theme: Theme) -> None:
+        """Paint the figure into an area of its ratio, on white paper with a thin border."""
+        self.read()
         painter.save()
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor("white"))
@@ -80,7 +86,6 @@ class FigurePicture:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(area.adjusted(0, 0, -1, -1))
         painter.restore()
-        return area
 
     def image(self) -> QImage:
         """Return the figure as an image, at `SAVED_SCALE`, without a border."""

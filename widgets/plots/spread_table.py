@@ -89,14 +89,40 @@ class SpreadTable:
             self._size = size
             self.generation += 1
 
-    def upto(self, step: int) -> "SpreadTable":
-        """Return a copy that ends with ``step``."""
-        copy = SpreadTable()
-        size = int(np.searchsorted(self.steps[: self._size], step, side="right"))
-        copy.steps = self.steps[:size].copy()
-        copy._quantiles, copy._counts = self._quantiles[:size].copy(), self._counts[:size].copy()
-        copy._size, copy._every = size, self._every
+    def upto(self, step: int, most: int = MOST_NUMBERS) -> "SpreadTable":
+        """Return a copy that ends with ``step``, thinned to at most ``most`` quantiles."""
+        size, every = int(np.searchsorted(self.steps[: self._size], step, side="right")), 1
+        per_step = self._quantiles[0].size if size else 0
+        while -(-size // every) * per_step > most and every < size:
+            every *= 2
+        copy = SpreadTable.of(
+            self.steps[:size:every].copy(),
+            self._quantiles[:size:every].copy(),
+            self._counts[:size:every].copy(),
+        )
+        copy._every = self._every * every
         return copy
+
+    @classmethod
+    def of(
+        cls,
+        steps: NDArray[np.int64],
+        quantiles: NDArray[np.float32],
+        counts: NDArray[np.int64],
+    ) -> "SpreadTable":
+        """Return a table of these arrays, which it takes over.
+
+        Ascending ``steps`` (n,), ``quantiles`` (n, rows, `QUANTILES`), ``counts`` (n, rows, 3).
+        """
+        table = cls()
+        table.steps, table._quantiles, table._counts = steps, quantiles, counts
+        table._size = len(steps)
+        return table
+
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:
+        """Return steps, quantiles and counts as `of` takes them."""
+        size = self._size
+        return self.steps[:size], self._quantiles[:size], self._counts[:size]
 
     def rows(self, row: int, start: int = 0) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return steps (n,) and quantiles (n, 7) of a tensor from the index ``start`` on."""

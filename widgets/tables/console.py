@@ -12,7 +12,7 @@ from gradscribe.playback.text import formatting as words
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.tables.figures import FigureStrip
+from gradscribe.widgets.tables.figures import FigureStrip, unwritten_files
 
 LIMIT = 200_000
 """Maximum number of characters stored; the oldest are dropped first."""
@@ -55,7 +55,9 @@ class Console(QWidget):
         self.view.setMinimumHeight(LEAST_HEIGHT)
         self._build_problem_bar()
         self.figures = FigureStrip(self)
-        parts = (self.heading, (self.view, 1), (self.figures, 3), self._bar)
+        self.not_written = Label("words", "", self)
+        self.not_written.hide()
+        parts = (self.heading, (self.view, 1), (self.figures, 3), self.not_written, self._bar)
         vbox(self, *parts, margins=(16, 14, 10, 10), spacing=8)
         self.set_theme(Theme.load("light"))
         self._update_heading()
@@ -94,6 +96,9 @@ class Console(QWidget):
     def set_figures(self, figures: tuple[Figure, ...]) -> None:
         """Show these figures below the output; empty output is hidden when there are figures."""
         self.figures.set_figures(figures)
+        words = unwritten_files(figures)
+        self.not_written.setText(words)
+        self.not_written.setVisible(bool(words))
         self.view.setVisible(bool(self._last_text or self._lines) or not figures)
 
     def set_warnings(self, text: str) -> None:

@@ -3,27 +3,25 @@
 import contextlib
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QFileDialog,
-    QLayout,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from gradscribe.engine.protocol.figures import Figure
-from gradscribe.widgets.base.boxes import hbox, push_button
-from gradscribe.widgets.base.labels import plain_label, sheet
+from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figure import FigurePicture, describe_figure
+from gradscribe.widgets.tables.figure_window import FigureWindow
 
 THUMBNAIL_SIZE = QSize(230, 150)
 LEAST_HEIGHT = 84
-WINDOW_SIZE = QSize(620, 430)
+NAMED = 2
+"""Files that were not written, of which the names are listed."""
 
 
 class FigureView(QAbstractButton):
@@ -58,49 +56,6 @@ class FigureView(QAbstractButton):
             painter.setPen(self._theme.selection)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
-
-
-class FigureWindow(QWidget):
-    """A separate window with one figure and a button to save it as a file."""
-
-    def __init__(self, figure: Figure, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self.setWindowTitle(figure.title or figure.name or "Figure")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setStyleSheet(sheet(theme) + f"FigureWindow {{ background: {theme.panel.name()} }}")
-        self.view = FigureView(figure, theme, self)
-        self.view.setEnabled(False)
-        self.view.setToolTip("")
-        self.save = push_button("Save picture…", self, self._save_as)
-        self.note = plain_label(figure.note)
-        below = hbox(None, (self.note, 1), self.save)
-        column = QVBoxLayout(self)
-        # A minimum size would be sent to the window system; not every one accepts it.
-        column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        column.addWidget(self.view, 1)
-        column.addLayout(below)
-        self.resize(round(WINDOW_SIZE.height() * _ratio(figure)) + 24, WINDOW_SIZE.height() + 50)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close the window on Escape, save the figure on Ctrl+S."""
-        if event.matches(QKeySequence.StandardKey.Save):
-            self._save_as()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
-
-    def _save_as(self) -> None:
-        figure = self.view.figure
-        kinds = file_types(figure)
-        name = figure.name or f"{figure.title or 'figure'}".lower().replace(" ", "_")
-        if "." not in name:
-            name = f"{name}.{kinds[0]}"
-        filters = ";;".join(f"{kind.upper()} (*.{kind})" for kind in kinds)
-        chosen, _ = QFileDialog.getSaveFileName(self, "Save picture", name, filters)
-        if chosen:
-            self.note.setText(save_figure(self.view.picture, chosen))
 
 
 class FigureStrip(QScrollArea):
@@ -148,7 +103,8 @@ class FigureStrip(QScrollArea):
 
     def open(self, figure: Figure) -> FigureWindow:
         """Show a figure large; return its window."""
-        large = FigureWindow(figure, self._theme, self.window())
+        kinds = file_types(figure)
+        large = FigureWindow(figure, self._theme, self.window(), save_figure, kinds)
         large.show()
         return large
 
@@ -179,6 +135,17 @@ def save_figure(picture: FigurePicture, path: str) -> str:
     if written and file.commit():
         return f"Saved as {path}"
     return f"{path} cannot be written: {file.errorString()}"
+
+
+def unwritten_files(figures: tuple[Figure, ...]) -> str:
+    """Return which files of ``savefig`` were not written, and what to do; empty if all were."""
+    names = [figure.name for figure in figures if figure.name and not figure.is_written]
+    if not names:
+        return ""
+    some = ", ".join(dict.fromkeys(names[:NAMED]))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    verb = "were" if len(names) > 1 else "was"
+    return f"{some}{more} {verb} not written: programs use no files here. Click to save."
 
 
 def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:

@@ -26,12 +26,14 @@ from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.charts.curves import CurveChart, SharedSteps
 from gradscribe.widgets.charts.enlarged import enlarge_curves
+from gradscribe.widgets.charts.plane import PlaneHands, enlarge_plane
 from gradscribe.widgets.charts.spread import SpreadChart
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.plot import switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from gradscribe.widgets.plots.views.fit_plot import FitPlot
+from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.plots.views.unit_maps import UnitMaps
 from gradscribe.widgets.plots.views.weight_table import WeightTable
 from gradscribe.widgets.training.bar import TrainingBar
@@ -46,6 +48,10 @@ from gradscribe.widgets.training.step_slider import StepSlider
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the default width."""
 LEAST, BORDER = 270, 1
+EXPLORED = (BoundaryPlot, FitPlot, LossSurface)
+"""Views that are explored as charts."""
+PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
+"""Signals that the large window of a view sends as if they came from the view."""
 SHORT_TITLES = {"Loss surface": "Surface", "Over time": "Time"}
 """Short titles of tabs, as four of them share a narrow column."""
 
@@ -63,6 +69,8 @@ class TrainingPage(QWidget):
         super().__init__(parent)
         self.views: list[tuple[TrainingView[Any], Any]] = []
         """The views with their widgets, in the order of their tabs."""
+        self.planes: list[PlaneHands] = []
+        """The hands of the views that are explored as charts."""
         self.making = self._make()
         if at_once:
             for _ in self.making:
@@ -165,9 +173,25 @@ class TrainingPage(QWidget):
         return tabs[place]
 
     def _make_view(self, entry: TrainingView[Any]) -> QWidget:
-        widget: QWidget = entry.make()
+        widget: QWidget
+        if entry.make in EXPLORED:
+            make = partial(_explored, entry.make)
+            hands: PlaneHands = make()
+            hands.menu.enlarged.connect(partial(self._enlarge_plane, hands, make))
+            self.planes.append(hands)
+            widget = hands.widget
+        else:
+            widget = entry.make()
         self.views.append((entry, widget))
         return widget
+
+    def _enlarge_plane(self, source: PlaneHands, make: Callable[[], PlaneHands]) -> None:
+        larger = make()
+        mine: Any = larger.widget
+        theirs: Any = source.widget
+        names = [name for name in PASSED_ON if hasattr(mine, name)]
+        sent = [(getattr(mine, name), getattr(theirs, name)) for name in names]
+        enlarge_plane(source, larger, lambda: mine.copy_from(theirs), sent).show()
 
     def _make_outputs(self) -> QWidget:
         for entry in views.entries():
@@ -235,6 +259,7 @@ class TrainingPage(QWidget):
         yield
         self.steps = SharedSteps(self.plots(), self)
         for chart in self.plots():
+            chart.picks_while_dragged = False
             chart.menu.enlarged.connect(partial(self._enlarge, chart))
         yield
 
@@ -312,6 +337,10 @@ class TrainingPage(QWidget):
             self.table,
             self.axis,
         )
+
+
+def _explored(make: Callable[..., Any]) -> PlaneHands:
+    return PlaneHands(lambda make_canvas: make(make_canvas=make_canvas))
 
 
 def _splitter(way: Qt.Orientation) -> QSplitter:

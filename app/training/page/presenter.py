@@ -24,6 +24,7 @@ from gradscribe.widgets.plots.drawing.colors import run_color
 from gradscribe.widgets.plots.plot import Plot
 from gradscribe.widgets.plots.training_view import SLOW_MS, ShownRun
 from gradscribe.widgets.plots.views import network
+from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.training.run_table import RunTableRow
 
 TURN_MS = 12
@@ -115,6 +116,9 @@ class TrainPresenter(QObject):
             plot.step_picked.connect(session.controller.rewind)
             plot.retrained.connect(session.controller.retrain)
             plot.menu.said.connect(session.said)
+        for hands in page.planes:
+            hands.menu.said.connect(session.said)
+        page.view(LossSurface).step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
         for _, widget in page.views:
@@ -128,7 +132,7 @@ class TrainPresenter(QObject):
         self._show_runs()
 
     def set_visible(self, visible: bool) -> None:
-        """Request views only while the page is visible."""
+        """Request the views of a page that is visible."""
         self._visible = visible
         if visible:
             self.complaints.look()
@@ -137,11 +141,14 @@ class TrainPresenter(QObject):
         self.want()
 
     def want(self) -> None:
-        """Request the views whose tabs are open."""
+        """Request the views whose tabs are open; of a hidden page, what is collected over time."""
         page, run = self._page, self._session.run
         self.live.set_seen(self._visible and page.says.currentWidget() is page.graph)
-        if not self._visible or run is None or run.begun is None:
+        if run is None or run.begun is None:
             self._session.controller.watch(())
+            return
+        if not self._visible:
+            self._session.controller.watch((ViewRequest("spread", SPREAD_MS),))
             return
         wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
         if run.setup.mistakes:

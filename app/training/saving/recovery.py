@@ -153,7 +153,18 @@ class TrainRecovery(QObject):
         curves = (*run.series.items(), *run.ahead.items())
         sizes = tuple((name, len(curve), curve.last) for name, curve in curves)
         is_hidden = run.run_id in self._session.store.look.hidden
-        stamp = (step, run.step, run.furthest, run.name, run.setup, is_hidden, sizes, id(data))
+        spread = len(run.spread), run.spread.last, run.spread.generation
+        stamp = (
+            step,
+            run.step,
+            run.furthest,
+            run.name,
+            run.setup,
+            is_hidden,
+            sizes,
+            id(data),
+            spread,
+        )
         before = self._rows.get(run.run_id)
         if before is not None and before[0] == stamp and before[1].data is data:
             return before[1]
@@ -293,7 +304,8 @@ class TrainRecovery(QObject):
 
 def _size(row: SessionRun) -> int:
     curves = (*row.curves.values(), *row.ahead.values())
-    return len(row.data) + sum(len(curve.steps) + len(curve.numbers) for curve in curves)
+    size = len(row.data) + sum(len(curve.steps) + len(curve.numbers) for curve in curves)
+    return size + (len(row.spread.quantiles) if row.spread is not None else 0)
 
 
 def _describe(saved: TrainingSessionData) -> str:

@@ -17,12 +17,17 @@ from gradscribe.app.files.sessions import SessionFormat
 from gradscribe.app.training.saving import msgpack_bounds
 from gradscribe.engine.protocol import packing
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
+from gradscribe.engine.protocol.training.replies import QUANTILES
+from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
 LIMIT = 256 << 20
 """Largest file in bytes that is read or written."""
 MOST_NUMBERS = 1 << 20
 """Longer curves are thinned."""
+MOST_QUANTILES = 1 << 18
+"""Longer spreads over time are thinned."""
+MOST_SPREAD_BYTES = 1 << 25
 MOST_RUNS = 1000
 MOST_CURVES = 5000
 """Most curves of all runs together."""
@@ -41,6 +46,20 @@ class SessionCurve(Struct, frozen=True):
 
     steps: bytes
     numbers: bytes
+
+
+class SessionSpread(Struct, frozen=True):
+    """The spread over time, little-endian.
+
+    ``steps`` int64 (n,), ``quantiles`` float32 (n, rows, ``shares``), ``counts`` int64
+    (n, rows, 3).
+    """
+
+    steps: bytes
+    quantiles: bytes
+    counts: bytes
+    rows: int
+    shares: tuple[float, ...]
 
 
 class SessionRun(Struct, frozen=True):
@@ -65,6 +84,7 @@ class SessionRun(Struct, frozen=True):
     christened: bool = False
     anew: bool = False
     ahead: dict[str, SessionCurve] = {}
+    spread: SessionSpread | None = None
 
 
 class TrainingSessionData(Struct, frozen=True, tag="training"):
@@ -113,13 +133,32 @@ class _Curve(Struct):
         return SessionCurve(bytes(self.steps), bytes(self.numbers))
 
 
+class _Spread(Struct):
+    """A `SessionSpread` as views into the file's bytes."""
+
+    steps: memoryview
+    quantiles: memoryview
+    counts: memoryview
+    rows: int
+    shares: tuple[float, ...]
+
+    def taken(self) -> SessionSpread:
+        """Return a copy. Raises ValueError if it is longer than any saved one."""
+        parts = self.steps, self.quantiles, self.counts
+        if max(map(len, parts)) > MOST_SPREAD_BYTES:
+            raise ValueError("a spread that is too long")
+        steps, quantiles, counts = map(bytes, parts)
+        return SessionSpread(steps, quantiles, counts, self.rows, self.shares)
+
+
 class _Curves(Struct):
     curves: dict[str, _Curve]
     ahead: dict[str, _Curve] = {}
+    spread: _Spread | None = None
 
 
 class _Run(Struct):
-    """A `SessionRun` without its curves; ``data`` is a view into the file's bytes."""
+    """A `SessionRun` without its curves and spread; ``data`` is a view into the file's bytes."""
 
     name: str
     color: int
@@ -163,6 +202,32 @@ def to_session_curve(curve: StepSeries, most: int = 0) -> SessionCurve:
 def fill_curve(curve: StepSeries, kept: SessionCurve) -> None:
     """Fill an empty curve with a saved one."""
     curve.extend(np.frombuffer(kept.steps, "<i8"), np.frombuffer(kept.numbers, "<f4"))
+
+
+def to_session_spread(table: SpreadTable, most: int = 0) -> SessionSpread | None:
+    """Return a spread to save, with at most about ``most`` quantiles (0: `MOST_QUANTILES`).
+
+    None if it has no steps.
+    """
+    steps, quantiles, counts = table.upto(table.last, most or MOST_QUANTILES).arrays()
+    parts = steps.astype("<i8"), quantiles.astype("<f4"), counts.astype("<i8")
+    if not steps.size or max(part.nbytes for part in parts) > MOST_SPREAD_BYTES:
+        return None
+    seen, values, totals = (part.tobytes() for part in parts)
+    return SessionSpread(seen, values, totals, quantiles.shape[1], QUANTILES)
+
+
+def spread_table(kept: SessionSpread | None) -> SpreadTable:
+    """Return a saved spread; an empty table if there is none, or of other quantiles."""
+    if kept is None or kept.shares != QUANTILES:
+        return SpreadTable()
+    steps = np.frombuffer(kept.steps, "<i8").astype(np.int64)
+    quantiles = np.frombuffer(kept.quantiles, "<f4").astype(np.float32)
+    counts = np.frombuffer(kept.counts, "<i8").astype(np.int64)
+    shape = steps.size, kept.rows
+    return SpreadTable.of(
+        steps, quantiles.reshape(*shape, len(QUANTILES)), counts.reshape(*shape, 3)
+    )
 
 
 def encode_buffers(saved: TrainingSessionData) -> list[bytes]:
@@ -213,7 +278,8 @@ def _decoded(payload: memoryview) -> TrainingSessionData:
         held, ahead = _taken(curves.curves), _taken(curves.ahead)
         run = msgspec.msgpack.decode(raw, type=_Run)
         fields = msgspec.structs.asdict(run) | {"data": _copied(run.data)}
-        runs.append(SessionRun(curves=held, ahead=ahead, **fields))
+        spread = curves.spread.taken() if curves.spread is not None else None
+        runs.append(SessionRun(curves=held, ahead=ahead, spread=spread, **fields))
     return TrainingSessionData(
         found.setup, tuple(runs), found.current, found.torch, found.when, found.closed
     )
@@ -293,6 +359,8 @@ def _sound(saved: TrainingSessionData) -> TrainingSessionData:
             raise ValueError("a run before its parent")
         for curve in (*run.curves.values(), *run.ahead.values()):
             _check_curve(curve)
+        if run.spread is not None:
+            _check_spread(run.spread)
     # A state that cannot be decoded here must not reach the engine: it may contain a program.
     runs = tuple(
         msgspec.structs.replace(run, data=b"") if _executed(run.data) is None else run
@@ -305,6 +373,21 @@ def _check_curve(curve: SessionCurve) -> None:
     count = len(curve.numbers) // 4
     if len(curve.steps) != 8 * count or len(curve.numbers) % 4:
         raise ValueError("a curve with steps that miss numbers")
-    steps = np.frombuffer(curve.steps, "<i8")
-    if count and (steps[0] < 0 or not bool(np.all(steps[1:] > steps[:-1]))):
+    _check_steps(np.frombuffer(curve.steps, "<i8"))
+
+
+def _check_spread(spread: SessionSpread) -> None:
+    count = len(spread.steps) // 8
+    numbers = count * spread.rows
+    if min(spread.rows, count) < 1 or len(spread.steps) != 8 * count:
+        raise ValueError("a spread without rows or steps")
+    if len(spread.quantiles) != 4 * numbers * len(spread.shares):
+        raise ValueError("a spread that misses quantiles")
+    if len(spread.counts) != 8 * numbers * 3:
+        raise ValueError("a spread that misses counts")
+    _check_steps(np.frombuffer(spread.steps, "<i8"))
+
+
+def _check_steps(steps: np.ndarray) -> None:
+    if steps.size and (steps[0] < 0 or not bool(np.all(steps[1:] > steps[:-1]))):
         raise ValueError("a curve that does not go on")

@@ -11,6 +11,7 @@ from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.app.training.saving import session_file
 from gradscribe.app.training.saving.session_file import TrainingSessionData
 from gradscribe.app.training.session.state import new_curve
+from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
 MOST_IN_GUI_THREAD = 1 << 18
@@ -21,13 +22,15 @@ MOST_IN_GUI_THREAD = 1 << 18
 class LoadedSession:
     """The contents of a session file. ``programs``: the source of its modules.
 
-    ``curves``: of each run, by name; ``ahead``: the losses past the step it was rewound to.
+    ``curves``: of each run, by name; ``ahead``: the losses past the step it was rewound to;
+    ``spreads``: of each run, over time.
     """
 
     room: TrainingSessionData
     curves: tuple[dict[str, StepSeries], ...]
     ahead: tuple[dict[str, StepSeries], ...]
     programs: str
+    spreads: tuple[SpreadTable, ...]
 
 
 def read_session(path: Path) -> LoadedSession:
@@ -39,7 +42,8 @@ def load_session(saved: TrainingSessionData) -> LoadedSession:
     """Return a saved session with its curves decoded. Thread-safe."""
     curves = tuple(_filled(run.curves) for run in saved.runs)
     ahead = tuple(_filled(run.ahead) for run in saved.runs)
-    return LoadedSession(saved, curves, ahead, saved.programs())
+    spreads = tuple(session_file.spread_table(run.spread) for run in saved.runs)
+    return LoadedSession(saved, curves, ahead, saved.programs(), spreads)
 
 
 def _filled(curves: dict[str, session_file.SessionCurve]) -> dict[str, StepSeries]:

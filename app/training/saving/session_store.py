@@ -23,6 +23,7 @@ from gradscribe.app.training.setup.files import data_file
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
 
 
@@ -144,6 +145,7 @@ class SessionStore(QObject):
             run.alive, run.christened = goes_on, row.christened
             run.furthest, run.stood = row.furthest, row.step
             run.series.update(found.curves[place])
+            run.spread = found.spreads[place]
             run.ahead = retained_past(found.ahead[place], row.step)
             if goes_on and parent is not None:
                 run.branch = parent.run_id, row.parent_step
@@ -182,6 +184,7 @@ class RunCapture:
     row: SessionRun
     curves: Mapping[str, StepSeries]
     ahead: Mapping[str, StepSeries]
+    spread: SpreadTable
 
 
 def save_fingerprint(session: TrainSession) -> object:
@@ -240,13 +243,15 @@ def capture_run(session: TrainSession, run: RunState, step: int, data: bytes) ->
         setup = replace(setup, model=run.begun.setup.model)
     row = SessionRun(run.name, run.color, setup, step, furthest, {}, data, is_hidden)
     ahead = {name: curve.upto(len(curve)) for name, curve in run.ahead.items()}
-    return RunCapture(replace(row, christened=run.christened), held, retained_past(ahead, step))
+    spread = run.spread.upto(step, session_file.MOST_QUANTILES)
+    row = replace(row, christened=run.christened)
+    return RunCapture(row, held, retained_past(ahead, step), spread)
 
 
 def to_session_run(
     session: TrainSession, run: RunState, step: int, data: bytes, most: int = 0
 ) -> SessionRun:
-    """Return a run at ``step`` to save, its curves with at most about ``most`` numbers."""
+    """Return a run at ``step`` to save, curves and spread with at most about ``most`` numbers."""
     snapshot = capture_run(session, run, step, data)
     return _with_curves(snapshot.row, snapshot, most)
 
@@ -262,7 +267,8 @@ def _with_curves(row: SessionRun, noted: RunCapture, most: int = 0) -> SessionRu
         {name: session_file.to_session_curve(curve, most) for name, curve in held.items()}
         for held in (noted.curves, noted.ahead)
     )
-    return replace(row, curves=curves, ahead=ahead)
+    spread = session_file.to_session_spread(noted.spread, most)
+    return replace(row, curves=curves, ahead=ahead, spread=spread)
 
 
 def _nothing(_programs: str) -> None:

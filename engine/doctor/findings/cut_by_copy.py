@@ -43,6 +43,7 @@ def _parts(program: ProgramTree, given: ast.expr, line: int) -> Iterator[ast.exp
             yield from _parts(program, element, line)
     elif isinstance(given, ast.ListComp):
         yield given.elt
+        yield from _of_elements(program, given, line)
     elif isinstance(given, ast.Name):
         bound = program.last_binding(given.id, line)
         if isinstance(bound, ast.List | ast.Tuple | ast.ListComp):
@@ -56,9 +57,38 @@ def _parts(program: ProgramTree, given: ast.expr, line: int) -> Iterator[ast.exp
         yield given
 
 
+def _of_elements(program: ProgramTree, given: ast.ListComp, line: int) -> Iterator[ast.expr]:
+    """Yield what a comprehension takes out of a list's elements: ``[m[0] for m in memory]``."""
+    loop, taken = given.generators[0], given.elt
+    if not isinstance(loop.iter, ast.Name):
+        return
+    elements = list(_parts(program, loop.iter, line))
+    if elements == [loop.iter]:
+        return
+    if ast.unparse(taken) == ast.unparse(loop.target):
+        yield from elements
+        return
+    place = _place_in(loop.target, taken)
+    for element in elements:
+        if isinstance(element, ast.Tuple | ast.List) and 0 <= place < len(element.elts):
+            yield element.elts[place]
+
+
+def _place_in(target: ast.expr, taken: ast.expr) -> int:
+    """Return which part of a loop's element is taken, by index or by name; -1 for none."""
+    if isinstance(taken, ast.Subscript) and ast.unparse(taken.value) == ast.unparse(target):
+        number = taken.slice.value if isinstance(taken.slice, ast.Constant) else None
+        return number if isinstance(number, int) else -1
+    names = [ast.unparse(e) for e in target.elts] if isinstance(target, ast.Tuple) else []
+    text = ast.unparse(taken)
+    return names.index(text) if text in names else -1
+
+
 def _fix(evidence: Evidence, call: ast.Call) -> str:
     """Stack a list of tensors; use a tensor as it is."""
     program, given = evidence.program, call.args[0]
+    if isinstance(given, ast.ListComp):
+        return program.replaced((call, f"torch.stack({program.source(given)})"))
     parts = list(_parts(program, given, call.lineno))
     if parts == [given]:
         return program.replaced((call, program.source(given)))
@@ -80,6 +110,14 @@ a = w[0] * 2
 b = w[1] * 3
 both = torch.tensor([a, b])  # !
 loss = both.sum()
+loss.backward()
+""",
+        """w = param([1.0, 2.0])
+memory = []
+for step in range(2):
+    memory.append((w[step] * 2, step))
+parts = torch.tensor([part for part, number in memory])  # !
+loss = parts.sum()
 loss.backward()
 """,
     ),

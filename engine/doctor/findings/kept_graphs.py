@@ -1,8 +1,10 @@
 """Losses stored with their graphs, so that memory grows with every step."""
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
+from math import inf
 
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
@@ -152,12 +154,8 @@ def _had_own_passes(evidence: Evidence, values: list[Value]) -> bool:
     starts = sorted((at, number) for number, at in evidence.pass_at.items())
     for value, following in pairwise(values):
         begin, end = evidence.position(value.id), evidence.position(following.id)
-        roots = [
-            root
-            for at, number in starts
-            if begin < at < end
-            for root in evidence.tape.passes[number].roots
-        ]
+        between = starts[bisect_right(starts, (begin, inf)) : bisect_left(starts, (end, -1))]
+        roots = [root for _, number in between for root in evidence.tape.passes[number].roots]
         if value.id not in evidence.dependencies(roots):
             return False
         later = [i for i in evidence.users.get(value.id, ()) if evidence.op_at.get(i, 0) > end]

@@ -15,20 +15,26 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     if not evidence.tape.passes:
         return
     within, made = modes.inside(evidence), modes.results(evidence)
-    trained = evidence.root_dependencies
+    trained, begun = evidence.root_dependencies, _first_update(evidence)
+    dropping = _dropping(evidence)
     for call in modes.outer_calls(evidence):
         values = made.get(call.id, [])
-        if not values or any(v in trained for v in values) or not _follows(evidence, call):
+        if not values or any(v in trained for v in values) or not _follows(evidence, call, begun):
             continue
         moody = [c for c in within.get(call.id, ()) if modes.is_mode_dependent(c) and c.training]
         if moody and not _on_purpose(evidence, call) and not _samples(evidence, call):
             yield _case(evidence, call, f"{moody[0].name} ({moody[0].kind})")
         elif not call.training:
-            yield from _functional(evidence, call)
+            yield from _functional(evidence, call, dropping)
 
 
-def _follows(evidence: Evidence, call: Call) -> bool:
-    """Return whether a parameter was updated before the call."""
+def _follows(evidence: Evidence, call: Call, begun: int | None) -> bool:
+    """Return whether a call is later than the position ``begun``."""
+    return begun is not None and evidence.call_at.get(call.id, 0) > begun
+
+
+def _first_update(evidence: Evidence) -> int | None:
+    """Return the position at which a parameter was first updated; None if none was."""
     first = min(evidence.step_at.values(), default=None)
     if first is None:
         updates = [
@@ -38,7 +44,7 @@ def _follows(evidence: Evidence, call: Call) -> bool:
             if m.kind == "update"
         ]
         first = min(updates, default=None)
-    return first is not None and evidence.call_at.get(call.id, 0) > first
+    return first
 
 
 def _on_purpose(evidence: Evidence, call: Call) -> bool:
@@ -97,26 +103,35 @@ def _generates(evidence: Evidence, call: Call) -> bool:
 _NOISE = frozenset("randn rand normal randn_like rand_like".split())
 
 
-def _functional(evidence: Evidence, call: Call) -> Iterator[FoundCase]:
+def _dropping(evidence: Evidence) -> dict[int, Op]:
+    """Return the first op in each outermost call that drops values whatever its mode is."""
+    found: dict[int, Op] = {}
     for op in evidence.tape.ops:
-        outer = evidence.outermost_call_of(op)
-        if outer is not None and outer.id == call.id and _is_always_on(op):
-            program = evidence.program
-            message = (
-                f"{op.op} on line {op.place.line} drops values although {call.name} is in "
-                f"evaluation mode: its training flag is not passed on"
-            )
-            text = _call_text(evidence, op)
-            fix = program.replaced((op.place, text)) if text else ""
-            yield FoundCase(
-                op.place, message, (program.line(modes.call_line(evidence, call)),), fix
-            )
-            return
+        if _is_always_on(op):
+            outer = evidence.outermost_call_of(op)
+            if outer is not None:
+                found.setdefault(outer.id, op)
+    return found
+
+
+def _functional(evidence: Evidence, call: Call, dropping: dict[int, Op]) -> Iterator[FoundCase]:
+    op = dropping.get(call.id)
+    if op is None:
+        return
+    program = evidence.program
+    message = (
+        f"{op.op} on line {op.place.line} drops values although {call.name} is in "
+        f"evaluation mode: its training flag is not passed on"
+    )
+    text = _call_text(evidence, op)
+    fix = program.replaced((op.place, text)) if text else ""
+    yield FoundCase(op.place, message, (program.line(modes.call_line(evidence, call)),), fix)
 
 
 def _is_always_on(op: Op) -> bool:
-    flags = {a.keyword: a.text for a in op.args}
-    return op.op.startswith("dropout") and flags.get("training") == "True"
+    return op.op.startswith("dropout") and any(
+        a.keyword == "training" and a.text == "True" for a in op.args
+    )
 
 
 def _call_text(evidence: Evidence, op: Op) -> str:

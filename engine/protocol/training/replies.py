@@ -16,8 +16,14 @@ MAX_ELEMENTS = 1 << 62
 _DTYPE = re.compile(r"[<|](?:[fiu][1248]|b1)|\?")
 SERIES_STEPS = 4096
 """Maximum number of steps in one `SeriesChunk` message."""
-QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+QUANTILES = (
+    *(0.0, 0.01, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4),
+    *(0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.99, 1.0),
+)
 """Shares of a tensor's numbers below each number of a row of the view ``spread``."""
+SPREAD_SAMPLE = 1 << 16
+"""Numbers of a tensor that the view ``spread`` reads of a model of more than
+`MAX_VIEW_PARAMETERS`."""
 MAX_VIEW_PARAMETERS, MAX_SURFACE_PARAMETERS = 1 << 22, 1 << 20
 """Most parameters of a model with a view of all of them, and of one with a loss surface."""
 

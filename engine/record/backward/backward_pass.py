@@ -82,8 +82,11 @@ class Backward:
                 with thread.mode:
                     result = original(outputs, *args, **kwargs)
         except BaseException as error:
-            self.failed = self.hooks.find_failed_node(run)
-            self.failed_by = error
+            try:
+                self.failed = self.hooks.find_failed_node(run)
+                self.failed_by = error
+            except Exception as fault:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.stop_on_error(fault)
             raise
         finally:
             del edges

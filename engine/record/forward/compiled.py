@@ -4,6 +4,7 @@ Compiled code cannot be recorded. The results look to the program as usual: a fu
 as it is, a module is wrapped in a module of another class under the name ``_orig_mod``.
 """
 
+import sys
 from collections.abc import Callable, Sized
 
 import torch
@@ -12,6 +13,10 @@ from torch import nn
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
+
+
+_NEEDED_BY = ("torch._higher_order_ops.", "torch.nn.attention.")
+"""Modules of torch whose results depend on it that the program's functions are compiled."""
 
 
 class OptimizedModule(nn.Module):
@@ -68,12 +73,24 @@ class CompileStub:
     def start(self) -> None:
         """Replace torch's functions."""
         self._originals = torch.compile, nn.Module.compile
-        torch.compile = _compile  # type: ignore[assignment]
+        torch.compile = _stand_in(torch.compile)  # type: ignore[assignment]
         nn.Module.compile = lambda *_args, **_options: None  # type: ignore[method-assign]
 
     def stop(self) -> None:
         """Restore torch's functions."""
         torch.compile, nn.Module.compile = self._originals  # type: ignore[method-assign]
+
+
+def _stand_in(original: Callable[..., object]) -> Callable[..., object]:
+    """Return a function that calls torch's own ``torch.compile`` only where torch calls it."""
+
+    def stand_in(model: object = None, **options: object) -> object:
+        caller = sys._getframe(1).f_globals.get("__name__")
+        if isinstance(caller, str) and caller.startswith(_NEEDED_BY):
+            return original(model, **options)
+        return _compile(model, **options)
+
+    return stand_in
 
 
 def _compile(model: object = None, **options: object) -> object:

@@ -73,7 +73,10 @@ class Modules:
             try:
                 out = original(module, *args, **kwargs)
             finally:
-                leave(thread, entered, out)
+                try:
+                    leave(thread, entered, out)
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                    log.stop_on_error(error)
             return out
 
         nn.Module._call_impl = call  # type: ignore[method-assign,assignment]

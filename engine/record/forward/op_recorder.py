@@ -94,6 +94,20 @@ class OpRecorder:
                 self.log.stop_on_error(error)
                 return None
 
+    def note_failure(
+        self,
+        thread: ThreadState,
+        error: Exception,
+        name: str,
+        where: CodeLocation,
+        given: CallArguments,
+    ) -> None:
+        """Note that a call raised."""
+        try:
+            self.failure.note(thread, error, name, where, given)
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it is not the program's
+            self.log.stop_on_error(fault)
+
     def record_result(
         self,
         thread: ThreadState,
@@ -158,10 +172,13 @@ class OpRecorder:
         kwargs: dict[str, object],
     ) -> object:
         """Record a call of a custom ``autograd.Function`` as a single op."""
-        where, doing = self.source.locate(sys._getframe(2), thread)
-        if doing or where is None or not argument_tensors(args, kwargs):
-            return apply(*args, **kwargs)
-        given = self.read_arguments(args, kwargs, where)
+        given = None
+        try:
+            where, doing = self.source.locate(sys._getframe(2), thread)
+            if not doing and where is not None and argument_tensors(args, kwargs):
+                given = self.read_arguments(args, kwargs, where)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+            self.log.stop_on_error(error)
         if given is None:
             return apply(*args, **kwargs)
         since = next_number()
@@ -174,7 +191,7 @@ class OpRecorder:
                 raise PassReached
             out = apply(*args, **kwargs)
         except Exception as error:
-            self.failure.note(thread, error, name, where, given)
+            self.note_failure(thread, error, name, where, given)
             raise
         finally:
             took = perf_counter_ns() - begun

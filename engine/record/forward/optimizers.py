@@ -56,6 +56,7 @@ class Optimizers:
         del _before[self], _after[self]
         for kind, original in self._restore:
             kind.zero_grad = original  # type: ignore[attr-defined]
+        self._restore.clear()
 
     def _pre(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
         thread = self.threads.current()
@@ -76,8 +77,8 @@ class Optimizers:
         if thread is None or not thread.steps:
             return
         with torch._C.DisableTorchFunction(), self.threads.lock:
-            where, _ = self.source.locate(sys._getframe(1))
             try:
+                where, _ = self.source.locate(sys._getframe(1))
                 self._stepped(optimizer, thread.steps.pop(), where)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.stop_on_error(error)
@@ -124,21 +125,27 @@ class Optimizers:
             if thread is None:
                 return original(owner, set_to_none=set_to_none)
             with torch._C.DisableTorchFunction(), self.threads.lock:
-                owned = _parameters(owner)
-                with_grad = [p for p in owned if p.grad is not None]
-                leaves = tuple(self.tensors.value(p, None).id for p in with_grad)
+                try:
+                    with_grad = [p for p in _parameters(owner) if p.grad is not None]
+                    leaves = tuple(self.tensors.value(p, None).id for p in with_grad)
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                    self.log.stop_on_error(error)
+                    return original(owner, set_to_none=set_to_none)
             thread.quiet += 1
             try:
                 original(owner, set_to_none=set_to_none)
             finally:
                 thread.quiet -= 1
-            where, _ = self.source.locate(sys._getframe(1))
             # Regardless of the argument: without gradients torch does not use it.
             to_none = bool(with_grad) and bool(set_to_none)
             with torch._C.DisableTorchFunction():
-                self.writes.record_reset(
-                    Reset(leaves, to_none), where, () if to_none else with_grad
-                )
+                try:
+                    where, _ = self.source.locate(sys._getframe(1))
+                    self.writes.record_reset(
+                        Reset(leaves, to_none), where, () if to_none else with_grad
+                    )
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                    self.log.stop_on_error(error)
             return None
 
         return zero_grad

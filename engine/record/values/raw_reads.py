@@ -28,6 +28,7 @@ is_jit_tracing = torch._C._is_tracing
 is_functorch_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
 """Returns whether a tensor is batched by ``is_grads_batched``, which has a vmap of its own."""
+_is_functional = torch._is_functional_tensor
 _usual = torch.Tensor.__torch_dispatch__
 PLAIN_TENSOR_TYPES = frozenset((torch.Tensor, torch.nn.Parameter))
 """The classes of nearly all tensors."""
@@ -37,7 +38,8 @@ def has_readable_data(t: torch.Tensor) -> bool:
     """Return whether ``t`` has data that can be read without side effects.
 
     Tensors inside a vmap are batched and have no data of their own; fake tensors, and all others
-    whose class handles its ops itself, have none that could be copied without that class.
+    whose class handles its ops itself, have none that could be copied without that class. A
+    functional tensor is a wrapper, mostly of a fake one; its copy would be a wrapper as well.
     """
     return not (
         overrides_dispatch(t)
@@ -45,6 +47,7 @@ def has_readable_data(t: torch.Tensor) -> bool:
         or t.is_nested
         or is_functorch_wrapped(t)
         or _is_batched(t)
+        or _is_functional(t)
     )
 
 

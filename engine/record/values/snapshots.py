@@ -150,15 +150,15 @@ def _alike(tensors: list[torch.Tensor], side: int) -> list[Snapshot]:
     try:
         stacked = torch.stack(tensors).resolve_conj().resolve_neg()
         return _read(stacked, dtype_name(stacked.dtype), INLINE_ELEMENTS, side)
-    except (RuntimeError, NotImplementedError):
+    except Exception:  # noqa: BLE001 - a copy of an exotic kind may raise anything
         return [_alone(t, side) for t in tensors]
 
 
 def _alone(t: torch.Tensor, side: int) -> Snapshot:
     try:
         return snapshot(t, side=side)
-    except (RuntimeError, NotImplementedError):
-        return Snapshot(() if t.is_nested else tuple(t.shape), dtype_name(t.dtype))
+    except Exception:  # noqa: BLE001 - a copy of an exotic kind may raise anything
+        return Snapshot(() if t.is_nested else concrete_sizes(t.shape), dtype_name(t.dtype))
 
 
 def _read(stacked: torch.Tensor, dtype: str, inline: int, side: int) -> list[Snapshot]:

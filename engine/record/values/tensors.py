@@ -2,6 +2,7 @@
 
 import itertools
 import weakref
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Protocol
 
@@ -106,6 +107,9 @@ class Tensors:
         row, fn, base, readable = self._read(t, me, before, op, maker, where)
         if before is not None:
             row.name = before.name
+            if row.storage != before.storage >= 0:
+                # ``set_`` and ``.data = other`` give a tensor another memory.
+                row.storage = self.storage(t, me)
         elif self.names:
             row.name = self.names.pop(key, "")
         if self._grads:
@@ -230,13 +234,43 @@ class Tensors:
         pairs = (kept._indices(), plain._indices()), (kept._values(), plain._values())
         return not all(same_elements(*pair) for pair in pairs)
 
-    def aliases(self, t: torch.Tensor) -> list[torch.Tensor]:
-        """Return the known tensors that share the memory of ``t``."""
+    def exchange(
+        self, tensors: tuple[torch.Tensor, torch.Tensor], exchange: Callable[[], None]
+    ) -> list[Change]:
+        """Exchange all that two tensors have but their identity; return what that changed."""
+        places = [self.storage_address(t) for t in tensors]
+        exchange()
+        first, second = (weakref.ref(t) for t in tensors)
+        if places[0] != places[1]:
+            for place, old, new in zip(places, (first, second), (second, first), strict=True):
+                known = self._memories.get(place)
+                if known is not None:
+                    users = [new if ref is old else ref for ref in (known.user, *known.others)]
+                    known.user, known.others = users[0], users[1:]
+        changes: list[Change] = []
+        for t in tensors:
+            before = self.known(t)
+            if before is not None:
+                row = self.add(t, before.where, maker=before.maker)
+                # The other tensor may never have been seen.
+                self.storage(t, row.ref)
+                changes.append(Change(before.id, row.id))
+        return changes
+
+    def storage_address(self, t: torch.Tensor) -> int:
+        """Return the address of a tensor's memory; -1 if it has none of its own."""
+        try:
+            usual = t.layout is torch.strided and not t.is_nested and not is_functorch_wrapped(t)
+            return memory(t) if usual else -1
+        except (RuntimeError, NotImplementedError):
+            return -1
+
+    def aliases(self, t: torch.Tensor, most: int) -> list[torch.Tensor]:
+        """Return the known tensors that share the memory of ``t``, at most the first ``most``."""
         if t.layout is not torch.strided or not has_readable_data(t):
             return []
         known = self._memories.get(memory(t))
-        users = [known.user, *known.others] if known is not None else []
-        return [t_alive for user in users if (t_alive := user()) is not None]
+        return known.alive(most) if known is not None else []
 
     def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
         """Return the storage number of the memory of ``t``; -1 if it has none of its own.
@@ -261,6 +295,8 @@ class Tensors:
             return number
         if user is not None:
             known.others.append(user)
+            if len(known.others) > known.limit:
+                known.forget_dead()
         return known.number
 
     def mark_gradient(self, grad: torch.Tensor, leaf: ValueRow) -> None:
@@ -279,6 +315,24 @@ class _Memory(Struct, gc=False, eq=False):
     number: int
     user: weakref.ref[torch.Tensor]
     others: list[weakref.ref[torch.Tensor]]
+    limit: int = 32
+    """Number of `others` at which those that are gone are dropped."""
+
+    def forget_dead(self) -> None:
+        """Drop references to tensors that are gone; what that costs is spread over the others."""
+        self.others = [ref for ref in self.others if ref() is not None]
+        self.limit = 32 + 2 * len(self.others)
+
+    def alive(self, most: int) -> list[torch.Tensor]:
+        """Return the first ``most`` tensors that are alive."""
+        found: list[torch.Tensor] = []
+        for ref in itertools.chain((self.user,), self.others):
+            t = ref()
+            if t is not None:
+                found.append(t)
+                if len(found) == most:
+                    break
+        return found
 
     def used(self) -> bool:
         """Return whether any of the tensors is alive; drop dead references on the way."""

@@ -66,10 +66,12 @@ GUARDED = (
 LAYOUT_ATTRIBUTES = frozenset(("strides", "data"))
 """Memory layout of an array; relocating an object array would turn numbers into pointers."""
 
-AMBIGUOUS = frozenset("hub ops classes library package fx export".split())
-"""Parts of torch that generate code, with names that programs also use for their own fields.
+_GENERATORS = frozenset("hub ops classes library package fx export".split())
+AMBIGUOUS = _GENERATORS | {"save"}
+"""Parts of torch that generate code or write files, with names that programs also use.
 
-On an object of the program's own class they may be read, which is checked at run time.
+On an object of the program's own class they may be read, which is checked at run time; and a film
+of Matplotlib's is saved without a file.
 """
 
 _FRAME = "a program may not look at its own frames"
@@ -109,7 +111,7 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
         ("it holds the recorder's own hooks, too", "Use handle.remove()."),
     ),
     **dict.fromkeys("data_ptr const_data_ptr storage untyped_storage".split(), (_MEMORY, _SHARED)),
-    **dict.fromkeys((*sorted(AMBIGUOUS), "onnx"), (_CODE, "")),
+    **dict.fromkeys((*sorted(_GENERATORS), "onnx"), (_CODE, "")),
     **dict.fromkeys(
         "compile jit".split(), (_CODE, "Leave it out: the model computes the same without.")
     ),

@@ -29,6 +29,7 @@ from gradscribe.engine.sandbox.policy import (
     blocked,
     modules,
     ownership,
+    plot_modules,
     rewrite,
     safe_variants,
     state_dicts,
@@ -86,7 +87,8 @@ def guarded_getattr(owner: object, name: object, *default: object) -> object:
 
 def _readable(owner: object, name: str) -> None:
     if name in allowlist.ATTRIBUTES and not (
-        name in allowlist.AMBIGUOUS and is_own_attribute(owner, name)
+        name in allowlist.AMBIGUOUS
+        and (is_own_attribute(owner, name) or type(owner) is plot_modules.Film)
     ):
         why, instead = allowlist.ATTRIBUTES[name]
         raise Refusal(f".{name} is refused: {why}", instead)

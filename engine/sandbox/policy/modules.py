@@ -33,7 +33,8 @@ class StandIn(ModuleType):
     __delattr__ = __setattr__  # type: ignore[assignment]
 
     def __dir__(self) -> list[str]:
-        return sorted(name for name in self.__dict__ if not name.startswith("__"))
+        named = {name for name in self.__dict__ if not name.startswith("__")}
+        return sorted(named.union(self.__dict__.get("__all__", ())))
 
 
 _stand_ins: dict[str, StandIn] = {}

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import torch
 
-from gradscribe.engine.sandbox.policy import plots, safe_variants
+from gradscribe.engine.sandbox.policy import plot_modules, plots, safe_variants
 
 Maker = Callable[[], Mapping[str, object]]
 
@@ -182,6 +182,8 @@ MODULES: dict[str, Maker] = dict(
         ("dataclasses", lambda: safe_variants.DATACLASSES),
         ("matplotlib", plots.package_names),
         ("matplotlib.pyplot", plots.pyplot_names),
+        ("pylab", lambda: {**_numpy(), **plots.pyplot_names()}),
+        *plot_modules.MODULES.items(),
         _std("datetime", "date datetime time timedelta timezone UTC MINYEAR MAXYEAR"),
         _std("decimal", "Decimal getcontext localcontext ROUND_HALF_UP ROUND_HALF_EVEN"),
         _std("fractions", "Fraction"),

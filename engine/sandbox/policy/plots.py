@@ -6,6 +6,7 @@ of the program with one of its own. Files, LaTeX and settings that name programs
 """
 
 import importlib
+import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -41,7 +42,11 @@ METHODS = FUNCTIONS | frozenset(
     "set_zlim set_zticks mouse_init errorbar3D text2D text3D cla clear has_data axes lines "
     "patches texts collections images spines xaxis yaxis zaxis legend_ figure transAxes "
     "transData title ax cbar children markerline stemlines baseline values keys items "
-    "colorbar norm cmap vmin vmax legend_elements changed update_datalim number".split()
+    "colorbar norm cmap vmin vmax legend_elements changed update_datalim number from_list "
+    "inverse to_rgba autoscale_None copy append_axes shade hillshade get_gridspec nrows ncols "
+    "MOVETO LINETO CURVE3 CURVE4 CLOSEPOLY circle unit_circle unit_rectangle vertices codes "
+    "add_artist add_collection3d set_data_3d width_ratios height_ratios left_axis right_axis "
+    "cbar_axes triangles simplices".split()
 )
 """Attributes that a handle has, next to those that begin with ``set_`` and ``get_``."""
 _NEVER = frozenset(
@@ -60,6 +65,11 @@ _SETTINGS = (
     *("contour.", "boxplot.", "polaraxes."),
 )
 """Beginnings of the settings that a program may read and change."""
+_FORMATTING = frozenset(
+    "set_major_formatter set_minor_formatter bar_label StrMethodFormatter clabel pie".split()
+)
+"""Functions that take a text with places for numbers in braces."""
+_READS = re.compile(r"\{[^{}:]*[.\[]")
 DEPTH = 12
 _REAL: "weakref.WeakKeyDictionary[Handle, Any]" = weakref.WeakKeyDictionary()
 
@@ -77,11 +87,11 @@ class Handle:
         found = getattr(_REAL[self], name)
         if name == "savefig":
             return lambda file, **words: _save(found, file, words)
-        return _wrapped_call(found) if callable(found) and not _is_plot(found) else given(found)
+        return wrapped_call(found) if callable(found) and not _is_plot(found) else given(found)
 
     def __call__(self, *args: object, **words: object) -> object:
         """Return the colours that a colour map gives to numbers."""
-        return _wrapped_call(_REAL[self])(*args, **words)
+        return wrapped_call(_REAL[self])(*args, **words)
 
     def __len__(self) -> int:
         return len(_REAL[self])
@@ -104,18 +114,31 @@ def _is_allowed(name: str) -> bool:
 
 
 def _is_plot(thing: object) -> bool:
-    """Return whether something callable is an object of its own, a colour map."""
-    return type(thing).__module__ == "matplotlib.colors"
+    """Return whether something callable is an object of its own: a colour map, a locator."""
+    return type(thing).__module__ in ("matplotlib.colors", "matplotlib.ticker")
 
 
-def _wrapped_call(function: Callable[..., Any]) -> Callable[..., object]:
+def wrapped_call(function: Callable[..., Any]) -> Callable[..., object]:
+    """Return a function for programs, which turns what it gets and what it returns."""
+    reads_formats = getattr(function, "__name__", "") in _FORMATTING
+
     def call(*args: object, **words: object) -> object:
-        return given(function(*map(taken, args), **_words(words, DEPTH)))
+        if reads_formats:
+            _check_formats(*args, *words.values())
+        return given(function(*map(taken, args), **checked_words(words)))
 
     return call
 
 
-def _words(words: Mapping[str, object], depth: int) -> dict[str, object]:
+def _check_formats(*texts: object) -> None:
+    """Refuse a format that reads attributes or items of the number it writes."""
+    for text in texts:
+        if type(text) is str and _READS.search(text):
+            raise Refusal("A format writes a number, nothing that belongs to it", "Write {x:.2f}.")
+
+
+def checked_words(words: Mapping[str, object], depth: int = DEPTH) -> dict[str, object]:
+    """Return what Matplotlib is given for keyword arguments; raises `Refusal`."""
     for word in words:
         if type(word) is not str or word in _REFUSED_WORDS:
             raise Refusal(f"Matplotlib's {word} is not available to a program from outside")
@@ -145,10 +168,11 @@ def taken(value: object, depth: int = DEPTH) -> object:
     if depth and kind is dict:
         plain: dict[Any, object] = value  # type: ignore[assignment]
         if all(type(key) is str for key in plain):
-            return _words(plain, depth)
+            return checked_words(plain, depth)
         return {taken(key, 0): taken(item, depth - 1) for key, item in plain.items()}
     if depth and kind is slice:
-        return value
+        part: slice = value  # type: ignore[assignment]
+        return slice(taken(part.start, 0), taken(part.stop, 0), taken(part.step, 0))
     if depth and kind in (range, zip, map, set, frozenset, type({}.keys()), type({}.values())):
         return [taken(item, depth - 1) for item in value]  # type: ignore[attr-defined]
     raise Refusal(
@@ -248,14 +272,18 @@ class ColorMaps:
             raise AttributeError(f"there is no colour map {name!r}")
         return given(maps[name])
 
-    get_cmap = __getattr__
+    def __getitem__(self, name: object) -> object:
+        return given(importlib.import_module("matplotlib").colormaps[taken(name)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(importlib.import_module("matplotlib").colormaps))
 
 
 def _save(save: Callable[..., object], name: object, words: dict[str, object]) -> None:
     """Show a figure under the name of a file; nothing is written."""
     if type(name) is not str:
         raise Refusal("savefig() takes the name of a file here", 'Write savefig("loss.png").')
-    save(name, **_words(words, DEPTH))
+    save(name, **checked_words(words))
 
 
 def _savefig(name: object, **words: object) -> None:
@@ -265,19 +293,42 @@ def _savefig(name: object, **words: object) -> None:
 def _later(name: str) -> Callable[..., object]:
     def call(*args: object, **words: object) -> object:
         pyplot = importlib.import_module("matplotlib.pyplot")
-        return _wrapped_call(getattr(pyplot, name))(*args, **words)
+        if name in ("setp", "getp"):
+            _check_properties(args[1::2])
+        return wrapped_call(getattr(pyplot, name))(*args, **words)
 
     call.__name__ = name
     return call
+
+
+def _check_properties(names: tuple[object, ...]) -> None:
+    """Refuse properties by name that are refused as methods and keyword arguments."""
+    for name in names:
+        if type(name) is str and (name in _REFUSED_WORDS or f"set_{name}" in _NEVER):
+            raise Refusal(f"Matplotlib's {name} is not available to a program from outside")
 
 
 def pyplot_names() -> Mapping[str, object]:
     """Return the contents of ``matplotlib.pyplot``, which import the real one when called."""
     functions = {name: _later(name) for name in FUNCTIONS}
     more = {"style": Styles(), "rcParams": PlotSettings(), "cm": ColorMaps(), "savefig": _savefig}
+    more["rc"] = _change_settings
     return {**functions, **more}
 
 
 def package_names() -> Mapping[str, object]:
     """Return the contents of ``matplotlib``."""
-    return {"use": lambda *_args, **_words: None, "rcParams": PlotSettings(), "cm": ColorMaps()}
+    return {
+        "use": lambda *_args, **_words: None,
+        "get_backend": lambda: "agg",
+        "rcParams": PlotSettings(),
+        "rc": _change_settings,
+        "colormaps": ColorMaps(),
+        "__version__": str(importlib.import_module("matplotlib").__version__),
+    }
+
+
+def _change_settings(group: object, **changes: object) -> None:
+    """Change several settings of one group, or of each of several groups."""
+    for name in group if type(group) in (list, tuple) else (group,):  # type: ignore[attr-defined]
+        PlotSettings().update({f"{name}.{word}": value for word, value in changes.items()})

@@ -37,6 +37,8 @@ HARMLESS = (
 EVERY_S = 1 / 60
 SHARE = {"reference": 0.01, "captured": 0.02}
 """Minimum interval between snapshots, and the share of the trainer's time for them by mode."""
+PER_VIEW = 4
+"""Snapshots per interval of the view that is requested most often."""
 POINTS_S = 0.3
 """Minimum interval between updates of the weight path."""
 PATIENCE_S, WORK_S = 20.0, 5.0
@@ -111,7 +113,9 @@ class ViewClient:
         spent = time.perf_counter() - now
         # A single slow one was interrupted by the system and not more expensive itself.
         self._cost = min(spent, 1.5 * self._cost)
-        self._next = now + max(EVERY_S, self._cost / SHARE[hosted.run.mode])
+        # More often than the views are made, as the view process waits for the next snapshot.
+        pause = min((wish.every_ms for _, wish in wishes), default=0) / 1000 / PER_VIEW
+        self._next = now + max(EVERY_S, pause, self._cost / SHARE[hosted.run.mode])
         return not self._is_gone
 
     def _restart_timer(self) -> None:
@@ -119,6 +123,8 @@ class ViewClient:
 
     def handle_request(self, request: object) -> None:
         """Discard outstanding views if a request changes the run."""
+        if isinstance(request, requests.WatchViews):
+            self._next = 0.0
         if not isinstance(request, HARMLESS):
             self._stop()
 

@@ -158,7 +158,12 @@ def test_a_figure_that_cannot_be_drawn_is_told(first):
 
 
 def test_many_figures_and_long_words_are_bounded():
-    assert len(plotted("for _ in range(30):\n    plt.figure(); plt.plot([1])")) <= 24
+    for count, end in ((200, "plt.show()"), (30, ""), (26, "plt.savefig('a.svg'); plt.close()")):
+        source = f"{HEAD}for i in range({count}):\n    plt.figure(); plt.plot([i])\n    {end}"
+        tape = execute(messages.Run(0, source, policy=True))
+        assert len(tape.figures) == figures.MAX_FIGURES
+        told = "Only the first 24 figures of the program are shown\n"
+        assert tape.stderr.count(told) == 1
     (figure,) = plotted("plt.plot([1])\nplt.title('W' * 3000)")
     assert figure.title == "W" * 400
 
@@ -204,3 +209,49 @@ def test_the_start_of_the_engine_imports_no_matplotlib():
 def test_tensors_are_drawn_as_numpy_draws_them():
     first = plotted("plt.plot(torch.arange(5.0) ** 2)")[0]
     assert first.picture == plotted("plt.plot(np.arange(5.0) ** 2)")[0].picture
+
+
+@pytest.mark.parametrize("policy", [False, True])
+def test_what_matplotlib_does_with_tensors_is_not_recorded(policy):
+    source = (
+        "import torch\nx, y = torch.meshgrid(torch.arange(4.), torch.arange(4.), indexing='ij')\n"
+        "plt.scatter(x, y, c=x)\nplt.contourf(x, y, x)\nplt.plot(x)\nplt.hist(x.flatten())\n"
+    )
+    tape = execute(messages.Run(0, HEAD + source, policy=policy))
+    assert tape.status == "ok", tape.error
+    assert {op.op for op in tape.ops} == {"meshgrid", "flatten"}
+
+
+def test_what_a_program_does_in_an_animation_is_recorded():
+    source = (
+        "import torch\nfrom matplotlib.animation import FuncAnimation\n"
+        "w = torch.tensor(1.0, requires_grad=True)\nfig, ax = plt.subplots()\n"
+        "(line,) = ax.plot([0, 1], [0, 1])\n"
+        "def update(i):\n    (w ** 2).backward()\n    line.set_ydata([0, w.grad.item()])\n"
+        "    return (line,)\nani = FuncAnimation(fig, update, frames=2)\nplt.show()\n"
+    )
+    tape = execute(messages.Run(0, HEAD + source))
+    assert tape.status == "ok", tape.error
+    assert any(op.op == "pow" for op in tape.ops)
+    assert tape.passes
+
+
+@pytest.mark.parametrize("policy", [False, True])
+def test_a_tensor_that_requires_a_gradient_is_refused_as_in_plain_python(policy):
+    source = "import torch\nx = torch.ones(3, requires_grad=True)\nplt.plot(x)"
+    tape = execute(messages.Run(0, HEAD + source, policy=policy))
+    assert tape.error is not None
+    assert tape.error.type == "RuntimeError"
+    assert "Can't call numpy() on Tensor that requires grad" in tape.error.message
+    assert tape.error.place.line == 5
+
+
+def test_matplotlib_s_own_work_is_not_recorded_and_changes_no_number():
+    plain = record("x = param([1.0, 2.0])\nloss = (x * x).sum()\nloss.backward()\nprint(x.grad)")
+    drawn = record(
+        HEAD + "x = param([1.0, 2.0])\nloss = (x * x).sum()\nplt.plot([3], [4])\n"
+        "plt.scatter([1, 2], [3, 4])\nplt.show()\nloss.backward()\nprint(x.grad)"
+    )
+    assert drawn.error is None
+    assert [op.op for op in drawn.ops] == [op.op for op in plain.ops]
+    assert drawn.stdout == plain.stdout

@@ -162,6 +162,47 @@ def test_output_arrives_while_the_program_runs(shared):
     shared.until(messages.Recorded, run_id)
 
 
+SLOW = """\
+import time
+w = torch.tensor(5.0, requires_grad=True)
+for i in range(40):
+    loss = (w - 3) ** 2
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+    time.sleep(0.05)
+"""
+
+
+def test_the_loss_of_a_loop_arrives_while_the_program_runs(shared):
+    run_id = shared.start(SLOW, timeout=50)
+    seen = shared.until(messages.Recorded, run_id)
+    kinds = [type(message) for message in seen]
+    assert kinds.count(messages.Computed) >= 2
+    assert kinds.index(messages.Ended) > max(
+        place for place, kind in enumerate(kinds) if kind is messages.Computed
+    )
+    w, exact = torch.tensor(5.0, requires_grad=True), []
+    for _ in range(40):
+        loss = (w - 3) ** 2
+        loss.backward()
+        exact.append(loss.item())
+        with torch.no_grad():
+            w -= 0.01 * w.grad
+        w.grad = None
+    scalars = [one for m in seen if isinstance(m, messages.Computed) for one in m.scalars]
+    numbers = [number for one in scalars if one.line == 4 for number in one.numbers]
+    assert 3 <= len(numbers) <= 40
+    assert numbers == exact[: len(numbers)]
+
+
+def test_a_run_that_is_short_sends_no_scalars(shared):
+    run_id = shared.start(SLOW.replace("0.05", "0"))
+    seen = shared.until(messages.Recorded, run_id)
+    assert messages.Computed not in map(type, seen)
+
+
 def test_a_flood_of_output_is_cut_into_pieces_and_bounded(shared):
     run_id = shared.start("for i in range(30): print('x' * 100_000)")
     seen = shared.until(messages.Recorded, run_id)

@@ -372,3 +372,24 @@ def test_what_a_run_tells_of_itself_arrives(setup):
     host.take(requests.Train(2, parse(setup)))
     kinds = {type(one) for message in told for one in arrived(message)}
     assert {Catalogue, RunStarted} <= kinds
+
+
+COMPUTED = messages.ComputedScalar(0, 3, 0, "float32", (0.5, 0.25), (4, 9))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"numbers": (0.5,)},
+        {"numbers": (), "positions": ()},
+        {"positions": (9, 4)},
+        {"positions": (4, 4)},
+        {"positions": (0, 4)},
+        {"line": 0},
+        {"called": -1},
+    ],
+)
+def test_scalars_of_a_running_program_are_refused_where_they_cannot_be(changes):
+    assert not list(check_replies.check_computed(messages.Computed(1, (COMPUTED,))))
+    bad = replace(COMPUTED, **changes)
+    assert list(check_replies.check_computed(messages.Computed(1, (COMPUTED, bad))))

@@ -47,6 +47,11 @@ replies = st.one_of(
     st.builds(CurrentLine, numbers, st.integers(0, check_tape.MAX_LINES), st.booleans()),
     st.builds(protocol_messages.Ended, numbers),
     st.builds(protocol_messages.Printed, numbers, text),
+    st.builds(
+        protocol_messages.Computed,
+        numbers,
+        st.just((protocol_messages.ComputedScalar(0, 3, 0, "float32", (0.5, 1e-45), (4, 9)),)),
+    ),
     st.builds(protocol_messages.Recorded, numbers, tapes, st.floats(0, 9)),
     st.builds(protocol_messages.Peeked, numbers, numbers, st.none() | snapshots),
     st.builds(

@@ -5,8 +5,15 @@ import math
 import pytest
 import torch
 
+from gradscribe.engine.protocol.messages import ComputedScalar
+from gradscribe.playback.tape import loop_scalars
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loop_scalars import MOST_SERIES, common_rounds, find_loop_scalars
+from gradscribe.playback.tape.loop_scalars import (
+    MOST_SERIES,
+    GrowingScalars,
+    common_rounds,
+    find_loop_scalars,
+)
 
 HEAD = """\
 import torch
@@ -207,3 +214,56 @@ def test_the_exact_text_gives_the_number_back(both):
 def test_a_number_that_is_none_has_a_word(both):
     found, _ = both(NAN)
     assert found[0].exact(40) == "NaN"
+
+
+GROWING = """\
+def mse(p):
+    return (p ** 2).mean()
+for i in range(9):
+    loss = mse(w)
+    loss.backward()
+    (w * 2).sum()
+"""
+
+
+def grown(made, key, line, numbers, called=0, first=1):
+    positions = tuple(range(first, first + len(numbers)))
+    made.add((ComputedScalar(key, line, called, "float32", tuple(numbers), positions),))
+
+
+def test_scalars_of_a_running_program_have_names_and_losses_come_first():
+    made = GrowingScalars(GROWING)
+    grown(made, 0, 6, [1.0] * 5)
+    grown(made, 1, 4, [1.0] * 5)
+    assert [one.name for one in made.series()] == ["loss"]
+    grown(made, 2, 2, [4.0, 3.0, 2.0], called=5)
+    first, second = made.series()
+    assert (first.name, first.line, first.backward) == ("loss", 2, 1)
+    assert (second.name, second.line, second.backward) == ("loss", 4, 0)
+
+
+def test_what_has_grown_is_appended_and_what_was_given_out_stays():
+    made = GrowingScalars(GROWING)
+    grown(made, 0, 4, [1.0, 2.0])
+    assert made.series() == ()
+    grown(made, 0, 4, [3.0], first=3)
+    (before,) = made.series()
+    grown(made, 0, 4, [math.nan], first=4)
+    (after,) = made.series()
+    assert before.numbers == [1.0, 2.0, 3.0]
+    assert after.positions == [1, 2, 3, 4]
+    assert (before.first_bad, after.first_bad) == (0, 4)
+
+
+def test_an_engine_that_sends_without_end_is_not_stored_without_end(monkeypatch):
+    monkeypatch.setattr(loop_scalars, "MOST_GROWING", 10)
+    made = GrowingScalars(GROWING)
+    for turn in range(5):
+        grown(made, 0, 4, [1.0] * 4, first=1 + 4 * turn)
+    assert len(made.series()[0].numbers) == 8
+
+
+def test_a_text_that_is_no_python_has_no_names_and_no_curves():
+    made = GrowingScalars("def (")
+    grown(made, 0, 1, [1.0] * 5)
+    assert made.series() == ()

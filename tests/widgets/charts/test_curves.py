@@ -146,6 +146,26 @@ def test_the_line_of_the_step_is_dragged(chart, hand):
     assert not chart.marker.isVisible()
 
 
+def test_the_line_stays_under_the_mouse_while_the_run_loses_its_later_steps(chart, hand):
+    numbers, picked = chart.curves[0].series, []
+
+    def go_back(step):
+        picked.append(step)
+        numbers.cut(step + 1)
+        chart.position = float(step)
+        chart.refresh()
+        chart.grab()
+
+    chart.step_picked.connect(go_back)
+    chart.position = 800.0
+    chart.grab()
+    hand.drag((0.8, 0.5), (0.3, 0.5), steps=20)
+    assert picked[-1] == pytest.approx(300, abs=5)
+    assert chart.marker.value() == picked[-1]
+    assert chart.is_following
+    assert ends(chart)[:2] == (0, picked[-1])
+
+
 def test_the_mouse_reads_every_run(chart, hand, monkeypatch):
     curves = [PlotCurve("other", series(np.full(1001, 7.0)), chart.theme.data), *chart.curves]
     chart.set_curves(curves)
@@ -264,7 +284,7 @@ def test_a_chart_looks_as_the_plot_it_extends(shown):
 
 def test_charts_that_are_dropped_are_freed(qtbot):
     left = []
-    for _ in range(20):
+    for _ in range(60):
         made = CurveChart("Loss")
         made.set_curves([PlotCurve("batch", series(np.ones(9)), made.theme.forward)])
         made.resize(300, 200)

@@ -2,12 +2,13 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -32,7 +33,7 @@ class TensorHand:
         qtbot.addWidget(self.window)
         self.window.set_theme(Theme.load("light"))
         self.window.resize(*size)
-        self.asked = []
+        self.asked, self.shown = [], {}
         self.answering = True
         self.window.wanted.connect(self.answer)
         self.window.show()
@@ -40,7 +41,7 @@ class TensorHand:
         self.chart = self.window.chart
 
     def show(self, tensor, snapshot=0):
-        self.tensor = tensor
+        self.tensor = self.shown[snapshot] = tensor
         kind = str(tensor.dtype).removeprefix("torch.")
         subject = TensorSubject(snapshot, tuple(tensor.shape), kind, "w", "event 3 of 9")
         self.window.show_tensor(subject)
@@ -49,7 +50,8 @@ class TensorHand:
     def answer(self, request):
         self.asked.append(request)
         if self.answering:
-            self.window.show_region(local_region(request, self.tensor.resolve_conj().numpy()))
+            tensor = self.shown[request.snapshot].resolve_conj()
+            self.window.show_region(local_region(request, tensor.numpy()))
 
     def settle(self):
         chart = self.window.chart
@@ -243,7 +245,7 @@ def test_an_empty_tensor_is_said_in_words(qtbot):
     hand = TensorHand(qtbot, torch.zeros(3, 0, 4))
     assert hand.chart.words() == "A tensor of shape (3, 0, 4) has no numbers"
     hand.wheel(QPointF(200, 100))
-    hand.window.copy_numbers()
+    hand.window.menu.copy_numbers()
     assert "no numbers" in hand.window.readout.said()
 
 
@@ -268,33 +270,36 @@ def test_the_parts_of_complex_numbers(qtbot):
 def test_the_table_has_the_tensors_numbers_to_the_bit(hand, tmp_path):
     hand.chart.look_at(10, 300, 20, 60)
     hand.settle()
-    hand.window.save(tmp_path / "w.csv", "csv")
+    hand.window.menu.save(tmp_path / "w.csv", "csv")
+    hand.qtbot.waitUntil((tmp_path / "w.csv").exists)
     rows = list(csv.reader(io.StringIO((tmp_path / "w.csv").read_text())))
     assert rows[0] == ["", *map(str, range(20, 60))]
     assert [row[0] for row in rows[1:]] == [str(row) for row in range(10, 300)]
     found = np.array([row[1:] for row in rows[1:]], np.float32)
     assert found.tobytes() == hand.tensor[10:300, 20:60].contiguous().numpy().tobytes()
-    hand.window.copy_numbers()
+    hand.window.menu.copy_numbers()
+    hand.qtbot.waitUntil(lambda: "clipboard" in hand.window.readout.said())
     assert QGuiApplication.clipboard().text() == (tmp_path / "w.csv").read_text()
 
 
 def test_a_table_of_a_wide_tensor_is_joined(qtbot):
     hand = TensorHand(qtbot, torch.arange(3000))
-    hand.window.copy_numbers()
+    hand.window.menu.copy_numbers()
+    qtbot.waitUntil(lambda: "clipboard" in hand.window.readout.said())
     rows = list(csv.reader(io.StringIO(QGuiApplication.clipboard().text())))
     assert rows[1] == ["0", *map(str, range(3000))]
 
 
 def test_a_table_that_is_too_large_is_refused_in_words(qtbot):
     hand = TensorHand(qtbot, torch.zeros(3000, 3000))
-    hand.window.copy_numbers()
+    hand.window.menu.copy_numbers()
     assert "zoom in" in hand.window.readout.said()
 
 
 def test_the_picture_is_saved(hand, tmp_path):
-    hand.window.save(tmp_path / "w.png", "png")
+    hand.window.menu.save(tmp_path / "w.png", "png")
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
-    hand.window.save(tmp_path / "missing" / "w.png", "png")
+    hand.window.menu.save(tmp_path / "missing" / "w.png", "png")
     assert "cannot be written" in hand.window.readout.said()
 
 
@@ -333,12 +338,141 @@ def test_both_themes_and_small_windows(hand):
 
 
 def test_the_menu_lists_what_can_be_done(hand):
-    titles = [action.text() for action in hand.window.menu().actions() if action.text()]
+    titles = [action.text() for action in hand.window.menu.menu().actions() if action.text()]
     assert titles == [
         "Show all",
+        "Freeze the axes",
         "Reset levels",
+        "Follow playback",
         "Copy the picture",
         "Save the picture as PNG…",
+        "Save the picture as SVG…",
         "Copy the numbers in sight",
         "Save the numbers in sight as CSV…",
     ]
+
+
+def open_menu(view):
+    """Press the right button in the middle; return the menu that opens."""
+    at = view.rect().center()
+    sent = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.mapToGlobal(at))
+    QApplication.sendEvent(view.viewport(), sent)
+    return QApplication.activePopupWidget()
+
+
+def choose(menu, name):
+    action = next(one for one in menu.actions() if one.text() == name)
+    QTest.mouseClick(menu, LEFT, pos=menu.actionGeometry(action).center())
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_frozen_axes_stay_under_wheel_drag_and_keys(hand):
+    hand.chart.look_at(100, 200, 100, 200)
+    hand.settle()
+    choose(open_menu(hand.chart.view), "Freeze the axes")
+    frozen = hand.chart.in_sight()
+    hand.wheel(hand.frame.center())
+    drag(hand.chart.view, hand.frame.center(), hand.frame.center() - QPointF(0, 100))
+    QTest.keyClick(hand.chart.view, Qt.Key.Key_Right)
+    assert hand.chart.in_sight() == frozen == (100, 200, 100, 200)
+    hand.show(torch.randn(1024, 768), snapshot=1)
+    assert hand.chart.in_sight() == frozen, "another moment of the same tensor"
+    QTest.keyClick(hand.chart.view, Qt.Key.Key_Home)
+    assert hand.chart.cells_in_sight() == (0, 1024, 0, 768)
+    assert not hand.chart.navigation.is_frozen
+
+
+def test_frozen_axes_end_with_a_tensor_of_another_shape(hand):
+    hand.chart.navigation.freeze(True)
+    hand.show(torch.randn(5, 4), snapshot=1)
+    assert hand.chart.cells_in_sight() == (0, 5, 0, 4)
+    hand.wheel(hand.frame.center())
+    top, bottom, left, right = hand.chart.in_sight()
+    assert (bottom - top, right - left) == (pytest.approx(4), pytest.approx(3.2))
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_menu_follows_the_playback_and_resets_the_levels(hand):
+    followed = []
+    hand.window.follow_changed.connect(followed.append)
+    hand.window.levels.set_levels(-1, 1)
+    choose(open_menu(hand.chart.view), "Follow playback")
+    assert followed == [False]
+    assert not hand.window.follow.isChecked()
+    choose(open_menu(hand.chart.view), "Reset levels")
+    assert not hand.window.levels.is_by_hand
+
+
+def test_the_picture_is_saved_as_svg_with_its_levels(hand, tmp_path):
+    hand.chart.look_at(0, 4, 0, 4)
+    hand.settle()
+    frame = hand.frame
+    hand.window.menu.save(tmp_path / "w.svg", "svg")
+    svg = (tmp_path / "w.svg").read_text()
+    assert svg.count("<image") == 2, "numbers and colours"
+    written = "".join(re.findall(r">([^<>]+)</text>", svg))
+    number = formatting.number(hand.tensor[1, 1].item())
+    assert number in written
+    assert hand.frame == frame, "the view itself stays as it is"
+
+
+def test_a_tensor_without_numbers_is_saved_as_words(qtbot, tmp_path):
+    hand = TensorHand(qtbot, torch.zeros(0, 3))
+    hand.window.menu.save(tmp_path / "w.svg", "svg")
+    assert "has no numbers" in (tmp_path / "w.svg").read_text()
+    hand.window.menu.save(tmp_path / "w.csv", "csv")
+    assert "has no numbers" in hand.window.readout.said()
+    assert not (tmp_path / "w.csv").exists()
+
+
+def test_its_keys_are_claimed_from_the_windows_shortcuts(hand):
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Plus, Qt.Key.Key_Home):
+        sent = QKeyEvent(QEvent.Type.ShortcutOverride, key, NO_KEYS)
+        sent.ignore()
+        QApplication.sendEvent(hand.chart.view, sent)
+        assert sent.isAccepted()
+
+
+def test_a_table_is_whole_though_another_tensor_comes_meanwhile(hand, tmp_path):
+    want = hand.tensor.numpy()
+    hand.window.menu.save(tmp_path / "w.csv", "csv")
+    hand.show(torch.zeros(3, 3), snapshot=1)
+    hand.qtbot.waitUntil((tmp_path / "w.csv").exists)
+    rows = list(csv.reader(io.StringIO((tmp_path / "w.csv").read_text())))
+    found = np.array([row[1:] for row in rows[1:]], np.float32)
+    assert found.tobytes() == want.tobytes()
+
+
+def test_a_tall_tensor_at_hand_is_read_turn_by_turn(qtbot):
+    hand = TensorHand(qtbot, torch.arange(100_000).reshape(-1, 1))
+    hand.window.menu.copy_numbers()
+    assert "Reading" in hand.window.readout.said()
+    qtbot.waitUntil(lambda: "clipboard" in hand.window.readout.said())
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[1:] == [f"{number},{number}" for number in range(100_000)]
+
+
+def test_the_ground_is_that_of_the_theme_after_each_switch(hand):
+    for name in ("dark", "light", "dark"):
+        theme = Theme.load(name)
+        hand.window.set_theme(theme)
+        assert hand.window.grab().toImage().pixelColor(3, 3) == theme.panel
+
+
+def test_a_low_window_leaves_its_height_to_the_picture(hand):
+    hand.window.resize(260, 200)
+    hand.settle()
+    assert hand.chart.height() > 80
+    assert not hand.window.reset.isVisible()
+    hand.window.resize(600, 500)
+    assert hand.window.reset.isVisible()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [5e-324, 1e-310])
+def test_equal_subnormal_numbers_have_levels_and_ticks(qtbot, number):
+    hand = TensorHand(qtbot, torch.full((9, 9), number, dtype=torch.float64))
+    assert hand.window.levels.levels == (-number, number)
+    hand.window.levels.set_levels(0, number)
+    hand.window.grab()
+    assert hand.window.levels.share(number) > hand.window.levels.share(0)

@@ -4,12 +4,15 @@ import numpy as np
 
 from gradscribe.engine.protocol.regions import encode
 from gradscribe.engine.protocol.training import ViewReply
+from gradscribe.engine.protocol.training.replies import QUANTILES
 from gradscribe.widgets.plots import spread_table
 from gradscribe.widgets.plots.spread_table import SpreadTable
 
+MANY = len(QUANTILES)
+
 
 def reply(step, rows=2):
-    quantiles = step + np.arange(rows * 7.0).reshape(rows, 7) / 10
+    quantiles = step + np.arange(rows * float(MANY)).reshape(rows, MANY) / 10
     counts = np.full((rows, 3), (step, 1, 2), np.int64)
     arrays = {"quantiles": encode(quantiles), "counts": encode(counts)}
     return ViewReply(1, "spread", step, arrays)
@@ -26,7 +29,7 @@ def test_each_step_has_the_quantiles_that_came():
     table = filled(range(0, 500, 5))
     steps, numbers = table.rows(1)
     assert steps.tolist() == list(range(0, 500, 5))
-    want = np.arange(0, 500, 5)[:, np.newaxis] + np.arange(7, 14) / 10
+    want = np.arange(0, 500, 5)[:, np.newaxis] + np.arange(MANY, 2 * MANY) / 10
     assert np.array_equal(numbers, want.astype(np.float32))
     assert table.counts(0) == (495, 1, 2)
 

@@ -5,6 +5,7 @@ import io
 import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure as MplFigure
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 
@@ -12,12 +13,14 @@ from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figure import FigurePicture
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.figures import FigureWindow, save_figure
+from gradscribe.widgets.tables.figure_window import FigureWindow
+from gradscribe.widgets.tables.figures import save_figure
 
 
-def drawn(kind):
+def drawn(kind, image=False):
     figure, data = MplFigure(), io.BytesIO()
-    figure.add_subplot().plot([3, 2, 1])
+    axes = figure.add_subplot()
+    axes.imshow([[0, 1]], cmap="gray", aspect="auto") if image else axes.plot([3, 2, 1])
     with mpl.rc_context({"svg.fonttype": "path"}):
         figure.savefig(data, format=kind)
     return data.getvalue()
@@ -77,6 +80,23 @@ def test_a_figure_is_saved_as_the_file_that_the_program_made(qapp, tmp_path, fig
     made = Figure(figure.picture, "svg", 460.8, 345.6, name="a.pdf", file=b"%PDF", file_type="pdf")
     save_figure(FigurePicture(made), str(tmp_path / "a.pdf"))
     assert (tmp_path / "a.pdf").read_bytes() == b"%PDF"
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_an_image_in_a_figure_is_painted(qapp, kind):
+    picture = FigurePicture(Figure(drawn(kind, image=True), kind, 460.8, 345.6))
+    image = picture.image()
+    assert picture.error == ""
+    seen = [image.pixelColor(int(image.width() * x), image.height() // 2) for x in (0.3, 0.7)]
+    assert [color.name() for color in seen] == ["#000000", "#ffffff"]
+
+
+def test_files_that_were_not_written_are_named(shown, figure):
+    console = shown(Console(), 360, 240)
+    console.set_figures((figure, replace(figure, name="a.png", is_written=True)))
+    assert console.not_written.isHidden()
+    console.set_figures(tuple(replace(figure, name=f"{name}.png") for name in "abcd"))
+    assert "a.png, b.png and 2 more were not written" in console.not_written.text()
 
 
 @pytest.mark.parametrize("data", [b"<svg", b"<svg viewBox='0 0 1 1'><path d='M 1'/></svg>"])

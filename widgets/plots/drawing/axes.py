@@ -91,6 +91,8 @@ def _round_step(step: float) -> float:
     if not step > 0 or not math.isfinite(step):
         return 1.0
     power = 10.0 ** math.floor(math.log10(step))
+    if not power:
+        return step  # The least float: no power of ten is as small.
     for factor in (1, 2, 5):
         if step <= factor * power * 1.0001:
             return factor * power
@@ -121,7 +123,7 @@ def _decade(number: float) -> str:
 def tick_label(number: float, step: float) -> str:
     """Return the label of a number on an axis with the distance ``step`` between ticks."""
     size = abs(number)
-    if size < step / 1e6:
+    if not size or size < step / 1e6:
         return "0"
     if size >= 1e4 or size < 1e-3:
         for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

@@ -1,12 +1,12 @@
 """A model's output over the plane, with the data on top; points can be drawn by hand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPainterPath, QPixmap
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -15,6 +15,7 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.drawing.class_legend import (
     CLASS_PREFIX,
     VALIDATION,
@@ -22,6 +23,8 @@ from gradscribe.widgets.plots.drawing.class_legend import (
     ClassLegend,
 )
 from gradscribe.widgets.plots.drawing.colors import class_color, class_pixels, class_shape
+from gradscribe.widgets.plots.drawing.isolines import isolines
+from gradscribe.widgets.plots.drawing.plane_table import between, rows_table
 from gradscribe.widgets.plots.drawing.points import (
     GROUND_STRENGTH,
     NO_POINTS,
@@ -47,7 +50,15 @@ from gradscribe.widgets.plots.drawing.upsampling import (
     upsample_logits,
     upsample_probabilities,
 )
-from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder, switch_button
+from gradscribe.widgets.plots.plot import (
+    EDGE,
+    AxesFrame,
+    Canvas,
+    Plot,
+    draw_placeholder,
+    plot_frame,
+    switch_button,
+)
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
@@ -61,7 +72,9 @@ GRID_SIDE = 100
 """Grid points along each side of a decision boundary."""
 CLASS_LABELS = tuple(f"class {number}" for number in range(5))
 """Classes of points that can be drawn."""
-DRAWING_HINT = "click draws, drag moves, right click takes away"
+DRAWING_HINT = (
+    "click draws, drag moves a point or pans, right click takes away, Ctrl + right click: menu"
+)
 
 
 @dataclass(frozen=True)
@@ -91,8 +104,16 @@ class BoundaryPlot(Plot):
     named = Signal(int, str)
     """(class, new name), as edited in the legend below the plane."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Model output", "", parent)
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        make_canvas: Callable[[Plot], Canvas] = Canvas,
+    ) -> None:
+        super().__init__("Model output", "", parent, make_canvas)
+        self.sight: tuple[Axis | None, Axis | None] = (None, None)
+        """The axes in sight; None: the one that shows everything."""
+        self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
+        """The axes as drawn last."""
         self.editable = False
         self.brush = 1
         """Class that the left button draws; the right button draws class 0, or 1 if this is 0."""
@@ -211,32 +232,144 @@ class BoundaryPlot(Plot):
 
     # Drawing
 
-    def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw ground, points, and the legend below."""
+    def fitted(self, x: Axis | None) -> tuple[Axis, Axis] | None:  # noqa: ARG002
+        """Return the axes that show the whole plane; None while there is nothing on it."""
         if self._ground is None and not len(self._points):
+            return None
+        left, bottom, right, top = self.domain
+        return Axis(left, right), Axis(bottom, top)
+
+    @property
+    def _seen(self) -> Box:
+        """The part of the plane in sight."""
+        left, bottom, right, top = self.domain
+        x, y = self.sight[0] or Axis(left, right), self.sight[1] or Axis(bottom, top)
+        return x.low, y.low, x.high, y.high
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw ground, axes, points, legend, and what the mouse points at."""
+        self.draw_still(painter, area)
+        self.draw_over(painter)
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> None:
+        """Draw ground, axes, points, and the legend below."""
+        if self.fitted(None) is None:
             words = "Click to draw a point" if self.editable else "No data yet"
             draw_placeholder(painter, area, self.theme, words)
             return
-        room = area.adjusted(EDGE, 6, -EDGE, -LEGEND - 6)
-        self._area = room
+        left, bottom, right, top = self._seen
+        above = area.adjusted(0, 0, 0, -LEGEND)
+        ticks = Axis(bottom, top).ticks(max(2, round(area.height() / 50)))
+        self._area = room = plot_frame(above, 6, ticks, self.theme)
+        self.drawn_axes = AxesFrame(room, Axis(left, right), Axis(bottom, top))
         clip = QPainterPath()
         clip.addRoundedRect(room, 8, 8)
+        painter.fillPath(clip, self.theme.panel2)
+        # Below the ground: grid lines would look like what the model says.
+        self.drawn_axes.draw(painter, self.theme, ticks)
         painter.setClipPath(clip)
-        painter.fillRect(room, self.theme.panel2)
         if self._ground is not None:
             if self._image is None:
                 self._image = self._drawn(self._ground, self.theme)
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.drawImage(self._rect(self._ground.domain), self._image)
-        painter.drawPixmap(room.topLeft(), self._marks())
+            self._draw_line(painter, self._ground)
         painter.setClipping(False)
+        painter.drawPixmap(room.topLeft(), self._marks())
         self._draw_legend(painter, area)
-        self._draw_hover(painter, room)
+
+    def _draw_line(self, painter: QPainter, ground: Ground) -> None:
+        """Draw the line on which two classes are as probable."""
+        if ground.grid.ndim != 2 or self._points.kinds is None:
+            return
+        grid, middle = ground.grid, ground.shading.middle
+        if ground.logits is not None:
+            grid, middle = ground.logits, 0.0
+        rows, columns = grid.shape
+        room = self._rect(ground.domain)
+        lines = isolines(grid, middle) + 0.5
+        ends = np.array([room.left(), room.bottom()] * 2) + lines * (
+            np.array([room.width() / columns, -room.height() / rows] * 2)
+        )
+        painter.setPen(QPen(self.theme.ink, 1.4))
+        painter.drawLines([QLineF(*line) for line in ends.tolist()])
+
+    def draw_over(self, painter: QPainter) -> None:
+        """Draw the numbers under the mouse."""
+        if self.fitted(None) is not None:
+            self._draw_hover(painter, self._area)
+
+    # What it offers to the hand
+
+    def copy_from(self, other: "BoundaryPlot") -> None:
+        """Show what another plot shows; points can be edited as there."""
+        self.editable, self.brush, self._note = other.editable, other.brush, other._note
+        self._points, self._shading, self.domain = other._points, other._shading, other.domain
+        self._ground, self._image = other._ground, None
+        self._discrete, self._validation = other._discrete, other._validation
+        for tool in (self.brushes, self.held_back, self.discrete):
+            tool.hide()
+        self.set_caption(other.caption.said())
+        self.refresh()
+
+    def takes(self, happened: QMouseEvent) -> bool:
+        """Return whether a press edits: on a point, or with the right button."""
+        at = happened.position()
+        if not self.editable:
+            return False
+        if happened.type() == QEvent.Type.MouseButtonDblClick:
+            return True
+        return self._area.contains(at) and (
+            happened.button() == Qt.MouseButton.RightButton
+            or (happened.button() == Qt.MouseButton.LeftButton and self._near(at) is not None)
+        )
+
+    def pick(self, at: QPointF) -> None:
+        """Draw a point at a pixel that was clicked, if points can be edited."""
+        if self.editable and self._near(at) is None:
+            self.drawn.emit(*self._place(at), self.brush)
+
+    def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
+        """Return the entries that switch what is shown."""
+        return (
+            ("Discrete", self.discrete.toggle, self._discrete),
+            ("Validation points", self.held_back.toggle, self._validation),
+        )
+
+    def _inside(self, x: Axis, y: Axis) -> NDArray[np.bool_]:
+        return between(self._points.x, x) & between(self._points.y, y)
+
+    def summary(self, x: Axis, y: Axis) -> list[str]:
+        """Return the number of points in a region, of each class, or the mean of their targets."""
+        points, inside = self._points, self._inside(x, y)
+        words = [f"{np.count_nonzero(inside):,} points"]
+        if points.targets is not None and inside.any():
+            found = points.targets[inside]
+            mean, least = (formatting.number(float(n)) for n in (found.mean(), found.min()))
+            words.append(f"targets: mean {mean}  least {least}")
+        elif points.kinds is not None:
+            kinds, counts = np.unique(points.kinds[inside], return_counts=True)
+            words += [
+                f"{_called(int(kind), points.names)}  {count:,}"
+                for kind, count in zip(kinds, counts, strict=True)
+            ]
+        return words
+
+    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+        """Yield the points in sight as CSV, a row each, in the order of the data."""
+        points, inside = self._points, self._inside(x, y)
+        head, columns = ["x", "y"], [points.x, points.y]
+        for name in ("kinds", "targets", "validation"):
+            column = getattr(points, name)
+            if column is not None:
+                head.append({"kinds": "class", "targets": "target"}.get(name, name))
+                columns.append(column)
+        return rows_table(head, [column[inside] for column in columns])
 
     def _marks(self) -> QPixmap:
         return self._layer.pixmap(
             self._points,
-            self.domain,
+            self._seen,
             self._area,
             self._shading,
             self.theme,
@@ -246,14 +379,14 @@ class BoundaryPlot(Plot):
 
     def _rect(self, domain: Box) -> QRectF:
         """Return the pixels of a part of the plane."""
-        left, bottom, right, top = self.domain
+        left, bottom, right, top = self._seen
         room = self._area
         wide, high = room.width() / (right - left), room.height() / (top - bottom)
         x, y = room.left() + (domain[0] - left) * wide, room.top() + (top - domain[3]) * high
         return QRectF(x, y, (domain[2] - domain[0]) * wide, (domain[3] - domain[1]) * high)
 
     def _pixels(self) -> tuple[Floats, Floats]:
-        return to_pixels(self._points, self.domain, self._area)
+        return to_pixels(self._points, self._seen, self._area)
 
     def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
         line = QRectF(area.left() + EDGE, area.bottom() - LEGEND, area.width() - 2 * EDGE, LEGEND)
@@ -285,7 +418,7 @@ class BoundaryPlot(Plot):
     # Mouse
 
     def _place(self, at: QPointF) -> tuple[float, float]:
-        left, bottom, right, top = self.domain
+        left, bottom, right, top = self._seen
         across = (at.x() - self._area.left()) / max(1.0, self._area.width())
         up = (self._area.bottom() - at.y()) / max(1.0, self._area.height())
         return left + across * (right - left), bottom + up * (top - bottom)

@@ -19,7 +19,6 @@ from gradscribe.widgets.plots.drawing.polylines import (
     draw_polyline,
     draw_range,
     finite_points,
-    to_polygon,
     vertical_travel,
     with_dash_gaps,
 )
@@ -59,8 +58,12 @@ class PlotCurve:
     width: float = 2.0
     label: str = ""
     """Written at its end."""
-    fill_to: StepSeries | None = None
-    """A curve at the same steps, up to which the area is tinted."""
+    is_drawn: bool = True
+    """False for a curve that is only in the readout and the table."""
+
+
+Backdrop = Callable[[QPainter, AxesFrame], None]
+"""Draws below the curves, within the axes."""
 
 
 class CurvePlot(Plot):
@@ -93,6 +96,7 @@ class CurvePlot(Plot):
         """The vertical axis if it does not follow the visible numbers."""
         self._drawn = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
         """The axes as drawn last."""
+        self.backdrop: Backdrop | None = None
         self._lone: list[tuple[QPointF, QColor]] = []
         """Curves of one point."""
 
@@ -148,7 +152,8 @@ class CurvePlot(Plot):
             draw_placeholder(painter, area, self.theme, self.placeholder)
             return []
         if self.is_keyed:
-            entries = [(curve.name, curve.color, curve.dashes) for curve in shown]
+            drawn = [curve for curve in shown if curve.is_drawn]
+            entries = [(curve.name, curve.color, curve.dashes) for curve in drawn]
             inner = draw_legend(painter, area.adjusted(EDGE, 0, -EDGE, -8), entries, self.theme)
             area = area.adjusted(0, 0, 0, inner.bottom() - area.bottom() + 8)
         low, high = self._range or self._reach(shown)
@@ -160,10 +165,12 @@ class CurvePlot(Plot):
         self._drawn, self._lone = AxesFrame(frame, Axis(low, high), y), []
         self._drawn.draw(painter, self.theme, ticks, whole=True)
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
+        if self.backdrop is not None:
+            self.backdrop(painter, self._drawn)
         shaded = {id(curve) for curve in [c for c in shown if c.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
-            if curve.fill_to is not None:
-                self._fill(painter, curve, steps, rows, curve.fill_to.summary(low, high, wide)[1])
+            if not curve.is_drawn:
+                continue
             smooth = self.smoothing if curve.shade else 0.0
             if smooth > 0 and id(curve) in shaded:
                 self._draw_swing(painter, curve, steps, rows)
@@ -253,22 +260,6 @@ class CurvePlot(Plot):
         else:
             draw_range(painter, least, self._drawn.points(steps, rows[1]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-
-    def _fill(
-        self,
-        painter: QPainter,
-        curve: PlotCurve,
-        steps: NDArray[np.float64],
-        rows: NDArray[np.float32],
-        others: NDArray[np.float32],
-    ) -> None:
-        """Tint the area between two curves."""
-        lower, upper = (self._drawn.points(steps, part[2]) for part in (rows, others))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(faded(curve.color, 0.16))
-        around = np.concatenate([lower, upper[::-1]])
-        painter.drawPolygon(to_polygon(around[~np.isnan(around[:, 0])]))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
         if self.position is not None:

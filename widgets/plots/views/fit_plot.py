@@ -1,5 +1,7 @@
 """A regression on one feature: data, the model's curve, and residuals."""
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
@@ -11,9 +13,11 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.marks import Mark, MarkStamps
+from gradscribe.widgets.plots.drawing.plane_table import between, rows_table
 from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points
 from gradscribe.widgets.plots.plot import (
     AxesFrame,
+    Canvas,
     Plot,
     draw_dot,
     draw_placeholder,
@@ -37,15 +41,21 @@ class FitPlot(Plot):
     moved = Signal(int, float, float)
     removed = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Fit", "", parent)
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        make_canvas: Callable[[Plot], Canvas] = Canvas,
+    ) -> None:
+        super().__init__("Fit", "", parent, make_canvas)
+        self.sight: tuple[Axis | None, Axis | None] = (None, None)
+        """The axes in sight; None: the one that shows everything."""
         self.editable = False
         self._x, self._y = _NOTHING, _NOTHING
         self._said: NDArray[np.floating] = _NOTHING
         self._validation: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._curve: tuple[Floats, Floats] = (_NOTHING, _NOTHING)
         self._names = ("x", "y")
-        self._drawn = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
+        self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
         """The axes as drawn last."""
         self._stamps = MarkStamps()
         self._held: int | None = None
@@ -76,31 +86,110 @@ class FitPlot(Plot):
         """Return target minus fit at each point; NaN beyond the ends of the curve."""
         if not self._curve[0].size:
             return np.full_like(self._y, np.nan)
-        fit = np.interp(self._x, *self._curve, left=np.nan, right=np.nan)
-        return np.asarray(self._y - fit)
+        return np.asarray(self._y - self._fit_values())
+
+    def _fit_values(self) -> Floats:
+        if not self._curve[0].size:
+            return np.full_like(self._y, np.nan)
+        return np.interp(self._x, *self._curve, left=np.nan, right=np.nan)
 
     # Drawing
 
-    def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw axes, residuals, points and the curve."""
+    def _shown_y(self) -> Floats:
+        return self.residual_values() if self.residuals.isChecked() else self._y
+
+    def fitted(self, x: Axis | None) -> tuple[Axis, Axis] | None:
+        """Return the axes that show everything; None without points."""
         if not self._x.size:
+            return None
+        known = np.concatenate([self._x, self._curve[0]])
+        known = known[np.isfinite(known)]
+        ends = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        y = self._y_axis(self._shown_y(), self.residuals.isChecked())
+        return x or axis_around(*ends), y
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw axes, residuals, points and the curve, and what the mouse points at."""
+        self.draw_still(painter, area)
+        self.draw_over(painter)
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> None:
+        """Draw axes, residuals, points and the curve."""
+        fitted = self.fitted(None)
+        if fitted is None:
             draw_placeholder(painter, area, self.theme, "No data yet")
             return
-        over = self.residuals.isChecked()
-        y = self.residual_values() if over else self._y
-        known = np.concatenate([self._x, self._curve[0]])
-        x_axis = axis_around(float(np.nanmin(known)), float(np.nanmax(known)))
-        y_axis = self._y_axis(y, over)
+        over, y = self.residuals.isChecked(), self._shown_y()
+        x_axis, y_axis = self.sight[0] or fitted[0], self.sight[1] or fitted[1]
         ticks = y_axis.ticks(max(2, round(area.height() / 44)))
         frame = plot_frame(area, 6, ticks, self.theme)
-        self._drawn = AxesFrame(frame, x_axis, y_axis)
-        self._drawn.draw(painter, self.theme, ticks)
-        painter.setClipRect(frame.adjusted(0, -6, 0, 1))
+        self.drawn_axes = AxesFrame(frame, x_axis, y_axis)
+        self.drawn_axes.draw(painter, self.theme, ticks)
+        moved = self.sight != (None, None)
+        painter.setClipRect(frame if moved else frame.adjusted(0, -6, 0, 1))
         self._draw_misses(painter, y, over)
         self._draw_points(painter, y)
         self._draw_curve(painter, over)
         painter.setClipping(False)
-        self._draw_hover(painter, frame, y)
+
+    def draw_over(self, painter: QPainter) -> None:
+        """Draw the numbers under the mouse."""
+        if self._x.size:
+            self._draw_hover(painter, self.drawn_axes.area, self._shown_y())
+
+    # What it offers to the hand
+
+    def copy_from(self, other: "FitPlot") -> None:
+        """Show what another plot shows; points can be edited as there."""
+        self.editable = other.editable
+        self._curve = other._curve
+        self.show_points(other._x, other._y, other._validation, other._names)
+        self.set_caption(other.caption.said())
+
+    def takes(self, happened: QMouseEvent) -> bool:
+        """Return whether a press edits: on a point, or with the right button."""
+        at = happened.position()
+        if not self.editable or self.residuals.isChecked() or not self.drawn_axes.area.contains(at):
+            return False
+        if happened.type() == QEvent.Type.MouseButtonDblClick:
+            return True
+        return happened.button() == Qt.MouseButton.RightButton or (
+            happened.button() == Qt.MouseButton.LeftButton and self._near(at, self._y) is not None
+        )
+
+    def pick(self, at: QPointF) -> None:
+        """Draw a point at a pixel that was clicked, if points can be edited."""
+        if self.editable and not self.residuals.isChecked() and self._near(at, self._y) is None:
+            self.drawn.emit(self.drawn_axes.x_at(at), self.drawn_axes.y_at(at), 0)
+
+    def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
+        """Return the entry that switches to the residuals."""
+        return (("Residuals", self.residuals.toggle, self.residuals.isChecked()),)
+
+    def _inside(self, x: Axis, y: Axis) -> NDArray[np.bool_]:
+        return between(self._x, x) & between(self._shown_y(), y)
+
+    def summary(self, x: Axis, y: Axis) -> list[str]:
+        """Return count, and mean, least and root mean square of the residuals in a region."""
+        inside = self._inside(x, y)
+        words = [f"{np.count_nonzero(inside):,} points"]
+        found = self.residual_values()[inside]
+        found = found[np.isfinite(found)]
+        if found.size:
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = np.sqrt(np.mean(found**2))
+                numbers = [formatting.number(float(n)) for n in (found.mean(), found.min(), spread)]
+            words.append(f"residuals: mean {numbers[0]}  least {numbers[1]}")
+            words.append(f"root mean square {numbers[2]}")
+        return words
+
+    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+        """Yield the points in sight as CSV, a row each, in the order of the data."""
+        inside = self._inside(x, y)
+        residuals = self.residual_values()
+        columns = (self._x, self._y, self._fit_values(), residuals, self._validation)
+        head = (*self._names, "fit", "residual", "validation")
+        return rows_table(head, [column[inside] for column in columns])
 
     def _y_axis(self, y: Floats, over: bool) -> Axis:
         finite = y[np.isfinite(y)]
@@ -110,7 +199,7 @@ class FitPlot(Plot):
         if not finite.size:
             return axis_around(0.0, 1.0)
         low, high = float(finite.min()), float(finite.max())
-        if self._curve[1].size and self._drawn.y.high > self._drawn.y.low:
+        if self._curve[1].size and self.drawn_axes.y.high > self.drawn_axes.y.low:
             curve = self._curve[1][np.isfinite(self._curve[1])]
             if curve.size:
                 # An untrained model that is far off must not squeeze the data into a line.
@@ -123,8 +212,8 @@ class FitPlot(Plot):
         """Draw the residuals as thin lines from each point to the curve."""
         if not self._curve[0].size or self._x.size > 600:
             return
-        fit = np.zeros_like(y) if over else y - self.residual_values()
-        ends = np.hstack([self._drawn.points(self._x, y), self._drawn.points(self._x, fit)])
+        fit = np.zeros_like(y) if over else self._fit_values()
+        ends = np.hstack([self.drawn_axes.points(self._x, y), self.drawn_axes.points(self._x, fit)])
         painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
         known = ends[~np.isnan(ends).any(axis=1)]
         painter.drawLines([QLineF(*line) for line in known.tolist()])
@@ -136,7 +225,7 @@ class FitPlot(Plot):
         looks, which = (known, held_back), self._validation.astype(np.intp)
         size = self.canvas.size().toSizeF()
         painter.drawPixmap(
-            0, 0, self._stamps.layer(size, ratio, self._drawn.points(self._x, y), looks, which)
+            0, 0, self._stamps.layer(size, ratio, self.drawn_axes.points(self._x, y), looks, which)
         )
 
     def _draw_curve(self, painter: QPainter, over: bool) -> None:
@@ -144,12 +233,12 @@ class FitPlot(Plot):
         if not x.size:
             return
         painter.setPen(QPen(self.theme.forward, 2.4))
-        draw_polyline(painter, self._drawn.points(x, np.zeros_like(y) if over else y))
+        draw_polyline(painter, self.drawn_axes.points(x, np.zeros_like(y) if over else y))
 
     def _draw_hover(self, painter: QPainter, frame: QRectF, y: Floats) -> None:
         if self.mouse is None or not frame.contains(self.mouse) or self._held is not None:
             return
-        x = self._drawn.x_at(self.mouse)
+        x = self.drawn_axes.x_at(self.mouse)
         words, colors = [f"{self._names[0]}  {formatting.number(x, 3)}"], [self.theme.ink]
         if self._curve[0].size:
             output = float(np.interp(x, *self._curve))
@@ -161,7 +250,7 @@ class FitPlot(Plot):
             words.append(f"residual  {formatting.number(float(self.residual_values()[near]), 3)}")
             colors += [self.theme.data, self.theme.backward]
             for point in finite_points(
-                self._drawn.points(self._x[near : near + 1], y[near : near + 1])
+                self.drawn_axes.points(self._x[near : near + 1], y[near : near + 1])
             ):
                 draw_dot(painter, point, self.theme.data, self.theme.ink, 5)
         draw_bubble(painter, frame, self.mouse, words, colors, self.theme)
@@ -169,7 +258,7 @@ class FitPlot(Plot):
     # Mouse
 
     def _near(self, at: QPointF, y: Floats) -> int | None:
-        away = np.hypot(*(self._drawn.points(self._x, y) - (at.x(), at.y())).T)
+        away = np.hypot(*(self.drawn_axes.points(self._x, y) - (at.x(), at.y())).T)
         if np.isnan(away).all():
             return None
         best = int(np.nanargmin(away))
@@ -184,8 +273,8 @@ class FitPlot(Plot):
 
     def _edit(self, happened: QMouseEvent) -> None:
         at, kind = happened.position(), happened.type()
-        x, y = self._drawn.x_at(at), self._drawn.y_at(at)
-        if kind == QEvent.Type.MouseButtonPress and self._drawn.area.contains(at):
+        x, y = self.drawn_axes.x_at(at), self.drawn_axes.y_at(at)
+        if kind == QEvent.Type.MouseButtonPress and self.drawn_axes.area.contains(at):
             near = self._near(at, self._y)
             if near is None:
                 self.drawn.emit(x, y, 0)

@@ -1,12 +1,12 @@
 """Loss surface: the loss over two directions in weight space, and the path of training on it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker
-from PySide6.QtGui import QImage, QPainter, QPen
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSignalBlocker, Signal
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -14,14 +14,23 @@ from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply
 from gradscribe.engine.protocol.training.replies import MAX_SURFACE_PARAMETERS
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.choice import Choice
-from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.drawing.colors import rgb_of
 from gradscribe.widgets.plots.drawing.element_picker import ElementPicker
+from gradscribe.widgets.plots.drawing.isolines import isolines
+from gradscribe.widgets.plots.drawing.plane_table import between, grid_table
 from gradscribe.widgets.plots.drawing.polylines import draw_polyline, finite_points
 from gradscribe.widgets.plots.drawing.upsampling import upsample
-from gradscribe.widgets.plots.plot import AxesFrame, Plot, draw_dot, draw_placeholder, plot_frame
+from gradscribe.widgets.plots.plot import (
+    AxesFrame,
+    Canvas,
+    Plot,
+    draw_dot,
+    draw_placeholder,
+    plot_frame,
+)
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_note
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
@@ -32,6 +41,10 @@ FINER = 11
 CELL = 1.5
 """Resolution of the path in pixels: a thick line with many turns within one is expensive."""
 
+NEAR = 9.0
+"""Pixels from a place on the path in which the mouse hits it."""
+LEVELS = 14
+"""Most lines of equal loss."""
 LONGEST_THICK = 4000.0
 """Longest path in pixels that is drawn thick: longer ones cross themselves, which is expensive."""
 
@@ -45,8 +58,24 @@ Grid = NDArray[np.float64]
 class LossSurface(Plot):
     """Loss as colour, strong where it is low, and the path from its start (hollow) to its end."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Loss surface", "", parent)
+    step_picked = Signal(int)
+    """Carries the step of a place on the path that was clicked."""
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        make_canvas: Callable[[Plot], Canvas] = Canvas,
+    ) -> None:
+        super().__init__("Loss surface", "", parent, make_canvas)
+        self.sight: tuple[Axis | None, Axis | None] = (None, None)
+        """The axes in sight; None: the one that shows everything."""
+        self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
+        """The axes as drawn last."""
+        self.is_log = True
+        """True to colour by the logarithm of the height above the least loss."""
+        self._lines: list[Grid] = []
+        self._exact: tuple[Grid, Grid] | None = None
+        self._steps: NDArray[np.int64] = np.zeros(0, np.int64)
         self._grid: Grid = np.zeros((0, 0))
         self._path: Grid = np.zeros((0, 2))
         self._domain = (0.0, 0.0, 1.0, 1.0)
@@ -88,47 +117,118 @@ class LossSurface(Plot):
         return {"directions": chosen, "x": self.across.flat(), "y": self.up.flat()}
 
     def show_grid(
-        self, domain: tuple[float, float, float, float], grid: Grid, names: tuple[str, str]
+        self,
+        domain: tuple[float, float, float, float],
+        grid: Grid,
+        names: tuple[str, str],
+        places: tuple[Grid, Grid] | None = None,
     ) -> None:
-        """Show the loss on a grid over ``domain`` (left, bottom, right, top); row 0 is lowest."""
+        """Show the loss on a grid over ``domain`` (left, bottom, right, top); row 0 is lowest.
+
+        ``places``: the exact numbers (columns,) and (rows,); None for equal distances.
+        """
+        self._exact = places
         self._domain, self._names = domain, names
         self._grid = np.asarray(grid, np.float64)
         self._image = None
+        self._lines = self._equal_losses()
         self.set_caption(f"across {names[0]}, up {names[1]} · stronger colour is a lower loss")
         self.refresh()
 
-    def show_path(self, path: Grid) -> None:
-        """Show the path of training: (n, 2), ending at the current weights."""
+    def show_path(self, path: Grid, steps: Sequence[int] | NDArray[np.integer] = ()) -> None:
+        """Show the path of training: (n, 2), ending at the current weights; ``steps``: (n,)."""
         self._path = np.asarray(path, np.float64).reshape(-1, 2)
+        self._steps = np.asarray(steps, np.int64).reshape(-1)
         self.refresh()
+
+    def copy_from(self, other: "LossSurface") -> None:
+        """Show what another surface shows, in the same colours."""
+        self.is_log = other.is_log
+        self.show_grid(other._domain, other._grid, other._names, other._exact)
+        self.show_path(other._path, other._steps)
+        self.set_caption(other.caption.said())
+
+    def set_log(self, log: bool) -> None:
+        """Colour by the logarithm of the height above the least loss, or by the height."""
+        self.is_log = log
+        self._image = None
+        self._lines = self._equal_losses()
+        self.refresh()
+
+    def _equal_losses(self) -> list[Grid]:
+        """Return lines of equal loss in numbers of the axes, (n, 4) each."""
+        rows, columns = self._grid.shape
+        if not np.isfinite(self._domain).all() or min(rows, columns) < 2:
+            return []
+        left, bottom, right, top = self._domain
+        wide, high = (right - left) / (columns - 1), (top - bottom) / (rows - 1)
+        scale, origin = np.array([wide, high, wide, high]), np.array([left, bottom] * 2)
+        found = (isolines(self._grid, level) for level in levels(self._grid, self.is_log))
+        return [origin + scale * lines for lines in found if len(lines)]
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme``."""
         self._image = None
         super().set_theme(theme)
 
-    def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw losses, axes and path."""
-        if not self._grid.size:
-            draw_placeholder(painter, area, self.theme, "Not computed yet")
-            return
-        if not np.isfinite(self._domain).all():
-            draw_placeholder(painter, area, self.theme, "The weights are not finite here")
-            return
+    def fitted(self, x: Axis | None) -> tuple[Axis, Axis] | None:  # noqa: ARG002
+        """Return the axes that show everything; None before there is a surface."""
         left, bottom, right, top = self._domain
-        ticks = Axis(bottom, top).ticks(max(2, round(area.height() / 50)))
+        if not self._grid.size or not math.isfinite(right - left + top - bottom):
+            return None
+        return Axis(left, right), Axis(bottom, top)
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw losses, axes and path, and what the mouse points at."""
+        self.draw_still(painter, area)
+        self.draw_over(painter)
+
+    def draw_still(self, painter: QPainter, area: QRectF) -> None:
+        """Draw losses, axes and path."""
+        fitted = self.fitted(None)
+        if fitted is None:
+            words = "The weights are not finite here" if self._grid.size else "Not computed yet"
+            draw_placeholder(painter, area, self.theme, words)
+            return
+        x, y = self.sight[0] or fitted[0], self.sight[1] or fitted[1]
+        ticks = y.ticks(max(2, round(area.height() / 50)))
         frame = plot_frame(area, 6, ticks, self.theme)
-        axes = AxesFrame(frame, Axis(left, right), Axis(bottom, top))
+        self.drawn_axes = axes = AxesFrame(frame, x, y)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         if self._image is None:
-            self._image = contour_image(self._grid, self.theme)
-        painter.drawImage(frame, self._image)
+            self._image = contour_image(self._grid, self.theme, log=self.is_log)
+        painter.setClipRect(frame)
+        painter.drawImage(self._image_rect(), self._image)
+        painter.setClipping(False)
         axes.draw(painter, self.theme, ticks)
         painter.setClipRect(frame)
+        self._draw_lines(painter)
         self._draw_path(painter, axes)
         painter.setClipping(False)
-        if self.mouse is not None and frame.contains(self.mouse):
-            self._draw_hover(painter, axes, self.mouse)
+
+    def _image_rect(self) -> QRectF:
+        """Return the pixels of the image: its cells are around the places of the losses."""
+        left, bottom, right, top = self._domain
+        rows, columns = self._grid.shape
+        wide, high = (right - left) / max(1, columns - 1), (top - bottom) / max(1, rows - 1)
+        x = np.array([left - wide / 2, right + wide / 2])
+        y = np.array([bottom - high / 2, top + high / 2])
+        (x0, y0), (x1, y1) = self.drawn_axes.points(x, y).tolist()
+        return QRectF(QPointF(x0, y1), QPointF(x1, y0))
+
+    def _draw_lines(self, painter: QPainter) -> None:
+        painter.setPen(QPen(faded(self.theme.ink, 0.3), 1))
+        for lines in self._lines:
+            ends = np.hstack(
+                [self.drawn_axes.points(*lines[:, :2].T), self.drawn_axes.points(*lines[:, 2:].T)]
+            )
+            painter.drawLines([QLineF(*line) for line in ends.tolist()])
+
+    def draw_over(self, painter: QPainter) -> None:
+        """Draw the numbers under the mouse."""
+        at = self.mouse
+        if at is not None and self.fitted(None) is not None and self.drawn_axes.area.contains(at):
+            self._draw_hover(painter, self.drawn_axes, at)
 
     def _draw_path(self, painter: QPainter, axes: AxesFrame) -> None:
         path = self._path[np.isfinite(self._path).all(axis=1)]
@@ -151,18 +251,89 @@ class LossSurface(Plot):
         draw_dot(painter, last, self.theme.backward, self.theme.panel, 5)
 
     def _draw_hover(self, painter: QPainter, axes: AxesFrame, at: QPointF) -> None:
-        frame, (rows, columns) = axes.area, self._grid.shape
-        a = (at.x() - frame.left()) / frame.width()
-        b = (frame.bottom() - at.y()) / frame.height()
-        row = min(rows - 1, max(0, int(b * rows)))
-        loss = float(self._grid[row, min(columns - 1, max(0, int(a * columns)))])
+        x, y = axes.x_at(at), axes.y_at(at)
         words = [
-            f"{self._names[0]}  {formatting.number(axes.x.number(a), 3)}",
-            f"{self._names[1]}  {formatting.number(axes.y.number(b), 3)}",
-            f"loss  {formatting.number(loss)}",
+            f"{self._names[0]}  {formatting.number(x, 3)}",
+            f"{self._names[1]}  {formatting.number(y, 3)}",
+            f"loss  {formatting.number(self.loss_at(x, y))}",
         ]
         colors = [self.theme.ink, self.theme.parameter, self.theme.forward]
-        draw_bubble(painter, frame, at, words, colors, self.theme)
+        near = self._near(at)
+        if near is not None:
+            words.append(f"step  {self._steps[near]:,}")
+            colors.append(self.theme.backward)
+        draw_bubble(painter, axes.area, at, words, colors, self.theme)
+
+    def loss_at(self, x: float, y: float) -> float:
+        """Return the loss, linear between its four neighbours; NaN outside of the surface."""
+        left, bottom, right, top = self._domain
+        rows, columns = self._grid.shape
+        if not (left <= x <= right and bottom <= y <= top) or min(rows, columns) < 2:
+            return math.nan
+        across, up = (
+            (columns - 1) * (x - left) / (right - left),
+            (rows - 1) * (y - bottom) / (top - bottom),
+        )
+        column, row = min(columns - 2, int(across)), min(rows - 2, int(up))
+        a, b = across - column, up - row
+        corners = self._grid[row : row + 2, column : column + 2]
+        shares = np.outer([1 - b, b], [1 - a, a])
+        # A corner of no weight must not make the sum NaN where it is not finite.
+        with np.errstate(invalid="ignore"):
+            return float((corners[shares > 0] * shares[shares > 0]).sum())
+
+    # What it offers to the hand
+
+    def takes(self, _happened: QMouseEvent) -> bool:
+        """Return False: nothing can be edited here."""
+        return False
+
+    def _near(self, at: QPointF) -> int | None:
+        """Return the index of the place on the path at a pixel."""
+        if not len(self._steps) or len(self._steps) != len(self._path):
+            return None
+        away = np.hypot(*(self.drawn_axes.points(*self._path.T) - (at.x(), at.y())).T)
+        away = np.where(np.isfinite(away), away, np.inf)
+        near = int(away.argmin())
+        return near if away[near] <= NEAR else None
+
+    def pick(self, at: QPointF) -> None:
+        """Go to the step of the path at a pixel."""
+        near = self._near(at)
+        if near is not None:
+            self.step_picked.emit(int(self._steps[near]))
+
+    def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
+        """Return the entry that switches the colours."""
+        return (("Logarithmic colours", lambda: self.set_log(not self.is_log), self.is_log),)
+
+    def _places(self) -> tuple[Grid, Grid]:
+        """Return the places of the losses: (columns,) and (rows,)."""
+        if self._exact is not None:
+            return self._exact
+        left, bottom, right, top = self._domain
+        rows, columns = self._grid.shape
+        return np.linspace(left, right, columns), np.linspace(bottom, top, rows)
+
+    def summary(self, x: Axis, y: Axis) -> list[str]:
+        """Return count, mean and least of the losses between two axes."""
+        across, up = self._places()
+        found = self._grid[np.ix_(between(up, y), between(across, x))].ravel()
+        found = found[np.isfinite(found)]
+        if not found.size:
+            return ["No loss was computed here"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, least = (formatting.number(float(n)) for n in (found.mean(), found.min()))
+        on_path = between(self._path[:, 0], x) & between(self._path[:, 1], y)
+        return [
+            f"{found.size:,} losses",
+            f"mean {mean}  least {least}",
+            f"{np.count_nonzero(on_path):,} places of the path",
+        ]
+
+    def table(self, x: Axis, y: Axis) -> Iterator[str]:
+        """Yield the losses in sight as CSV: a row per place."""
+        return grid_table(self._names, "loss", *self._places(), self._grid, x, y)
 
     def handle(self, happened: QEvent) -> bool:
         """Follow the mouse."""
@@ -170,10 +341,23 @@ class LossSurface(Plot):
         return False
 
 
-def contour_image(grid: Grid, theme: Theme) -> QImage:
+def levels(grid: Grid, log: bool = True) -> list[float]:
+    """Return losses at equal steps of colour, as `contour_image` draws them."""
+    finite = grid[np.isfinite(grid)]
+    if not finite.size:
+        return []
+    low = float(finite.min())
+    reach = max(heat.quantile(finite, 0.98) - low, 1e-12)
+    shares = np.arange(1, LEVELS) / LEVELS
+    heights = np.expm1(shares * math.log1p(50)) / 50 if log else shares
+    with np.errstate(over="ignore"):
+        return [float(n) for n in low + heights * reach if math.isfinite(n)]
+
+
+def contour_image(grid: Grid, theme: Theme, *, log: bool = True) -> QImage:
     """Return the losses as bands of a colour, by the log of their height above the minimum.
 
-    The image is transparent where the loss is not finite.
+    Without ``log``: by the height. The image is transparent where the loss is not finite.
     """
     finite = np.isfinite(grid)
     if not finite.any():
@@ -181,7 +365,9 @@ def contour_image(grid: Grid, theme: Theme) -> QImage:
     low = float(grid[finite].min())
     reach = max(heat.quantile(grid[finite], 0.98) - low, 1e-12)
     with np.errstate(invalid="ignore", over="ignore"):
-        height = np.log1p(np.clip((grid - low) / reach, 0, 4) * 50) / math.log1p(50)
+        height = np.clip((grid - low) / reach, 0, 4)
+    if log:
+        height = np.log1p(height * 50) / math.log1p(50)
     # Refined before it is quantized: the edges of the bands would be as coarse as the cells.
     height = upsample(np.where(finite, height, np.nan), FINER)
     finite = np.isfinite(height)
@@ -212,8 +398,9 @@ def _show(plot: LossSurface, _run: ShownRun, view: ViewReply) -> None:
     }.get(chosen, ("a random direction", "another"))
     box = (float(a[0]), float(b[0]), float(a[-1]), float(b[-1]))
     center = [view.facts.get("center_a", 0.0), view.facts.get("center_b", 0.0)]
-    plot.show_grid(box, view.arrays["grid"].array().astype(np.float64), names)
-    plot.show_path(view.arrays["path"].array().astype(np.float64) + center)
+    plot.show_grid(box, view.arrays["grid"].array().astype(np.float64), names, (a, b))
+    steps = view.arrays["path_steps"].array() if "path_steps" in view.arrays else ()
+    plot.show_path(view.arrays["path"].array().astype(np.float64) + center, steps)
 
 
 def _clear(plot: LossSurface) -> None:

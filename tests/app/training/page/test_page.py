@@ -11,6 +11,7 @@ from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.charts.enlarged import ChartWindow
 from gradscribe.widgets.plots.drawing.points import NO_POINTS
 from gradscribe.widgets.plots.views.boundary import to_ground
 from tests.app.training.fakes import array, boundary, data, dress, problem
@@ -28,9 +29,9 @@ def test_the_views_of_open_tabs_are_asked_for(room, train_link):
     assert wishes["histograms"].options == {"of": "gradient"}
 
 
-def test_a_room_that_is_not_seen_asks_for_nothing(room, train_link):
+def test_a_room_that_is_not_seen_asks_for_the_spread_over_time_alone(room, train_link):
     room.presenter.set_visible(False)
-    assert train_link.last(messages.WatchViews).wishes == ()
+    assert [wish.kind for wish in train_link.last(messages.WatchViews).wishes] == ["spread"]
 
 
 def test_classes_on_a_plane_are_a_boundary_and_one_column_is_a_fit(room, begun, train_link):
@@ -374,3 +375,17 @@ def test_new_data_are_one_click_away(room, qtbot):
     with qtbot.waitSignal(room.presenter.commanded) as asked:
         room.form.renew.click()
     assert asked.args == ["new_data"]
+
+
+def test_the_large_window_of_a_view_sends_its_edits_to_the_page(room, qtbot):
+    hands = next(one for one in room.planes if one.widget is room.boundary)
+    before = set(room.window().findChildren(ChartWindow))
+    hands.menu.enlarged.emit()
+    (window,) = set(room.window().findChildren(ChartWindow)) - before
+    assert isinstance(window.chart, type(room.boundary))
+    with qtbot.waitSignal(room.boundary.removed) as sent:
+        window.chart.removed.emit(3)
+    assert sent.args == [3]
+    room.boundary.set_discrete(True)
+    assert window.chart._discrete
+    window.close()

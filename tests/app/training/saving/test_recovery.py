@@ -63,6 +63,23 @@ def died_at(open_window, where, qtbot, steps=30):
     return window
 
 
+def test_the_spread_over_time_comes_back(open_window, where, qtbot):
+    window = open_window()
+    window.train(0)
+    window.session.controller.watch([messages.ViewRequest("spread", 0)])
+    window.train(30)
+    qtbot.waitUntil(lambda: len(window.session.run.spread) > 1)
+    qtbot.waitUntil(lambda: is_kept(window, where, 30))
+    lived = window.session.run.spread
+    window.die()
+    second = open_window()
+    second.choose(0)
+    again = second.session.run.spread
+    assert again.last == lived.last
+    pairs = list(zip(lived.arrays(), again.arrays(), strict=True))
+    assert all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+
+
 def test_a_run_goes_on_bit_for_bit_after_its_window_died(open_window, where, qtbot):
     first = died_at(open_window, where, qtbot)
     second = open_window()

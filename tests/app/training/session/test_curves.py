@@ -45,7 +45,7 @@ def test_what_grows_is_drawn_soon_and_nothing_while_nobody_looks(
     qtbot.wait(2 * curves.CURVES_MS)
     assert drawn == [1]
     assert begun.run.curve("loss").last == 159
-    assert train_link.last(messages.WatchViews).wishes == ()
+    assert [wish.kind for wish in train_link.last(messages.WatchViews).wishes] == ["spread"]
 
 
 def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun, train_link):

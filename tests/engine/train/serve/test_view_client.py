@@ -167,6 +167,19 @@ def test_it_follows_the_run(studio):
             assert view.arrays == views.compute(held.run, view.kind, {}).arrays
 
 
+def test_a_slow_view_alone_costs_few_snapshots(studio):
+    painter, seen, _ = studio
+    held = held_at(3, (requests.ViewRequest("spread", 60_000),), data="moons")
+    shown(studio, held)
+    assert [view.kind for view in seen] == ["spread"]
+    held.run.advance(1)
+    assert painter.send_snapshot(held)
+    assert painter._unanswered == 0, "the next snapshot is seconds away"
+    painter.handle_request(requests.WatchViews(1, ()))
+    assert painter.send_snapshot(held)
+    assert painter._unanswered == 1, "new wishes are fulfilled at once"
+
+
 def test_it_follows_what_is_changed_on_the_way(studio):
     painter, seen, _ = studio
     held = held_at(3, (requests.ViewRequest("scores", 0),), data="moons")

@@ -42,7 +42,7 @@ def test_residuals_take_the_place_of_the_data(plot, look):
 def test_a_wild_model_does_not_squeeze_the_data(plot, look):
     plot.show_curve(np.array([0.0, 2.0]), np.array([-1e30, 1e30]))
     look(plot)
-    assert plot._drawn.y.high < 10
+    assert plot.drawn_axes.y.high < 10
     plot.show_curve(np.array([0.0, 2.0]), np.array([np.nan, np.inf]))
     look(plot)
 
@@ -54,7 +54,7 @@ def test_points_are_drawn_and_moved_with_the_mouse(plot, look, mouse):
     plot.drawn.connect(lambda x, y, _k: done.append((round(x, 1), round(y, 1))))
     plot.moved.connect(lambda i, *_at: done.append(i))
     plot.removed.connect(lambda i: done.append(-i))
-    across, up, area = plot._drawn.x, plot._drawn.y, plot._drawn.area
+    across, up, area = plot.drawn_axes.x, plot.drawn_axes.y, plot.drawn_axes.area
     x = area.left() + across.number_share(0.5) * area.width()
     y = area.bottom() - up.number_share(2.0) * area.height()
     mouse(plot).press(x, y)
@@ -68,7 +68,7 @@ def test_points_are_drawn_and_moved_with_the_mouse(plot, look, mouse):
 def test_the_point_under_the_mouse_is_marked(plot, look, mouse):
     plot.show_curve(np.array([0.0, 2.0]), np.array([0.0, 4.0]))
     look(plot)
-    across, up, area = plot._drawn.x, plot._drawn.y, plot._drawn.area
+    across, up, area = plot.drawn_axes.x, plot.drawn_axes.y, plot.drawn_axes.area
     x = area.left() + across.number_share(1.0) * area.width()
     y = area.bottom() - up.number_share(3.0) * area.height()
     mouse(plot).move(x, y - 7)
@@ -81,5 +81,5 @@ def test_the_point_under_the_mouse_is_marked(plot, look, mouse):
 def test_where_no_point_stands_none_is_under_the_mouse(plot, look, mouse):
     plot.show_points(X, np.full(3, np.nan))
     look(plot)
-    mouse(plot).move(*plot._drawn.area.center().toTuple())
+    mouse(plot).move(*plot.drawn_axes.area.center().toTuple())
     look(plot)
