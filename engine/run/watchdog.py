@@ -38,6 +38,8 @@ NO_SIGNAL_S = PATIENCE_S + 0.3
 """Seconds after which a program that received no signal is assumed to block them."""
 
 TICK_S = 0.1
+_WAITERS = 100
+"""More than there are: ``notify_all`` calls a builtin that the program may have replaced."""
 
 _Handler = Callable[[int, FrameType | None], object] | int
 _ENGINE = str(Path(__file__).absolute().parents[1]) + os.sep
@@ -145,7 +147,7 @@ class InterruptGuard:
             if self._open and not self.why:
                 self.why = why
                 self._due = time.monotonic()
-            self._changed.notify_all()
+            self._changed.notify(_WAITERS)
 
     def hold_off(self) -> None:
         """Give an exception time to leave the program before it is raised once more."""
@@ -157,7 +159,7 @@ class InterruptGuard:
         with _lock:
             _active = None
         with self._changed:
-            self._changed.notify_all()
+            self._changed.notify(_WAITERS)
         # The watchdog sends signals only under this lock, so none is pending any more.
         self._cancel_pending()
         signal.signal(signal.SIGINT, self._handler)
