@@ -72,7 +72,31 @@ def find_cuts(evidence: Evidence) -> list[Cut]:
 
 
 def _first(evidence: Evidence, leaf: Value) -> Op | None:
-    inside, seen = evidence.root_dependencies, set[int]()
+    """Return the first op on a leaf's path after which nothing requires a gradient."""
+    own = own_roots(evidence, leaf)
+    found = _first_towards(evidence, leaf, evidence.dependencies(own)) if own else None
+    return found or _first_towards(evidence, leaf, evidence.root_dependencies)
+
+
+def own_roots(evidence: Evidence, leaf: Value) -> list[int | None]:
+    """Return the roots of the passes that came just before the steps of the leaf's optimizer.
+
+    Where several losses are trained in turn, another's loss may well be cut off from the leaf.
+    """
+    tape, found = evidence.tape, list[int | None]()
+    starts = sorted((at, number) for number, at in evidence.pass_at.items())
+    for number, at in evidence.step_at.items():
+        held = tape.steps[number].held
+        if held < 0 or leaf.tensor not in tape.held[held]:
+            continue
+        before = [run for begun, run in starts if begun < at]
+        if before:
+            found += tape.passes[before[-1]].roots
+    return list(dict.fromkeys(found))
+
+
+def _first_towards(evidence: Evidence, leaf: Value, inside: set[int]) -> Op | None:
+    seen = set[int]()
     queue = [v.id for v in evidence.versions[leaf.tensor] if v.id in inside]
     while queue:
         value = queue.pop(0)

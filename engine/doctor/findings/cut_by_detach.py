@@ -8,6 +8,7 @@ from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.fixes import call_at, without_requires_grad
 from gradscribe.engine.doctor.program_tree import receiver
+from gradscribe.engine.protocol.tape import Op
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
@@ -26,6 +27,10 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             )
         fix = without_requires_grad(evidence, fix)
         last = evidence.pass_place(-1)
+        use = _use_of_its_own(evidence, cut)
+        if use is not None:
+            yield _found_use(evidence, cut, use, message)
+            continue
         yield FoundCase(
             cut.op.place,
             f"{message}: detach on line {cut.op.place.line} is on its only way there",
@@ -33,6 +38,40 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             fix,
             is_hint=not cut.is_wanted,
         )
+
+
+def _use_of_its_own(evidence: Evidence, cut: cuts.Cut) -> Op | None:
+    """Return the op that takes a detached value towards the leaf's own loss, if others need it.
+
+    A discriminator's loss needs the detached value, the generator's must not take it.
+    """
+    own = evidence.dependencies(cuts.own_roots(evidence, cut.leaves[0]))
+    value = cut.op.outputs[0]
+    users = [evidence.tape.ops[index] for index in evidence.users.get(value, ())]
+    used = [op for op in users if any(out in evidence.root_dependencies for out in op.outputs)]
+    mine = [op for op in used if any(out in own for out in op.outputs)]
+    named = bool(evidence.values[value].name)
+    return mine[0] if named and own and mine and len(mine) < len(used) else None
+
+
+def _found_use(evidence: Evidence, cut: cuts.Cut, use: Op, message: str) -> FoundCase:
+    program, name = evidence.program, evidence.values[cut.op.outputs[0]].name
+    call = call_at(program, cut.op.place, "detach", "detach_")
+    owner = receiver(call) if call is not None else None
+    taken = [
+        node
+        for node in program.find(ast.Name)
+        if node.id == name and isinstance(node.ctx, ast.Load) and node.lineno == use.place.line
+    ]
+    fix = ""
+    if owner is not None and len(taken) == 1:
+        fix = program.replaced((taken[0], program.source(owner)))
+    return FoundCase(
+        use.place,
+        f"{message}: {name} on line {use.place.line} was detached on line {cut.op.place.line}",
+        (cut.op.place, cut.leaves[0].place),
+        fix,
+    )
 
 
 ENTRY = FindingKind(
@@ -52,6 +91,40 @@ v = param(1.0)
 h = (w * 3).detach()  # !
 loss = (h * v - 1) ** 2
 loss.backward()
+""",
+        """# the discriminator needs the detached sample, the generator must not take it
+torch.manual_seed(0)
+G, D = nn.Linear(3, 2), nn.Linear(2, 1)
+og, od = optim.SGD(G.parameters(), lr=0.1), optim.SGD(D.parameters(), lr=0.1)
+bce = nn.BCEWithLogitsLoss()
+for step in range(3):
+    fake = G(torch.randn(8, 3))
+    still = fake.detach()
+    d_loss = bce(D(torch.randn(8, 2) + 2), torch.ones(8, 1)) + bce(D(still), torch.zeros(8, 1))
+    od.zero_grad()
+    d_loss.backward()
+    od.step()
+    g_loss = bce(D(still), torch.ones(8, 1))  # !
+    og.zero_grad()
+    g_loss.backward()
+    og.step()
+""",
+        """# the generator's own detach is wrong, the discriminator's is right
+torch.manual_seed(0)
+G, D = nn.Linear(3, 2), nn.Linear(2, 1)
+og, od = optim.SGD(G.parameters(), lr=0.1), optim.SGD(D.parameters(), lr=0.1)
+bce = nn.BCEWithLogitsLoss()
+for step in range(3):
+    fake = G(torch.randn(8, 3))
+    d_loss = bce(D(torch.randn(8, 2) + 2), torch.ones(8, 1))
+    d_loss = d_loss + bce(D(fake.detach()), torch.zeros(8, 1))
+    od.zero_grad()
+    d_loss.backward()
+    od.step()
+    g_loss = bce(D(fake.detach()), torch.ones(8, 1))  # !
+    og.zero_grad()
+    g_loss.backward()
+    og.step()
 """,
     ),
     healthy=(
