@@ -54,6 +54,11 @@ class FigureCapture:
         self._take, self.may_write = [take], may_write
         self._emitted, self._is_full = 0, False
 
+    @property
+    def is_active(self) -> bool:
+        """True while a program runs."""
+        return bool(self._take)
+
     def end(self) -> None:
         """Emit the figures that are still open, and close them."""
         try:
@@ -217,7 +222,15 @@ def _prepare_pyplot(module: MplObject) -> None:
 
 
 def _prepare_animation(module: MplObject) -> None:
+    """Take films, and be silent about those that a program leaves behind when it has ended."""
     module.PillowWriter.finish = lambda self: capture.finish_movie(self)
+    plain = module.Animation.__del__
+
+    def __del__(self: MplObject) -> None:
+        if capture.is_active:
+            plain(self)
+
+    module.Animation.__del__ = __del__
 
 
 _AFTER: dict[str, Callable[[MplObject], None]] = {

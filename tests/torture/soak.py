@@ -183,7 +183,7 @@ def told(found):
         f"memory as it went: {', '.join(str(one['MB']) for one in found.taken)} MB",
     ]
     lines += [
-        f"  {one.activity}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
+        f"  {one.doing}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
         f" {one.waited_ms:.0f}, read {one.read_kb} KB:\n    {one.where}"
         for one in meter.stalls
     ]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -255,3 +256,17 @@ def test_matplotlib_s_own_work_is_not_recorded_and_changes_no_number():
     assert drawn.error is None
     assert [op.op for op in drawn.ops] == [op.op for op in plain.ops]
     assert drawn.stdout == plain.stdout
+
+
+def test_an_animation_is_missed_by_its_program_and_not_after_it():
+    lost = "from matplotlib.animation import FuncAnimation\n" + HEAD
+    lost += "fig, ax = plt.subplots()\nFuncAnimation(fig, lambda i: [], frames=2)\n"
+    tape = record(lost + "import gc\ngc.collect()")
+    assert "Animation was deleted without rendering" in tape.stderr
+    animation = sys.modules["matplotlib.animation"]
+    left = object.__new__(animation.FuncAnimation)
+    left._draw_was_started = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        left.__del__()
+    left._draw_was_started = True

@@ -298,9 +298,10 @@ def test_a_table_that_is_too_large_is_refused_in_words(qtbot):
 
 def test_the_picture_is_saved(hand, tmp_path):
     hand.window.menu.save(tmp_path / "w.png", "png")
+    hand.qtbot.waitUntil((tmp_path / "w.png").exists)
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
     hand.window.menu.save(tmp_path / "missing" / "w.png", "png")
-    assert "cannot be written" in hand.window.readout.said()
+    hand.qtbot.waitUntil(lambda: "cannot be written" in hand.window.readout.said())
 
 
 def test_blocks_of_a_large_tensor_are_means(qtbot):
@@ -408,6 +409,7 @@ def test_the_picture_is_saved_as_svg_with_its_levels(hand, tmp_path):
     hand.settle()
     frame = hand.frame
     hand.window.menu.save(tmp_path / "w.svg", "svg")
+    hand.qtbot.waitUntil((tmp_path / "w.svg").exists)
     svg = (tmp_path / "w.svg").read_text()
     assert svg.count("<image") == 2, "numbers and colours"
     written = "".join(re.findall(r">([^<>]+)</text>", svg))
@@ -419,9 +421,10 @@ def test_the_picture_is_saved_as_svg_with_its_levels(hand, tmp_path):
 def test_a_tensor_without_numbers_is_saved_as_words(qtbot, tmp_path):
     hand = TensorHand(qtbot, torch.zeros(0, 3))
     hand.window.menu.save(tmp_path / "w.svg", "svg")
+    hand.qtbot.waitUntil((tmp_path / "w.svg").exists)
     assert "has no numbers" in (tmp_path / "w.svg").read_text()
     hand.window.menu.save(tmp_path / "w.csv", "csv")
-    assert "has no numbers" in hand.window.readout.said()
+    hand.qtbot.waitUntil(lambda: "has no numbers" in hand.window.readout.said())
     assert not (tmp_path / "w.csv").exists()
 
 
