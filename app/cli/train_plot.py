@@ -14,11 +14,12 @@ from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.points import points_of
 from gradscribe.widgets.plots.drawing.shading import shading_legend, shading_of
+from gradscribe.widgets.plots.ground import to_ground
 from gradscribe.widgets.plots.plot import Plot
 from gradscribe.widgets.plots.step_series import StepSeries
 from gradscribe.widgets.plots.training_view import ShownRun
 from gradscribe.widgets.plots.views import confusion, fit_plot
-from gradscribe.widgets.plots.views.boundary import BoundaryPlot, to_ground
+from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from gradscribe.widgets.plots.views.confusion import ConfusionMatrix
 from gradscribe.widgets.plots.views.curve_plot import CurvePlot, PlotCurve
 from gradscribe.widgets.plots.views.fit_plot import FitPlot, show_curve_data

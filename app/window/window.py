@@ -28,6 +28,7 @@ from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
 from gradscribe.app.ui.dialogs import Dialogs
 from gradscribe.app.ui.empty_state import EmptyState
+from gradscribe.app.ui.figure_charts import FigureCharts
 from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
@@ -92,6 +93,7 @@ class Window(QMainWindow):
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
+        self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)

@@ -1,6 +1,7 @@
 """Figures that a program drew with Matplotlib, as they travel to the window."""
 
 import math
+import re
 from typing import Literal
 
 from msgspec import Struct
@@ -29,11 +30,17 @@ _PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 class FigureLine(Struct, frozen=True):
-    """The points of a line or a scatter plot: ``x`` and ``y`` hold float64 in native order."""
+    """The points of a line or a scatter plot: ``x`` and ``y`` hold float64 in native order.
+
+    ``color`` is ``#rrggbb``, empty for a scatter plot of several; ``is_scatter``: without a line
+    between the points.
+    """
 
     name: str
     x: bytes
     y: bytes
+    color: str = ""
+    is_scatter: bool = False
 
 
 class FigureAxes(Struct, frozen=True):
@@ -48,6 +55,9 @@ class FigureAxes(Struct, frozen=True):
     is_log: tuple[bool, bool] = (False, False)
     lines: tuple[FigureLine, ...] = ()
     is_cut: bool = False
+    title: str = ""
+    labels: tuple[str, str] = ("", "")
+    """Along the bottom and the left edge."""
 
 
 class Figure(Struct, frozen=True):
@@ -110,6 +120,16 @@ def _is_bounded(figure: Figure) -> bool:
     )
 
 
+def _is_plain(line: FigureLine) -> bool:
+    """Return whether a line has as many x as y, and a colour or none."""
+    return (
+        len(line.x) == len(line.y)
+        and len(line.x) % 8 == 0
+        and len(line.name) <= MAX_LABEL_CHARS
+        and (not line.color or re.fullmatch("#[0-9a-f]{6}", line.color) is not None)
+    )
+
+
 def _are_plain(axes: FigureAxes) -> bool:
     """Return whether axes have finite places and limits, and lines as many x as y."""
     left, right, bottom, top = axes.limits
@@ -121,5 +141,6 @@ def _are_plain(axes: FigureAxes) -> bool:
         and (not axes.is_log[0] or min(left, right) > 0)
         and (not axes.is_log[1] or min(bottom, top) > 0)
         and len(axes.lines) <= MAX_POINTS
-        and all(len(line.x) == len(line.y) and len(line.x) % 8 == 0 for line in axes.lines)
+        and all(map(_is_plain, axes.lines))
+        and all(len(text) <= MAX_LABEL_CHARS for text in (axes.title, *axes.labels))
     )

@@ -27,7 +27,7 @@ MOST_USES = 30_000
 """Most uses on the ways, all taken together, for which products are computed."""
 
 Destination = Literal["grad", "added", "unstored", "returned"]
-"""Where torch has the gradient of a pass: in ``.grad``, added there to an earlier one, nowhere (of
+"""Destination of a pass's gradient: in ``.grad``, added there to an earlier one, nowhere (of
 a tensor that is no leaf), or returned by ``torch.autograd.grad``."""
 
 

@@ -1,6 +1,7 @@
 """Hands for plots over two axes of numbers: zoomed, panned, brushed, read and enlarged."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, SignalInstance
@@ -132,7 +133,10 @@ class PlaneHands(QObject):
 
     def entries(self) -> Sequence[MenuEntry]:
         """Return what the menu offers besides what every chart has."""
-        made = [MenuEntry(*entry) for entry in self.plot.options_offered()]
+        made = [
+            MenuEntry(name, partial(self._switch, do), is_on)
+            for name, do, is_on in self.plot.options_offered()
+        ]
         if self.region is not None:
             made.append(MenuEntry("Zoom to the region", self.zoom_to_region))
             made.append(MenuEntry("Drop the region", self.drop_region))
@@ -145,6 +149,23 @@ class PlaneHands(QObject):
     def table(self) -> Iterator[str]:
         """Yield the numbers in sight as parts of a CSV file."""
         return self.plot.table(*self.navigation.axes())
+
+    def _switch(self, do: Callable[[], object]) -> None:
+        """Do what an option does; an axis that got another scale shows everything again."""
+        do()
+        whole, seen = self.plot.fitted(None), (self.navigation.x, self.navigation.y)
+        if whole is None or all(
+            axis is None or axis.log == fitted.log for axis, fitted in zip(seen, whole, strict=True)
+        ):
+            return
+        if self.navigation.is_frozen:
+            self.navigation.fit()
+            return
+        x, y = (
+            axis if axis is not None and axis.log == fitted.log else None
+            for axis, fitted in zip(seen, whole, strict=True)
+        )
+        self.navigation.show(x, y)
 
     # What is in sight
 

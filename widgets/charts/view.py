@@ -160,7 +160,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
     moved = Signal(QPointF)
     left = Signal()
     refreshed = Signal()
-    """What is painted has changed."""
+    """Sent when the painted picture has changed."""
     asked = Signal(QContextMenuEvent)
     keyed = Signal(QKeyEvent)
     """A key that no view has a use for itself; accepted if the chart has."""

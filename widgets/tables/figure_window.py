@@ -22,11 +22,15 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
+from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.figure import FigurePicture, describe_figure
-from gradscribe.widgets.plots.figure_numbers import FigureNumbers, FigurePoint
+from gradscribe.widgets.plots.figures.numbers import FigureNumbers, FigurePoint
+from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
+from gradscribe.widgets.plots.plot import Plot
 
 WINDOW_SIZE = QSize(620, 430)
+LONGEST_TITLE = 24
+"""Most characters of a page's title."""
 NOTCH = 1.25
 """Factor of the size per notch of the wheel or key."""
 LARGEST_ZOOM = 60.0
@@ -61,6 +65,11 @@ class FigureCanvas(QWidget):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(f"Figure: {describe_figure(figure)}")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme`` around the paper."""
+        self._theme = theme
+        self._cache.refresh()
 
     def area(self) -> QRectF:
         """Return the place of the whole figure, in pixels of the canvas."""
@@ -211,9 +220,12 @@ class FigureWindow(QWidget):
         self.setWindowTitle(figure.title or figure.name or "Figure")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setStyleSheet(sheet(theme) + f"FigureWindow {{ background: {theme.panel.name()} }}")
-        self.canvas = FigureCanvas(figure, theme, self)
-        self.whole = push_button("Show all", self, self.canvas.show_all, tip="The figure (Home)")
+        self.canvas = FigureCanvas(figure, theme)
+        self.pages = CompactTabs()
+        """The picture, and the numbers of each pair of axes."""
+        self._show_all: dict[QWidget, Callable[[], object]] = {}
+        self._plots: list[Plot] = []
+        self.whole = push_button("Show all", self, self.show_all, tip="Everything (Home)")
         self.save = push_button("Save picture…", self, self._save_as)
         self.note = plain_label(figure.note)
         self.canvas.read.connect(lambda words: self.note.setText(words or figure.note))
@@ -221,11 +233,48 @@ class FigureWindow(QWidget):
         column = QVBoxLayout(self)
         # A minimum size would be sent to the window system; not every one accepts it.
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        column.addWidget(self.canvas, 1)
+        column.addWidget(self.pages, 1)
         column.addLayout(below)
+        self.pages.tabBar().hide()
+        self._add_page("Picture", self.canvas, self.canvas.show_all)
+        self.set_theme(theme)
         ratio = min(2.5, max(0.6, figure.width / figure.height))
         self.resize(round(WINDOW_SIZE.height() * ratio) + 24, WINDOW_SIZE.height() + 50)
         self.canvas.setFocus()
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that is shown."""
+        return self._figure
+
+    def add_plot(self, title: str, plot: Plot, show_all: Callable[[], object]) -> None:
+        """Add a page with the numbers of a pair of axes."""
+        self._plots.append(plot)
+        plot.set_theme(self._theme)
+        self._add_page(title, plot, show_all)
+        self.pages.tabBar().show()
+
+    def _add_page(self, title: str, page: QWidget, show_all: Callable[[], object]) -> None:
+        self._show_all[page] = show_all
+        self.pages.addTab(page, formatting.elide_middle(title, LONGEST_TITLE))
+
+    def show_all(self) -> None:
+        """Show the whole figure, or all of its axes."""
+        page = self.pages.currentWidget()
+        if page is not None:
+            self._show_all[page]()
+
+    def say(self, words: str) -> None:
+        """Show a sentence below the figure."""
+        self.note.setText(words)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self._theme = theme
+        self.setStyleSheet(sheet(theme) + f"FigureWindow {{ background: {theme.panel.name()} }}")
+        self.canvas.set_theme(theme)
+        for plot in self._plots:
+            plot.set_theme(theme)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close the window on Escape, save on Ctrl+S, copy on Ctrl+C; called by Qt."""
@@ -271,18 +320,18 @@ class FigureWindow(QWidget):
     def copy_numbers(self) -> None:
         """Put the points in sight on the clipboard, as CSV."""
         QGuiApplication.clipboard().setText(self.table())
-        self.note.setText(self._told("The numbers in sight are on the clipboard"))
+        self.note.setText(self._with_missing("The numbers in sight are on the clipboard"))
 
     def save_table(self, path: str) -> None:
         """Write the points in sight as a CSV file, wholly or not at all."""
         file, data = QSaveFile(path), self.table().encode()
         written = file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(data) == len(data)
         if written and file.commit():
-            self.note.setText(self._told(f"Saved as {path}"))
+            self.note.setText(self._with_missing(f"Saved as {path}"))
         else:
             self.note.setText(f"{path} cannot be written: {file.errorString()}")
 
-    def _told(self, words: str) -> str:
+    def _with_missing(self, words: str) -> str:
         missing = "; lines with too many points are missing"
         return f"{words}{missing}" if self.canvas.numbers.is_cut else words
 

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -15,7 +15,7 @@ from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.figure import FigurePicture, describe_figure
+from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
 from gradscribe.widgets.tables.figure_window import FigureWindow
 
 THUMBNAIL_SIZE = QSize(230, 150)
@@ -60,6 +60,9 @@ class FigureView(QAbstractButton):
 
 class FigureStrip(QScrollArea):
     """All figures of a run in a row; hidden if there are none."""
+
+    opened = Signal(object)
+    """Carries the `FigureWindow` that shows a figure large."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,6 +109,7 @@ class FigureStrip(QScrollArea):
         kinds = file_types(figure)
         large = FigureWindow(figure, self._theme, self.window(), save_figure, kinds)
         large.show()
+        self.opened.emit(large)
         return large
 
 

@@ -21,7 +21,7 @@ def test_every_row(check, row):
     check(row)
 
 
-def told(source):
+def hint_of(source):
     tape = record(source)
     assert tape.error is not None
     return tape.error.hint
@@ -30,14 +30,14 @@ def told(source):
 @pytest.mark.parametrize("name", ["_init_", "__int__", "init", "__init"])
 def test_a_misspelt_init_is_named_with_its_line(name):
     source = NET.format(init=name) + "opt = optim.SGD(Net().parameters(), lr=0.1)"
-    hint = told(source)
+    hint = hint_of(source)
     assert f"Python never calls {name} on line 2" in hint
     assert "__init__" in hint
 
 
 def test_a_model_without_layers_is_no_misspelling():
     source = "class Net(nn.Module):\n    pass\nopt = optim.SGD(Net().parameters(), lr=0.1)"
-    assert "assign its layers to self" in told(source)
+    assert "assign its layers to self" in hint_of(source)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_a_class_that_is_not_made_is_named(use):
     if "forward" in use:
         assert "missing 1 required positional argument" in record(source).error.message
         return
-    assert "net is the class Net" in told(source)
-    assert "on line 7" in told(source)
-    assert "net = Net()" in told(source)
+    assert "net is the class Net" in hint_of(source)
+    assert "on line 7" in hint_of(source)
+    assert "net = Net()" in hint_of(source)
 
 
 def test_another_missing_argument_is_asked_for():
-    assert told("nn.Linear(3)") == "Also give it 'out_features'."
+    assert hint_of("nn.Linear(3)") == "Also give it 'out_features'."
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_another_missing_argument_is_asked_for():
 )
 def test_a_module_that_is_used_as_a_function_is_shown_the_call(kind, instead):
     source = f"x = torch.ones(2, 3)\nx = nn.{kind}(x)\nnn.Linear(3, 1)(x)"
-    hint = told(source)
+    hint = hint_of(source)
     assert f"nn.{kind}(x) on line 2 makes a module" in hint
     assert instead in hint
 
 
 def test_a_module_in_a_variable_is_no_call():
-    assert "is a module" in told("act = nn.ReLU()\nnn.Linear(3, 1)(act)")
+    assert "is a module" in hint_of("act = nn.ReLU()\nnn.Linear(3, 1)(act)")
 
 
 FUNCTION = """class Scale(torch.autograd.Function):
@@ -88,7 +88,7 @@ Scale.apply(x, 2.0).sum().backward()
     ("returned", "count"), [("g", "1 gradient,"), ("g, None, g", "3 gradients,")]
 )
 def test_the_wrong_number_of_gradients_is_counted_against_forwards_arguments(returned, count):
-    hint = told(FUNCTION.format(returned=returned))
+    hint = hint_of(FUNCTION.format(returned=returned))
     assert f"backward on line 7 returns {count}" in hint
     assert "forward takes 2 arguments (x, k)" in hint
 
@@ -102,7 +102,7 @@ def test_a_second_derivative_of_a_linear_model_is_constant():
         "x = param([1.0, 2.0])\nout = (3 * x).sum()\n"
         "g = torch.autograd.grad(out, x, create_graph=True)[0]\n"
     )
-    hint = told(source + "torch.autograd.grad((g * param(1.0)).sum(), x)")
+    hint = hint_of(source + "torch.autograd.grad((g * param(1.0)).sum(), x)")
     assert "derivative is constant" in hint
-    other = told("x = param(1.0)\ny = param(2.0)\ntorch.autograd.grad(x * 2, y)")
+    other = hint_of("x = param(1.0)\ny = param(2.0)\ntorch.autograd.grad(x * 2, y)")
     assert "allow_unused=True" in other

@@ -1,4 +1,4 @@
-"""What programs show and save with Matplotlib travels on the tape, and nothing else changes."""
+"""Figures that programs show and save travel on the tape, and nothing else changes."""
 
 import subprocess
 import sys

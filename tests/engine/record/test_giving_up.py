@@ -51,7 +51,7 @@ RUNS_THE_PROGRAM = {
     (Log, "stop_on_error"),
     (Log, "describe_omissions"),
 }
-"""What contains the program's own call, and what reports a fault: its parts are made to fail."""
+"""Methods around the program's call or the report of a fault: their parts are made to fail."""
 OWNERS = (
     Backward,
     FailurePoint,

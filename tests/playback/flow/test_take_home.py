@@ -83,7 +83,7 @@ def test_networkx_reads_the_same_graph_again(kind, source):
     assert nx.is_directed_acyclic_graph(again)
     assert set(again) == set(graph)
 
-    def told(of, leave=("id",)):
+    def rows_of(of, leave=("id",)):
         rows = [(n, n, known) for n, known in of.nodes(data=True)]
         rows += list(of.edges(data=True))
         return sorted(
@@ -96,7 +96,7 @@ def test_networkx_reads_the_same_graph_again(kind, source):
             return "x".join(map(str, known)) or "scalar"
         return str(known)
 
-    assert told(again) == told(graph)
+    assert rows_of(again) == rows_of(graph)
 
 
 @pytest.mark.parametrize("source", [PATHS, NET, ODD], ids=["paths", "net", "odd"])

@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from gradscribe.widgets.plots.drawing.points import PlanePoints
-from gradscribe.widgets.plots.views.boundary import BoundaryPlot, Ground
+from gradscribe.widgets.plots.ground import Ground
+from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from tests.widgets.charts.test_fit_plane import emitted, share
 from tests.widgets.charts.test_plane import SHIFT, PlaneHand, entry, explored
 

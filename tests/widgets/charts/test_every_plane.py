@@ -10,7 +10,8 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtSvg import QSvgRenderer
 
 from gradscribe.widgets.plots.drawing.points import NO_POINTS, PlanePoints
-from gradscribe.widgets.plots.views.boundary import BoundaryPlot, Ground
+from gradscribe.widgets.plots.ground import Ground
+from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from gradscribe.widgets.plots.views.fit_plot import FitPlot
 from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from tests.widgets.charts.test_plane import SHIFT, PlaneHand, entry, explored

@@ -1,4 +1,4 @@
-"""What the menu of a chart offers when, and what pictures, tables and refusals contain."""
+"""Entries of a chart's menu, its pictures, tables and refusals."""
 
 import csv
 import re

@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.figure import FigurePicture
+from gradscribe.widgets.plots.figures.picture import FigurePicture
 from gradscribe.widgets.tables.console import Console
 from gradscribe.widgets.tables.figure_window import FigureWindow
 from gradscribe.widgets.tables.figures import save_figure

@@ -1,12 +1,11 @@
 """A model's output over the plane, with the data on top; points can be drawn by hand."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -14,19 +13,16 @@ from gradscribe.engine.protocol.training import RunStarted, ViewReply, ViewReque
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.drawing.axes import Axis
 from gradscribe.widgets.plots.drawing.class_legend import (
-    CLASS_PREFIX,
     VALIDATION,
     ClassEntry,
     ClassLegend,
 )
-from gradscribe.widgets.plots.drawing.colors import class_color, class_pixels, class_shape
+from gradscribe.widgets.plots.drawing.colors import class_color, class_shape
 from gradscribe.widgets.plots.drawing.isolines import isolines
 from gradscribe.widgets.plots.drawing.plane_table import between, rows_table
 from gradscribe.widgets.plots.drawing.points import (
-    GROUND_STRENGTH,
     NO_POINTS,
     VALIDATION_SHAPE,
     Box,
@@ -41,14 +37,17 @@ from gradscribe.widgets.plots.drawing.points import (
 from gradscribe.widgets.plots.drawing.shading import (
     AROUND_ZERO,
     LONGEST_NAME,
-    Shading,
     shading_legend,
     shading_of,
 )
-from gradscribe.widgets.plots.drawing.upsampling import (
-    upsample,
-    upsample_logits,
-    upsample_probabilities,
+from gradscribe.widgets.plots.ground import (
+    Ground,
+    class_name,
+    decisions,
+    ground_image,
+    outputs_at,
+    refined,
+    to_ground,
 )
 from gradscribe.widgets.plots.plot import (
     EDGE,
@@ -65,8 +64,6 @@ from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 LEGEND = 26.0
 NEAR = 9.0
 """Pixels from a point in which the mouse hits it."""
-FINER = 3
-"""Factor by which the grid of outputs is refined for painting."""
 EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
 GRID_SIDE = 100
 """Grid points along each side of a decision boundary."""
@@ -75,22 +72,6 @@ CLASS_LABELS = tuple(f"class {number}" for number in range(5))
 DRAWING_HINT = (
     "click draws, drag moves a point or pans, right click takes away, Ctrl + right click: menu"
 )
-
-
-@dataclass(frozen=True)
-class Ground:
-    """The model's output on a grid that fills ``domain`` (left, bottom, right, top).
-
-    ``grid`` is (H, W), its first row at the bottom: numbers with their ``shading``, or (H, W, K)
-    probabilities of K classes.
-    """
-
-    domain: tuple[float, float, float, float]
-    grid: NDArray[np.float32]
-    shading: Shading = AROUND_ZERO
-    logits: NDArray[np.float32] | None = None
-    """(H, W) if ``grid`` is tanh(logits / 2), which jumps from 1 to -1 at a sharp boundary; so the
-    logits are interpolated instead."""
 
 
 class BoundaryPlot(Plot):
@@ -192,8 +173,8 @@ class BoundaryPlot(Plot):
         return self.domain if self.editable and not self._refits else None
 
     def _drawn(self, ground: Ground, theme: Theme) -> QImage:
-        fine = Ground(ground.domain, _finer(ground), ground.shading)
-        return _image(decisions(fine) if self._discrete else fine, theme.dark)
+        fine = Ground(ground.domain, refined(ground), ground.shading)
+        return ground_image(decisions(fine) if self._discrete else fine, theme.dark)
 
     def set_discrete(self, discrete: bool) -> None:
         """Show only the model's decision, not its confidence."""
@@ -350,7 +331,7 @@ class BoundaryPlot(Plot):
         elif points.kinds is not None:
             kinds, counts = np.unique(points.kinds[inside], return_counts=True)
             words += [
-                f"{_called(int(kind), points.names)}  {count:,}"
+                f"{class_name(int(kind), points.names)}  {count:,}"
                 for kind, count in zip(kinds, counts, strict=True)
             ]
         return words
@@ -398,7 +379,7 @@ class BoundaryPlot(Plot):
         if points.kinds is not None and points.kinds.size:
             count = max(len(points.names), int(points.kinds.max()) + 1)
             for kind in range(count):
-                yield class_shape(kind), class_color(kind, dark), _called(kind, points.names)
+                yield class_shape(kind), class_color(kind, dark), class_name(kind, points.names)
         if self._validation and points.validation is not None and points.validation.any():
             shape = "circle" if points.targets is None else VALIDATION_SHAPE
             yield shape, self.theme.ink2, VALIDATION
@@ -410,7 +391,7 @@ class BoundaryPlot(Plot):
         words = [f"({formatting.number(x, 2)}, {formatting.number(y, 2)})"]
         colors = [self.theme.ink]
         if self._ground is not None:
-            for output, color in _said(self._ground, x, y, self._points, self.theme):
+            for output, color in outputs_at(self._ground, x, y, self._points, self.theme):
                 words.append(output)
                 colors.append(color)
         draw_bubble(painter, room, self.mouse, words, colors, self.theme)
@@ -475,64 +456,6 @@ def _union(a: Box, b: Box) -> Box:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
 
 
-def decisions(ground: Ground) -> Ground:
-    """Return the model's decisions: the side of the middle, or the most probable class."""
-    grid = ground.grid
-    if grid.ndim == 2:
-        middle, reach = ground.shading.middle, ground.shading.reach
-        output = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
-        return Ground(ground.domain, output, ground.shading)
-    chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
-    return Ground(ground.domain, chosen.astype(np.float32))
-
-
-def _finer(ground: Ground) -> NDArray[np.float32]:
-    if ground.logits is not None:
-        return upsample_logits(ground.logits, FINER)
-    return (upsample if ground.grid.ndim == 2 else upsample_probabilities)(ground.grid, FINER)
-
-
-def _image(ground: Ground, dark: bool) -> QImage:
-    grid = ground.grid[::-1]
-    if grid.ndim == 2:
-        above = grid - np.float32(ground.shading.middle)
-        return heat.image(above, dark, ground.shading.reach / GROUND_STRENGTH)
-    pixels = np.ascontiguousarray(class_pixels(grid, dark))
-    rows, columns = grid.shape[:2]
-    held = QImage(pixels.tobytes(), columns, rows, 3 * columns, QImage.Format.Format_RGB888)
-    return held.copy()
-
-
-def _said(
-    ground: Ground, x: float, y: float, points: PlanePoints, theme: Theme
-) -> list[tuple[str, QColor]]:
-    """Return the model's output at a point, or the probability of each class, with colours."""
-    left, bottom, right, top = ground.domain
-    rows, columns = ground.grid.shape[:2]
-    row = min(rows - 1, max(0, int((y - bottom) / (top - bottom) * rows)))
-    column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
-    output = ground.grid[row, column]
-    if ground.grid.ndim == 2 and ground.logits is None:
-        above = float(output) - ground.shading.middle
-        side = _called(int(output > 0), points.names)
-        # For a loss without probabilities the sign of the output decides.
-        words = f"output {formatting.number(float(output), 3)}"
-        words += f": {side}" if points.kinds is not None else ""
-        return [(words, heat.color(above, ground.shading.reach, theme.dark))]
-    chances = [(1 - output) / 2, (1 + output) / 2] if ground.grid.ndim == 2 else list(output)
-    return [
-        (
-            f"{_called(k, points.names)}  {formatting.number(float(p), 3)}",
-            class_color(k, theme.dark),
-        )
-        for k, p in enumerate(chances)
-    ]
-
-
-def _called(kind: int, names: Sequence[str]) -> str:
-    return names[kind] if kind < len(names) else f"{CLASS_PREFIX}{kind}"
-
-
 def class_legend(
     task: str, names: Sequence[str], targets: Floats | None = None, target: Sequence[str] = ()
 ) -> str:
@@ -551,27 +474,6 @@ def axes_note(names: Sequence[str]) -> list[str]:
         return []
     across, up = (formatting.elide_middle(name, LONGEST_NAME) for name in names)
     return [f"across: {across}, up: {up}"]
-
-
-def to_ground(
-    view: ViewReply, is_regression: bool, points: PlanePoints, of_logits: bool = True
-) -> Ground | None:
-    """Return the ground of a ``boundary`` view; a single output is mapped to -1 to 1.
-
-    Outputs that are not logits are compared with targets of -1 and 1, and stay as they are.
-    """
-    grid = view.arrays["grid"].array()
-    x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
-    upward = grid[:, ::-1]
-    if len(grid) > 1:
-        return Ground((x0, y0, x1, y1), np.moveaxis(upward, 0, -1))
-    output = upward[0].astype(np.float32)
-    if is_regression:
-        known = points.targets if points.targets is not None else np.empty(0)
-        return Ground((x0, y0, x1, y1), output, shading_of(known))
-    if not of_logits:
-        return Ground((x0, y0, x1, y1), output)
-    return Ground((x0, y0, x1, y1), np.tanh(output / 2), logits=output)
 
 
 def accuracy_text(view: ViewReply) -> str:

@@ -13,7 +13,7 @@ from gradscribe.engine.protocol.tape import Problem
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.enlarged import ChartWindow
 from gradscribe.widgets.plots.drawing.points import NO_POINTS
-from gradscribe.widgets.plots.views.boundary import to_ground
+from gradscribe.widgets.plots.ground import to_ground
 from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from tests.app.training.fakes import array, boundary, data, dress, problem
 

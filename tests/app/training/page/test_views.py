@@ -17,13 +17,9 @@ from gradscribe.engine.train import views as engine_views
 from gradscribe.widgets.plots import views
 from gradscribe.widgets.plots.drawing.points import NO_POINTS, points_of
 from gradscribe.widgets.plots.drawing.shading import Shading
+from gradscribe.widgets.plots.ground import to_ground
 from gradscribe.widgets.plots.training_view import ShownRun
-from gradscribe.widgets.plots.views.boundary import (
-    accuracy_text,
-    axes_note,
-    class_legend,
-    to_ground,
-)
+from gradscribe.widgets.plots.views.boundary import accuracy_text, axes_note, class_legend
 from gradscribe.widgets.plots.views.histograms import to_histograms
 from gradscribe.widgets.plots.views.optimizer import NO_STATE, histogram_of, optimizer_histograms
 from tests.app.training.fakes import array, begun, boundary

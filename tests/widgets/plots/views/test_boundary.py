@@ -11,7 +11,8 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.colors import class_color, class_fill, class_shape
 from gradscribe.widgets.plots.drawing.points import PlanePoints
 from gradscribe.widgets.plots.drawing.shading import Shading, shading_of
-from gradscribe.widgets.plots.views.boundary import BoundaryPlot, Ground, _said, decisions
+from gradscribe.widgets.plots.ground import Ground, decisions, outputs_at
+from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from tests.widgets.pixels import near
 
 HALVES = np.repeat([[-1.0], [1.0]], 20, axis=0).repeat(40, axis=1).astype(np.float32)
@@ -198,7 +199,7 @@ def test_a_probability_is_told_of_its_class_and_an_output_by_its_side():
 
 
 def told(ground, points, theme):
-    return [words for words, _ in _said(ground, 0.0, 0.0, points, theme)]
+    return [words for words, _ in outputs_at(ground, 0.0, 0.0, points, theme)]
 
 
 def test_a_model_that_says_nothing_finite_leaves_the_ground_empty(plot, look):

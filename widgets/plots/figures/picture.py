@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.drawing.matplotlib_svg import MatplotlibSvg
+from gradscribe.widgets.plots.figures.matplotlib_svg import MatplotlibSvg
 
 SAVED_SCALE = 2.0
 """Pixels per point of a picture that is saved without a file of the program's own."""
@@ -19,7 +19,7 @@ class FigurePicture:
     def __init__(self, figure: Figure) -> None:
         self.figure = figure
         self.error = ""
-        """Why the picture cannot be read."""
+        """Reason for which the picture cannot be read; else empty."""
         self._svg: MatplotlibSvg | None = None
         self._image: QImage | None = None
         self._is_read = False

@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from gradscribe.engine.protocol.figures import Figure
-from gradscribe.widgets.plots.figure import FigurePicture
+from gradscribe.widgets.plots.figures.picture import FigurePicture
 from tests.engine.plotting.programs import HEAD, PROGRAMS
 
 SAVE = """

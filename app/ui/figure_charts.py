@@ -1,0 +1,73 @@
+"""Charts of the numbers in figures of programs, in the figures' own windows."""
+
+import threading
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from gradscribe.app.ui.theming import Theming
+from gradscribe.engine.protocol.figures import FigureAxes
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.charts import preload
+from gradscribe.widgets.plots.plot import Canvas, Plot
+from gradscribe.widgets.tables.figure_window import FigureWindow
+from gradscribe.widgets.tables.figures import FigureStrip
+
+IMPORT_MS = 20
+"""Pause before looking again whether pyqtgraph is imported."""
+
+
+class FigureCharts(QObject):
+    """Adds a chart to a figure's window for each pair of axes with lines or points."""
+
+    def __init__(self, strip: FigureStrip, look: Theming, parent: QObject) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._open: list[FigureWindow] = []
+        self._wished: list[FigureWindow] = []
+        self._importing: threading.Thread | None = None
+        self._imported = single_shot(self, self._go_on, IMPORT_MS)
+        strip.opened.connect(self._add)
+        look.changed.connect(self._dress)
+
+    def _add(self, window: FigureWindow) -> None:
+        self._open.append(window)
+        window.destroyed.connect(lambda: self._forget(window))
+        if any(axes.lines for axes in window.figure.axes):
+            self._wished.append(window)
+            if self._importing is None:
+                self._importing = preload.start()
+            self._go_on()
+
+    def _forget(self, window: FigureWindow) -> None:
+        for windows in (self._open, self._wished):
+            if window in windows:
+                windows.remove(window)
+
+    def _go_on(self) -> None:
+        if self._importing is not None and self._importing.is_alive():
+            self._imported.start()
+            return
+        windows, self._wished = self._wished, []
+        for window in windows:
+            for number, axes in enumerate(window.figure.axes, 1):
+                if axes.lines:
+                    _add_chart(window, axes, axes.title or f"Axes {number}")
+
+    def _dress(self) -> None:
+        for window in self._open:
+            window.set_theme(self._look.theme())
+
+
+def _add_chart(window: FigureWindow, axes: FigureAxes, title: str) -> None:
+    # Imported here: they import pyqtgraph.
+    from gradscribe.widgets.charts.plane import PlaneHands
+    from gradscribe.widgets.plots.figures.axes_plot import FigureAxesPlot
+
+    def make(make_canvas: Callable[[Plot], Canvas]) -> FigureAxesPlot:
+        return FigureAxesPlot(axes, title, make_canvas=make_canvas)
+
+    hands = PlaneHands(make)
+    hands.menu.enlarges = False
+    hands.menu.said.connect(window.say)
+    window.add_plot(title, hands.widget, hands.navigation.fit)

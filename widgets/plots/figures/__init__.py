@@ -1,0 +1,1 @@
+"""Figures of programs: their picture, and the numbers in it."""
