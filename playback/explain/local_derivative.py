@@ -13,6 +13,7 @@ from gradscribe.playback.text import formatting
 _EPS = {"float64": 2e-16, "float32": 1.2e-7, "float16": 1e-3, "bfloat16": 8e-3}
 _LONGEST = 16
 """Most letters of a slope's formula in a label; above, only its number is shown."""
+_TINY = 1e-100
 _ROUNDINGS = 32
 """Allowed difference between torch's kernels and this module's arithmetic, in machine epsilons."""
 
@@ -65,16 +66,37 @@ def local_derivative(index: Index, edge: int) -> float | None:
     share = naming.scalar(index, sent.gradient)
     if upstream is None or share is None:
         return None
-    try:
-        value = float(slope.value(numbers))
-    except (ArithmeticError, ValueError, IndexError, TypeError):
+    value = _value(slope, numbers)
+    if value is None:
         return None
     if not math.isfinite(upstream * value):
-        return value if value * upstream == share else None
+        product = value * upstream
+        is_same = product == share or (math.isnan(product) and math.isnan(share))
+        return value if is_same else None
     eps = _EPS.get(index.values[op.outputs[0]].dtype, 0.0) * _ROUNDINGS
     allowed = eps * abs(upstream) * max(1.0, abs(value))
     # In this form the comparison is False for NaN.
     return value if abs(value * upstream - share) <= allowed else None
+
+
+def _value(slope: Slope, numbers: CallNumbers) -> float | None:
+    """Return a slope at the numbers of a call, infinite at a pole; None if it has none there."""
+    try:
+        return float(slope.value(numbers))
+    except ZeroDivisionError:
+        # Its sign is that next to the pole.
+        inputs = tuple(map(_beside_zero, numbers.inputs))
+        beside = CallNumbers(inputs, _beside_zero(numbers.output), numbers.options)
+        try:
+            return math.copysign(math.inf, float(slope.value(beside)))
+        except (ArithmeticError, ValueError, IndexError, TypeError):
+            return None
+    except (ArithmeticError, ValueError, IndexError, TypeError):
+        return None
+
+
+def _beside_zero(number: float) -> float:
+    return math.copysign(_TINY, number) if number == 0 else number
 
 
 def slope_label(index: Index, edge: int) -> str:
@@ -90,6 +112,8 @@ def _factor(edge: int, index: Index) -> str:
     found = slope_at(index, index.tape.executions[sent.execution].node, sent.slot)
     assert found is not None
     op, slope, numbers = found
+    if not math.isfinite(value):
+        return f"× {formatting.number(value)}"
     number = formatting.number(value, 3)
     number = formatting.trim_zeros(value) if "e" in number else number
     if value == int(value) and abs(value) < 1e6:

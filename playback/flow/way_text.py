@@ -9,7 +9,7 @@ from gradscribe.playback.text import formatting
 
 CLOSE = 1e-4
 """Relative difference up to which a sum in another order counts as the gradient."""
-LONGEST = 14
+LONGEST = 8
 """Most ops of a way that are written out, unless another number is asked for."""
 _DIGITS = 12
 """Most digits of a number of ways; of more only the power of ten."""
@@ -36,11 +36,11 @@ def summary(found: Ways, name: str) -> str:
     start = f"{ways_count(found.count)} from {name} to the loss"
     if found.has_products:
         if not found.all_listed:
-            start += f"; the {len(found.listed)} largest of them are"
+            start += f"; the {len(found.listed)} largest are listed"
         return start
     uses = formatting.count(len(found.listed), "use")
     if not found.all_listed:
-        start += f"; of its uses the {len(found.listed)} with the largest gradients are"
+        start += f"; of its uses the {len(found.listed)} with the largest gradients are listed"
     elif len(found.listed) != found.count:
         start += f", over {uses}: the gradient that came back along each"
     else:
@@ -95,8 +95,7 @@ def oddity(index: Index, found: Ways) -> str:
         return f"The local derivative of {_place(index, odd)} is {size}"
     if is_open is not None:
         return (
-            f"The local derivative of {_place(index, is_open)} stays open: "
-            "it received 0 and sent 0, whatever it is"
+            f"The local derivative of {_place(index, is_open)} stays open: torch's numbers fit any"
         )
     if found.gradient is not None and not math.isfinite(found.gradient):
         return "The gradient is not finite"

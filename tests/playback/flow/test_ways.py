@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from gradscribe.engine.run.run import record
+from gradscribe.playback.flow import way_text
 from gradscribe.playback.flow.ways import LARGEST, ways
 from gradscribe.playback.tape.index import index_of
 
@@ -180,6 +181,28 @@ def test_an_open_local_derivative_leaves_the_product_open():
     assert found.count == 2
     assert found.gradient == 0.0
     assert [way.product for way in found.listed] in ([2.0, -2.0], [None, None])
+
+
+POLES = {
+    "sqrt": ("y = torch.sqrt(x) * x + x", "sqrt", math.inf),
+    "a quotient": ("y = (2.0 / x) * 0.0 + x", "rdiv", -math.inf),
+    "log": ("y = x.log() * 0.0 + 3 * x", "log", math.inf),
+}
+
+
+@pytest.mark.parametrize(("lines", "op", "local"), POLES.values(), ids=POLES)
+def test_at_a_pole_the_local_derivative_is_infinite_and_the_sum_is_torchs_nan(lines, op, local):
+    source = f"x = torch.tensor(0.0, requires_grad=True)\n{lines}\ny.backward()\n"
+    scope = {"torch": torch}
+    exec(source, scope)
+    assert scope["x"].grad.isnan()
+    found, index = of(source, "x")
+    steps = [step for way in found.listed for step in way.steps if index.op(step.op).op == op]
+    assert [step.local for step in steps] == [local]
+    assert math.isnan(found.total)
+    assert math.isnan(found.gradient)
+    assert way_text.is_sum(found) is True
+    assert "is infinite" in way_text.oddity(index, found)
 
 
 def test_a_local_derivative_that_is_infinite_is_found():

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.figures import FigureAxes
 from gradscribe.playback.text import formatting
-from gradscribe.widgets.base.theme import Theme, contrast
+from gradscribe.widgets.base.theme import Theme, contrast, mix
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.colors import class_color
 from gradscribe.widgets.plots.drawing.curve_legend import draw_legend
@@ -32,8 +32,9 @@ from gradscribe.widgets.plots.views.curve_plot import LISTED, draw_bubble
 
 NEAR = 12.0
 """Pixels from a point in which the mouse reads it."""
-LEAST_CONTRAST = 1.6
-"""Least contrast of a line to the ground; a program's colour below it becomes ink."""
+LEAST_CONTRAST = 3.0
+"""Least contrast of a line to the ground; a program's colour below it is mixed with ink."""
+MIXES = 10
 MARK = 3.0
 """Radius in pixels of a point of a scatter plot."""
 
@@ -152,10 +153,14 @@ class FigureAxesPlot(Plot):
         painter.setClipping(False)
 
     def line_color(self, number: int) -> QColor:
-        """Return the program's colour of a line, if it can be told from the ground."""
+        """Return the program's colour of a line, towards ink as far as the ground needs it."""
         line, theme = self.lines[number], self.theme
         given = QColor(line.color) if line.color else class_color(number % 5, theme.dark)
-        return given if contrast(given, theme.panel) >= LEAST_CONTRAST else theme.ink
+        for share in np.linspace(0, 1, MIXES + 1).tolist():
+            mixed = mix(theme.ink, given, share)
+            if contrast(mixed, theme.panel) >= LEAST_CONTRAST:
+                return mixed
+        return theme.ink
 
     def _draw_line(self, painter: QPainter, line: AxesLine, color: QColor) -> None:
         with np.errstate(all="ignore"):
@@ -219,14 +224,15 @@ class FigureAxesPlot(Plot):
         return False
 
     def summary(self, x: Axis, y: Axis) -> list[str]:
-        """Return count, mean and least number of each line in a region."""
-        words = []
-        for line in self.lines[:LISTED]:
+        """Return count, and mean and least number of each line in a region."""
+        words, count = [], 0
+        for line in self.lines:
             inside = line.y[between(line.x, x) & between(line.y, y)]
+            count += inside.size
             if inside.size:
                 mean, least = (formatting.number(float(n)) for n in (inside.mean(), inside.min()))
                 words.append(f"{line.name}  {inside.size:,} points  mean {mean}  least {least}")
-        return words or ["No points"]
+        return [f"{count:,} points", *words[:LISTED]]
 
     def table(self, x: Axis, y: Axis) -> Iterator[str]:
         """Yield the points in sight as CSV, line by line, exactly as they were plotted."""

@@ -88,11 +88,12 @@ def test_a_region_is_measured_line_by_line(hand):
     inside = (x.low <= X) & (x.high >= X) & (y.low <= X**2) & (y.high >= X**2)
     words = hand.hands.words()
     mean, least = ((X**2)[inside].mean(), (X**2)[inside].min())
-    assert words[0] == (
+    assert words[0] == f"{inside.sum() + 2} points"
+    assert words[1] == (
         f"square  {inside.sum()} points  mean {formatting.number(mean)}  "
         f"least {formatting.number(least)}"
     )
-    assert words[1].startswith("dots  2 points  mean 6")
+    assert words[2].startswith("dots  2 points  mean 6")
 
 
 def test_each_axis_is_switched_to_a_logarithm_and_back(hand):
