@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import Theme, faded
@@ -60,8 +60,12 @@ class CurveChart(CurvePlot):
             item.setZValue(height)
             item.hide()
             self.view.add(item)
-        self.follow = self._button("Follow", "Show all steps again, and those that are to come")
-        self.again = self._button("", "Go back to the first step of the stretch and train from it")
+        self.follow = self.view.add_button(
+            "Follow", "Show all steps again, and those that are to come"
+        )
+        self.again = self.view.add_button(
+            "", "Go back to the first step of the stretch and train from it"
+        )
         self.follow.clicked.connect(self.fit)
         self.again.clicked.connect(self.retrain)
         self._connect()
@@ -69,17 +73,8 @@ class CurveChart(CurvePlot):
 
     def _make_view(self, _plot: Plot) -> Canvas:
         self.view = ChartView(self._draw_cached, self._draw_over, self)
-        self.view.setAccessibleName("Chart: arrows move it, plus and minus zoom, Home shows all")
         canvas: Canvas = self.view
         return canvas
-
-    def _button(self, name: str, tip: str) -> QPushButton:
-        button = QPushButton(name, self.view)
-        button.setProperty("crumb", True)
-        button.setToolTip(tip)
-        button.setCursor(Qt.CursorShape.ArrowCursor)
-        button.hide()
-        return button
 
     def _connect(self) -> None:
         box, view = self.view.box, self.view

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, SignalInstance
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QPushButton
 
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.enlarged import ChartWindow
@@ -81,9 +80,8 @@ class PlaneHands(QObject):
         self._edits = False
         self.navigation = Navigation(self.view, plot.fitted, self)
         self.menu = ChartMenu(self, self.view, self.navigation)
-        self.follow = self._button("Follow", "Show everything again, and what is to come")
+        self.follow = self.view.add_button("Follow", "Show everything again, and what is to come")
         self.follow.clicked.connect(self.navigation.fit)
-        self.follow.hide()
         self._connect()
 
     @property
@@ -95,16 +93,8 @@ class PlaneHands(QObject):
 
     def _make_view(self, plot: Plot) -> Canvas:
         self.view = ChartView(self._draw, self._draw_over, plot)
-        self.view.setAccessibleName("Chart: arrows move it, plus and minus zoom, Home shows all")
         canvas: Canvas = self.view
         return canvas
-
-    def _button(self, name: str, tip: str) -> QPushButton:
-        button = QPushButton(name, self.view)
-        button.setProperty("crumb", True)
-        button.setToolTip(tip)
-        button.setCursor(Qt.CursorShape.ArrowCursor)
-        return button
 
     def _connect(self) -> None:
         box, view = self.view.box, self.view

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGraphicsSceneWheelEvent, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
@@ -175,6 +175,7 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         self.theme = Theme.load("light")
         self.keys: set[int] = set(NAVIGATION_KEYS)
         """The keys that the chart takes although the window has shortcuts of them."""
+        self.setAccessibleName("Chart: arrows move it, plus and minus zoom, Home shows all")
         self._has_focus_frame = False
         self._draw, self._draw_over = draw, draw_over
         self.box = ChartBox()
@@ -207,6 +208,15 @@ class ChartView(pg.GraphicsView):  # type: ignore[misc]
         """Show items over the curves."""
         for item in items:
             self.box.addItem(item, ignoreBounds=True)
+
+    def add_button(self, name: str, tip: str) -> QPushButton:
+        """Return a small button over the chart, hidden for now."""
+        button = QPushButton(name, self)
+        button.setProperty("crumb", True)
+        button.setToolTip(tip)
+        button.setCursor(Qt.CursorShape.ArrowCursor)
+        button.hide()
+        return button
 
     def refresh(self) -> None:
         """Discard the cached picture and repaint."""
