@@ -1,20 +1,15 @@
 """Charts of the numbers in figures of programs, in the figures' own windows."""
 
-import threading
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.figures import FigureAxes
-from gradscribe.widgets.base.single_shot import single_shot
-from gradscribe.widgets.charts import preload
+from gradscribe.widgets.charts.preload import ChartImport
 from gradscribe.widgets.plots.plot import Canvas, Plot
 from gradscribe.widgets.tables.figure_window import FigureWindow
 from gradscribe.widgets.tables.figures import FigureStrip
-
-IMPORT_MS = 20
-"""Pause before looking again whether pyqtgraph is imported."""
 
 
 class FigureCharts(QObject):
@@ -24,35 +19,22 @@ class FigureCharts(QObject):
         super().__init__(parent)
         self._look = look
         self._open: list[FigureWindow] = []
-        self._wished: list[FigureWindow] = []
-        self._importing: threading.Thread | None = None
-        self._imported = single_shot(self, self._go_on, IMPORT_MS)
+        self._library = ChartImport(self)
         strip.opened.connect(self._add)
         look.changed.connect(self._dress)
 
     def _add(self, window: FigureWindow) -> None:
         self._open.append(window)
-        window.destroyed.connect(lambda: self._forget(window))
+        window.destroyed.connect(lambda: self._open.remove(window))
         if any(axes.lines for axes in window.figure.axes):
-            self._wished.append(window)
-            if self._importing is None:
-                self._importing = preload.start()
-            self._go_on()
+            self._library.call(lambda: self._add_charts(window))
 
-    def _forget(self, window: FigureWindow) -> None:
-        for windows in (self._open, self._wished):
-            if window in windows:
-                windows.remove(window)
-
-    def _go_on(self) -> None:
-        if self._importing is not None and self._importing.is_alive():
-            self._imported.start()
-            return
-        windows, self._wished = self._wished, []
-        for window in windows:
-            for number, axes in enumerate(window.figure.axes, 1):
-                if axes.lines:
-                    _add_chart(window, axes, axes.title or f"Axes {number}")
+    def _add_charts(self, window: FigureWindow) -> None:
+        if window not in self._open:
+            return  # It was closed meanwhile.
+        for number, axes in enumerate(window.figure.axes, 1):
+            if axes.lines:
+                _add_chart(window, axes, axes.title or f"Axes {number}")
 
     def _dress(self) -> None:
         for window in self._open:

@@ -10,21 +10,16 @@ from PySide6.QtCore import QObject
 
 from gradscribe.engine.protocol.regions import ReadRegion, Region, local_region
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.widgets.base.single_shot import single_shot
-from gradscribe.widgets.charts import preload
+from gradscribe.widgets.charts.preload import ChartImport
 from gradscribe.widgets.inspector.panes import titles
 
 if TYPE_CHECKING:
-    import threading
-
     from gradscribe.app.document.session import Session
     from gradscribe.app.ui.theming import Theming
     from gradscribe.widgets.charts.tensor_window import TensorWindow
     from gradscribe.widgets.inspector.inspector import Inspector
     from gradscribe.widgets.inspector.panes.page import InspectorPage
 
-IMPORT_MS = 20
-"""Pause between two looks whether pyqtgraph has been imported."""
 EARLIER = "The program was run again: the numbers of the earlier run are gone"
 NOT_RECORDED = "The engine has restarted: the numbers are gone. Run the program again"
 
@@ -52,9 +47,7 @@ class TensorWindows(QObject):
         self._session, self._inspector, self._look = session, inspector, look
         self._open: list[_Shown] = []
         self._serial = 0
-        self._importing: threading.Thread | None = None
-        self._wished: list[InspectorPage] = []
-        self._imported = single_shot(self, self._go_on, IMPORT_MS)
+        self._library = ChartImport(self)
         inspector.tensor_requested.connect(self.open)
         inspector.page_changed.connect(self._follow)
         session.region_read.connect(self._take)
@@ -74,18 +67,7 @@ class TensorWindows(QObject):
         """Open a window with the inspector's tensor, once pyqtgraph is imported."""
         page = self._inspector.page()
         if page.value is not None:
-            self._wished.append(page)
-            if self._importing is None:
-                self._importing = preload.start()
-            self._go_on()
-
-    def _go_on(self) -> None:
-        if self._importing is not None and self._importing.is_alive():
-            self._imported.start()
-            return
-        pages, self._wished = self._wished, []
-        for page in pages:
-            self._make(page)
+            self._library.call(lambda: self._make(page))
 
     def _make(self, page: InspectorPage) -> None:
         # Imported here: it imports pyqtgraph.
