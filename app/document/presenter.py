@@ -21,7 +21,7 @@ from gradscribe.app.document.state import ENGINE_DIED, View
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
-from gradscribe.playback.flow.highlight import Highlight
+from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import saved_memory, scenes, track
@@ -89,6 +89,8 @@ class Presenter(QObject):
         self._viewed: View | None = None
         """The view that is shown, but for the question to the graph."""
         self.questions = GraphQuestions(self)
+        self._answered: Answer | None = None
+        """The answer whose cards were brought into view."""
         self._ways = WaysFinder(self)
         self._connect()
         self._show_view()
@@ -313,6 +315,11 @@ class Presenter(QObject):
     def _show_answer(self) -> None:
         """Fade the cards that are no part of the answer to the question, if there is any."""
         self._views.graph.set_focus(self.questions.lit)
+        answer = self.questions.answer
+        if answer is not self._answered:
+            self._answered = answer
+            if answer is not None:
+                self._views.graph.reveal_all(answer.cards)
 
     def _find_ways(self, value: int) -> None:
         self._ways.request(self._session.result.tape, value)

@@ -16,6 +16,8 @@ ROW = 18
 MAX_GROUPS = 8
 """Most groups that are listed; the badges on the cards name all."""
 _STEPS = 24
+WIDEST = 600
+"""Most pixels of a note's line where nothing else is known."""
 
 
 class ColorModeLegend(QFrame):
@@ -25,7 +27,7 @@ class ColorModeLegend(QFrame):
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
-        self._brief = False
+        self._brief, self._is_answer, self._widest = False, False, WIDEST
         self.setProperty("chip", True)
         self.setAccessibleName("What the colours mean")
         column = vbox(self, margins=(10, 4, 6, 8), spacing=4)
@@ -39,6 +41,7 @@ class ColorModeLegend(QFrame):
         self.bar = ColorScaleBar(self)
         column.addWidget(self.bar)
         self.note = plain_label(role="caption")
+        self.note.setWordWrap(True)
         column.addWidget(self.note)
         self.hide()
 
@@ -48,20 +51,27 @@ class ColorModeLegend(QFrame):
             self.title.setText(key.title)
             self.note.setText(key.note)
             self.bar.setToolTip(tip(key.note))
+            self._is_answer = not (key.ticks or key.groups)
             self._show_note()
             self.bar.set_key(key, theme)
             self.setAccessibleDescription(", ".join((*key.ticks, *key.groups, key.note)))
         self.setVisible(key is not None)
         self.adjustSize()
 
-    def set_compact(self, brief: bool) -> None:
-        """Hide the note, which stays the bar's tooltip, to save space."""
-        self._brief = brief
+    def set_compact(self, brief: bool, widest: int) -> None:
+        """Hide the note, which stays the bar's tooltip, to save space; an answer stays.
+
+        ``widest``: pixels from which on a note is broken into lines.
+        """
+        self._brief, self._widest = brief, widest
         self._show_note()
         self.adjustSize()
 
     def _show_note(self) -> None:
-        self.note.setVisible(bool(self.note.text()) and not self._brief)
+        is_shown = self._is_answer or not self._brief
+        text = self.note.fontMetrics().horizontalAdvance(self.note.text()) + 2
+        self.note.setFixedWidth(min(text, self._widest))
+        self.note.setVisible(bool(self.note.text()) and is_shown)
 
 
 class ColorScaleBar(QWidget):

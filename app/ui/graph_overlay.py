@@ -17,6 +17,8 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.minimap import NARROW_WIDTH
 
 MARGIN = 10
+NOTE_SHARE = 0.55
+"""Largest share of the graph's width for a line of the colour mode's note."""
 SEARCH_WIDTH = 190
 SEPARATOR = "›"
 MAX_TITLE = 24
@@ -225,7 +227,7 @@ class GraphOverlay(QObject):
         self.film.adjustSize()
         above = tools.y() - self.film.height() - MARGIN // 2
         self.film.move(graph.width() - self.film.width() - MARGIN, above)
-        self.key.set_compact(graph.width() < NARROW_WIDTH)
+        self.key.set_compact(graph.width() < NARROW_WIDTH, round(NOTE_SHARE * graph.width()))
         taken = 0 if self.key.isHidden() else self.key.width() + MARGIN
         self.legend_resized.emit(
             QSizeF(taken + MARGIN, self.key.height() + MARGIN) if taken else QSizeF()

@@ -20,8 +20,6 @@ TITLES: dict[Question, str] = {
     "bottlenecks": "Bottlenecks",
     "critical": "Critical path by time",
 }
-LONGEST = 6
-"""Most ops of a way that its sentence names."""
 ABOUT_ONE: tuple[Question, ...] = ("ways", "before", "after", "cut", "bottlenecks")
 """Questions about one card; the others are about the whole picture."""
 
@@ -92,7 +90,7 @@ def _ways(index: Index, picture: Picture, card: Card, value: int, number: int) -
     count = len(found.listed)
     if 0 <= number < count:
         shown = found.listed[number]
-        text = way_text.way(index, shown, found.seed, LONGEST)
+        text = way_text.way(index, shown, found.seed)
         size = way_text.amount(shown, found.is_norm)
         cards = _way_cards(index, picture, card, shown)
         return Answer(cards, f"Way {number + 1} of {count}: {text}  {size}", count)

@@ -9,7 +9,7 @@ from gradscribe.playback.text import formatting
 
 CLOSE = 1e-4
 """Relative difference up to which a sum in another order counts as the gradient."""
-LONGEST = 8
+LONGEST = 6
 """Most ops of a way that are written out, unless another number is asked for."""
 _DIGITS = 12
 """Most digits of a number of ways; of more only the power of ten."""

@@ -4,6 +4,8 @@
 what moves.
 """
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -273,6 +275,13 @@ class GraphView(QWidget):
         inside = QRectF(QPointF(), self.canvas.size).adjusted(16, 16, -16, -16)
         if box is not None and not inside.contains(self.camera().box_to_view(box)):
             self.center_on(key)
+
+    def reveal_all(self, keys: Iterable[str]) -> None:
+        """Glide to a view with all of these cards, unless they are in sight."""
+        target = viewport.view_of(self.stage(), keys, self.camera(), self.canvas.size)
+        if target is not None:
+            self._fitted = self._following = False
+            self._look_at(target, True)
 
     def _first_look(self, glide: bool = False) -> None:
         """Move to the first view of a new picture, or of the same one in a new widget size."""

@@ -1,5 +1,7 @@
 """Camera positions: the first view of a graph, and views that follow what happens."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from gradscribe.playback.graph.picture import Look
@@ -116,6 +118,18 @@ def following_view(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Ca
     if room.contains(camera.box_to_view(stage.boxes[key])):
         return None
     return _filled(stage.bounds, centered(stage.boxes[key], view, camera.zoom), view)
+
+
+def view_of(stage: Stage, keys: Iterable[str], camera: Camera, view: QSizeF) -> Camera | None:
+    """Return a view with all of these cards, no closer than now; None where they are in sight."""
+    box = QRectF()
+    for key in keys:
+        box = box.united(stage.boxes.get(key, QRectF()))
+    room = QRectF(QPointF(), view).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
+    if box.isEmpty() or room.isEmpty() or room.contains(camera.box_to_view(box)):
+        return None
+    zoom = min(camera.zoom, room.width() / box.width(), room.height() / box.height())
+    return centered(box, view, zoom)
 
 
 def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:

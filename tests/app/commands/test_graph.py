@@ -1,7 +1,7 @@
 """Questions to the graph, by menu, palette and the context menu of a card."""
 
 import pytest
-from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
@@ -180,3 +180,14 @@ def _darkness(image):
         for x in range(0, image.width(), 2)
         for y in range(0, image.height(), 2)
     )
+
+
+def test_the_answer_comes_into_view(settled, asked):
+    view = settled.graph
+    view.set_camera(view.camera().zoomed(6.0, QPointF(0, 0)).moved(-4000, -4000))
+    asked("graph.before", "loss")
+    view.finish_motion()
+    seen = QRectF(QPointF(), view.canvas.size)
+    boxes = [view.stage().boxes[key] for key in settled.presenter.questions.answer.cards]
+    assert boxes
+    assert all(seen.contains(view.camera().box_to_view(box)) for box in boxes)

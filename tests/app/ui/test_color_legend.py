@@ -65,9 +65,25 @@ def test_where_there_is_little_room_the_note_is_a_tip(chip):
     chip.show_legend(key, Theme.load("light"))
     assert chip.note.isVisible()
     high = chip.height()
-    chip.set_compact(True)
+    chip.set_compact(True, 600)
     assert not chip.note.isVisible()
     assert chip.height() < high
     assert "log scale" in chip.bar.toolTip()
-    chip.set_compact(False)
+    chip.set_compact(False, 600)
     assert (chip.note.isVisible(), chip.height()) == (True, high)
+
+
+def test_an_answer_stays_where_there_is_little_room_and_is_broken_into_lines(chip):
+    words = "12 cards lead to loss, over a module that is folded and two views"
+    chip.show_legend(ColorLegend("What leads here", "groups", note=words), Theme.load("light"))
+    chip.set_compact(False, 600)
+    wide, low = chip.width(), chip.height()
+    chip.set_compact(True, 220)
+    assert chip.note.isVisible()
+    assert chip.width() < wide
+    assert chip.height() > low
+    lines = chip.note.heightForWidth(chip.note.width())
+    assert chip.note.height() >= lines
+    scale = ColorLegend("Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale")
+    chip.show_legend(scale, Theme.load("light"))
+    assert not chip.note.isVisible()

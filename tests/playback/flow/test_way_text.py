@@ -51,7 +51,7 @@ def test_a_long_way_is_written_with_its_ends():
     index, found = of("x = param(1.0)\na = x\n" + "a = a * 2\n" * 100 + "a.backward()")
     text = way_text.way(index, found.listed[0], found.seed)
     assert text.count("mul 2") == way_text.LONGEST
-    assert "… 92 more …" in text
+    assert "… 94 more …" in text
 
 
 @pytest.mark.parametrize(

@@ -231,3 +231,19 @@ def test_a_key_over_the_empty_ground_changes_nothing():
     stage, view = staged(neuron()[0]), QSizeF(2200, 800)
     keyed = viewport.whole_view(stage, view, 1.0, QSizeF(200, 60))
     assert keyed == viewport.whole_view(stage, view)
+
+
+def test_cards_out_of_sight_are_brought_into_view_and_those_in_sight_move_nothing():
+    stage = staged(neuron()[0])
+    keys = list(stage.boxes)
+    near = Camera(1.5, -900.0, -900.0)
+    found = viewport.view_of(stage, keys, near, VIEW)
+    seen = QRectF(0, 0, VIEW.width(), VIEW.height())
+    assert all(seen.contains(found.box_to_view(stage.boxes[key])) for key in keys)
+    assert found.zoom <= near.zoom
+    assert viewport.view_of(stage, keys, found, VIEW) is None
+    assert viewport.view_of(stage, [], near, VIEW) is None
+    assert viewport.view_of(stage, ["nothing"], near, VIEW) is None
+    single = viewport.view_of(stage, keys[:1], near, VIEW)
+    assert single.zoom == near.zoom
+    assert seen.contains(single.box_to_view(stage.boxes[keys[0]]))
