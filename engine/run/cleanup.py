@@ -82,7 +82,8 @@ class NamesRestorer:
             del _names[name]
         # Also modules that were replaced, even by None, since no import would find these.
         sys.modules.update(_modules)
-        if kind is None and threading.active_count() > len(self._threads):
+        if kind is None:
+            # Always: a thread from before that ended meanwhile would hide a new one from a count.
             wait_for_threads(self._threads)
 
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from gradscribe.engine.protocol import messages
-from gradscribe.engine.run.cleanup import wait_for_threads
+from gradscribe.engine.run.cleanup import NamesRestorer, wait_for_threads
 from tests.engine.driver import PATIENCE_S, Engine
 
 GOOD = (
@@ -147,6 +147,17 @@ def test_a_thread_is_not_waited_for_without_end():
     assert thread.is_alive()
     done.set()
     thread.join()
+
+
+def test_a_thread_is_waited_for_when_an_earlier_thread_ended_meanwhile():
+    leave = threading.Event()
+    earlier, late = threading.Thread(target=leave.wait), threading.Timer(0.2, bool)
+    earlier.start()
+    with NamesRestorer():
+        leave.set()
+        earlier.join()
+        late.start()
+    assert not late.is_alive()
 
 
 def test_a_thread_that_prints_for_ever_is_not_heard_after_the_end(engine):
