@@ -58,6 +58,8 @@ class LiveGraph(QObject):
         """Modules that the user opened; None until the user opens or folds one."""
         self._legible: frozenset[str] | None = None
         """Modules that are open so that the whole picture is legible; None for all that fit."""
+        self._is_legible = False
+        """True once these are found."""
         self._turn = 0
         self._film_ms = 0
         """Length of the film of the next picture; 0 for a still picture."""
@@ -118,7 +120,7 @@ class LiveGraph(QObject):
         if run is self._session.run:
             self.film.stop()
             self._message, self._open_calls, self._waits = None, None, False
-            self._legible = None
+            self._legible, self._is_legible = None, False
             self._ask()
 
     def _on_state(self, run: RunState) -> None:
@@ -179,11 +181,13 @@ class LiveGraph(QObject):
         message = self._message
         if message is None:
             return
-        if self._open_calls is None and self._legible is None:
-            self._legible = self._view.legible_calls(stage)
-            if self._legible is not None:
+        if self._open_calls is None and not self._is_legible:
+            outer = self._view.legible_calls(stage)
+            if outer is not None:
+                self._legible = outer
                 self._show()
                 return
+            self._is_legible = True
         self._picture = stage.picture
         self._view.graph.set_stage(stage)
         length, self._film_ms = self._film_ms, 0
@@ -248,7 +252,7 @@ class LiveGraph(QObject):
     def _fold_again(self) -> None:
         """Fold for another size of the view, unless the user has chosen."""
         if self._open_calls is None and self._message is not None:
-            self._legible = None
+            self._legible, self._is_legible = None, False
             self._show()
 
     def _update_caption(self) -> None:
