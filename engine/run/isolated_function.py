@@ -53,7 +53,6 @@ _OTHERS = frozenset(
     "numel dim tolist detach append no_grad enable_grad device finfo zeros_like ones_like "
     "full_like rand_like randn_like empty_like new_zeros new_ones".split()
 )
-)
 _ATTRIBUTES = frozenset("shape dtype device ndim T mT requires_grad data real imag eps max".split())
 _CODE = (
     ast.stmt, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List,
