@@ -19,9 +19,9 @@ FLAT = 0.05
 """Largest share of the first loss that it has fallen by: more is progress."""
 UPDATE = 1e-4
 """Largest size of an update relative to its weights, as for the doctor: about 1e-3 is usual."""
-TIMES, GAIN, STEPS_WORTH = 100.0, 0.05, 5.0
-"""Least ratio of a better rate to the present one, least share of the loss that a single step of it
-takes away, and least ratio of that share to what all steps so far took away: a rate is only called
+TIMES, GAIN, WORTH = 100.0, 0.05, 5.0
+"""Least ratio of a better rate to the present one, least share of the loss that `PROOF` steps of it
+take away, and least ratio of that share to what all steps so far took away: a rate is only called
 too small if another is seen to work."""
 ROWS, MOST_PARAMETERS, DECADES, PROOF = 1000, 1 << 20, 9, 8
 SIGNED = ("adam", "adamw", "nadam", "radam", "adamax", "rmsprop", "adagrad", "adafactor", "rprop")
@@ -55,11 +55,11 @@ def _small_rate(facts: RunFacts) -> Iterator[Advice]:
     if fallen is None or fallen > FLAT or _largest_update(facts) > UPDATE:
         return
     better, gain = _better_rate(facts, float(rate))
-    if gain < max(GAIN, STEPS_WORTH * fallen):
+    if gain < max(GAIN, WORTH * fallen):
         return
     words = (
         f"In {facts.run.step:,} steps the loss fell by {max(0.0, fallen):.1%}: lr {rate:g} is far "
-        f"too small. A single step of lr {better:g} takes {gain:.0%} of it away"
+        f"too small. {PROOF} steps of lr {better:g} take {gain:.0%} of it away"
     )
     change: dict[str, JsonValue] = {"optimizer.lr": better}
     yield Advice("rate", "optimizer.lr", words, f"Learning rate {better:g}", change)
@@ -86,9 +86,9 @@ def _largest_update(facts: RunFacts) -> float:
 
 
 def _better_rate(facts: RunFacts, rate: float) -> tuple[float, float]:
-    """Return the best power of ten that is `TIMES` the rate or more, and its share of the loss.
+    """Return a power of ten that is `TIMES` the rate or more, and its share of the loss.
 
-    A single step with it takes that share away, seen on the training data; 0 if none does.
+    `PROOF` plain steps with it take that share away, seen on the training data; 0 if none does.
     """
     parameters = {n: p.detach() for n, p in facts.program.model.named_parameters()}
     if sum(p.numel() for p in parameters.values()) > MOST_PARAMETERS:
@@ -104,25 +104,26 @@ def _better_rate(facts: RunFacts, rate: float) -> tuple[float, float]:
             losses[tried] = _loss(facts, {**parameters, **moved}).item()
             if tried > 1 or not losses[tried] < 2 * before:
                 break
-        finite = {tried: loss for tried, loss in losses.items() if math.isfinite(loss)}
-        best = min(finite, key=lambda tried: finite[tried], default=rate)
-        gain = 1 - finite.get(best, before) / before if before > 0 else 0.0
-        # A rate that is best for one step may be too large for several.
-        while gain >= GAIN and best >= rate * TIMES and not _descends(facts, parameters, best):
+        finite = {tried: loss for tried, loss in losses.items() if loss < before}
+        best = min(finite, key=lambda tried: finite[tried], default=0.0)
+        # A rate that is best for a single step may be too large for several.
+        while before > 0 and best >= rate * TIMES:
+            after = _loss_after(facts, parameters, trained, best)
+            if after <= losses.get(best, before):
+                return best, 1 - after / before
             best /= 10
-            gain = 1 - losses.get(best, before) / before
-    return best, gain if best >= rate * TIMES else 0.0
+    return rate, 0.0
 
 
-def _descends(facts: RunFacts, parameters: dict[str, torch.Tensor], rate: float) -> bool:
-    """Return whether several plain steps of this rate lower the loss below that of the first."""
-    trained = [n for n, p in facts.program.model.named_parameters() if p.requires_grad]
-    now, losses = dict(parameters), list[float]()
+def _loss_after(
+    facts: RunFacts, parameters: dict[str, torch.Tensor], trained: list[str], rate: float
+) -> float:
+    """Return the loss after `PROOF` plain steps; NaN or infinite if they diverge."""
+    now = dict(parameters)
     for _ in range(PROOF):
-        loss, gradients = _direction(facts, now, trained)
-        losses.append(loss)
+        _, gradients = _direction(facts, now, trained)
         now |= {n: now[n] - rate * gradients[n] for n in trained}
-    return losses[-1] <= min(losses[:2]) and all(map(math.isfinite, losses))
+    return _loss(facts, now).item()
 
 
 def _direction(
@@ -161,7 +162,8 @@ def _strong_penalty(facts: RunFacts) -> Iterator[Advice]:
     strongest = max(given, key=lambda key: given[key])
     if not given[strongest] > 0 or facts.program.task == "tokens":
         return
-    left = _size(facts.program.model, None) / max(_size(facts.program.model, facts), 1e-300)
+    first = _size(facts.program.model, facts)
+    left = _size(facts.program.model, None) / first if first > 0 else 1.0
     if left >= SHRUNK or not _is_constant(facts):
         return
     value, name = given[strongest], PENALTIES[strongest]
