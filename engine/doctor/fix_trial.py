@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.protocol.outcome import FeedingPasses, LossCurve, Outcome
+from gradscribe.engine.protocol.outcome import FeedingPasses, LineLosses, Outcome
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Tape
 
@@ -40,7 +40,7 @@ def outcome_of(tape: Tape, source: str) -> Outcome:
         is_cut=bool(tape.truncated) or tape.status in ("timeout", "died"),
         findings=tape.findings,
         curves=tuple(
-            LossCurve(line, tuple(x for _, x in rows)) for line, rows in evidence.losses.items()
+            LineLosses(line, tuple(x for _, x in rows)) for line, rows in evidence.losses.items()
         ),
         feeds=_feeds(evidence),
         learning=tuple(sorted(_learning(evidence))),
@@ -147,6 +147,11 @@ class LineMap:
         """Return the line in the changed version; 0 if it was removed, or has no place."""
         return self._lines.get(line, 0)
 
+    def where(self, line: int) -> str:
+        """Return `` on line 3`` for a line of the changed version, by its number before."""
+        found = next((n for n, now in self._lines.items() if now == line and line), 0)
+        return f" on line {found}" if found else ""
+
 
 def judge(finding: Finding, before: Outcome, after: Outcome, lines: LineMap) -> str:
     """Return the reason why a fix does not work; empty if it does.
@@ -154,14 +159,14 @@ def judge(finding: Finding, before: Outcome, after: Outcome, lines: LineMap) -> 
     ``lines`` maps the lines of the program to those of the fixed program, which led to ``after``.
     """
     return (
-        _failure(before, after)
+        _failure(before, after, lines)
         or _remaining(finding, before, after, lines)
         or _unproved(finding, before, after, lines)
         or _worse(before, after, lines)
     )
 
 
-def _failure(before: Outcome, after: Outcome) -> str:
+def _failure(before: Outcome, after: Outcome, lines: LineMap) -> str:
     """Return the error that the fix leads to, or that it has not removed."""
     if after.status == "died":
         return "Python ends when it runs"
@@ -170,7 +175,7 @@ def _failure(before: Outcome, after: Outcome) -> str:
         return ""
     if known is not None and (known.type, known.message) == (error.type, error.message):
         return ""
-    where = f" on line {error.place.line}" if error.place.line else ""
+    where = lines.where(error.place.line)
     first = error.message.strip().partition("\n")[0][:160].rstrip(".")
     return f"it stops{where} with {error.type}: {first}" if first else f"it stops{where}"
 
@@ -187,7 +192,7 @@ def _remaining(finding: Finding, before: Outcome, after: Outcome, lines: LineMap
     for found in after.findings:
         if (found.id, found.place.line) in known or found.id in full - {finding.id}:
             continue
-        where = f" on line {found.place.line}" if found.place.line else ""
+        where = lines.where(found.place.line)
         if found.id == finding.id:
             if found.id in full and found.place.line != place:
                 continue
@@ -219,11 +224,11 @@ def _worse(before: Outcome, after: Outcome, lines: LineMap) -> str:
         known = curves.get(curve.line, ())
         bad = _first_nonfinite(curve.losses)
         if bad < len(curve.losses) and bad < (_first_nonfinite(known) if known else math.inf):
-            return f"the loss on line {curve.line} becomes {curve.losses[bad]}"
+            return f"the loss{lines.where(curve.line)} becomes {curve.losses[bad]}"
         # Of losses that work against each other any may rise.
         if bad == len(curve.losses) and rises(known, curve.losses, is_alone=len(after.curves) == 1):
             first, last = curve.losses[0], curve.losses[-1]
-            return f"the loss on line {curve.line} rises from {first:.3g} to {last:.3g}"
+            return f"the loss{lines.where(curve.line)} rises from {first:.3g} to {last:.3g}"
     gone = sorted(set(before.learning) - set(after.learning))
     # A name alone may change with the line that calls the model.
     if gone and len(after.learning) < len(before.learning) and not after.is_cut:
@@ -287,8 +292,8 @@ def _mixed(before: Outcome, after: Outcome, lines: LineMap) -> str:
             owner = next((f.step for f in after.feeds if f != feed and line in f.passes), None)
             if line not in known and owner is not None:
                 return (
-                    f"the step on line {feed.step} also uses gradients of the backward on line "
-                    f"{line}, which are for the step on line {owner}"
+                    f"the step{lines.where(feed.step)} also uses gradients of the "
+                    f"backward{lines.where(line)}, which are for the step{lines.where(owner)}"
                 )
     return ""
 
@@ -297,5 +302,5 @@ def tried(finding: Finding, trial: FixTrial) -> Finding:
     """Return a finding with the fix that works, else with the reason why there is none."""
     if trial.fix:
         return replace(finding, fix=trial.fix, tried=trial.extent)
-    reason = f"The change that usually helps was tried, and {trial.reason}"
+    reason = f"With the change that usually helps, {trial.reason}"
     return replace(finding, fix="", why_no_fix=reason, tried="whole")

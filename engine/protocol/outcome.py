@@ -5,7 +5,7 @@ from msgspec import Struct
 from gradscribe.engine.protocol.tape import Finding, Problem, Status
 
 
-class LossCurve(Struct, frozen=True):
+class LineLosses(Struct, frozen=True):
     """The scalars that the backward on a line began at, in order."""
 
     line: int
@@ -20,14 +20,14 @@ class FeedingPasses(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a run led to. ``reached`` are the lines on which something happened, ascending."""
+    """End of a run, and its training; ``reached``: lines on which events happened, ascending."""
 
     status: Status = "ok"
     error: Problem | None = None
     is_cut: bool = False
     """True if its tape ends before the program did."""
     findings: tuple[Finding, ...] = ()
-    curves: tuple[LossCurve, ...] = ()
+    curves: tuple[LineLosses, ...] = ()
     feeds: tuple[FeedingPasses, ...] = ()
     learning: tuple[str, ...] = ()
     """Names of the parameters that a step has changed."""
