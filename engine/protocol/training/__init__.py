@@ -14,6 +14,7 @@ answered by `TrainState` with status ``gone``.
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
 from gradscribe.engine.protocol.training.replies import (
     Catalogue,
+    ColumnSummary,
     DataSample,
     EventDone,
     Exported,

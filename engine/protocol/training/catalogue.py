@@ -9,7 +9,17 @@ from msgspec import Struct
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 
 OptionKind = Literal[
-    "int", "float", "bool", "choice", "text", "ints", "floats", "choices", "points"
+    "int",
+    "float",
+    "bool",
+    "choice",
+    "text",
+    "ints",
+    "floats",
+    "choices",
+    "points",
+    "names",
+    "columns",
 ]
 EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
@@ -26,7 +36,8 @@ class Option(Struct, frozen=True):
 
     ``low`` and ``high`` are the accepted range and that of the slider, None where unbounded;
     ``log``: the slider is logarithmic. ``points`` are lists of numbers drawn by hand; ``text`` with
-    ``lines`` above 1 is a program or a formula.
+    ``lines`` above 1 is a program or a formula. ``names`` is a name or a list of names, ``columns``
+    an object with choices for columns of a table.
     """
 
     name: str

@@ -99,6 +99,14 @@ def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, J
     return piece, values
 
 
+def checked(kind: EntryKind, name: str, option: str, value: JsonValue) -> JsonValue:
+    """Return the value of an entry's option, converted. Raises `SetupError`, KeyError."""
+    known = {each.name: each for each in zoo_entries(kind)[name].options}
+    if option not in known:
+        raise SetupError(f"{name} has no option {quoted(option)}", f"{kind}.{option}")
+    return _converted(known[option], value, f"{kind}.{option}")
+
+
 def _as_choice(word: str, available: dict[str, ZooEntry]) -> str:
     """Return a hint at the entry that has ``word`` as a choice of one of its options."""
     for name, piece in available.items():
@@ -137,6 +145,12 @@ def _converted(option: Option, value: JsonValue, place: str) -> JsonValue:
             raise SetupError(
                 f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
             )
+        case "names":
+            if isinstance(value, str) or (isinstance(value, list) and _is_list("choices", value)):
+                return value
+        case "columns":
+            if isinstance(value, dict) and len(value) <= MOST_NUMBERS:
+                return value
         case "points" if value == []:
             raise SetupError(f"{place} is empty: it needs one point at least", place)
         case "ints" | "floats" | "choices" | "points":
@@ -158,6 +172,8 @@ _KIND_TEXTS = {
     "ints": "a list of whole numbers",
     "floats": "a list of numbers",
     "choices": "a list of names",
+    "names": "a name, or a list of names",
+    "columns": 'an object like {"date": "days"}',
     "points": "a list of rows of equally many numbers",
 }
 

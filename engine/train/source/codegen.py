@@ -7,7 +7,16 @@ from collections.abc import Callable
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup, SetupError
 from gradscribe.engine.protocol.training.catalogue import Task
 from gradscribe.engine.train.source import catalogue, huge_rates
-from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Options, Schedule, Shapes
+from gradscribe.engine.zoo.entry import (
+    Data,
+    Loss,
+    Model,
+    Optimizer,
+    Options,
+    Schedule,
+    Shapes,
+    Written,
+)
 
 IMPORTS = """import csv
 import math
@@ -25,6 +34,21 @@ def pasted_source(thing: Callable[..., object] | type) -> str:
     """Return the source of a function or class, without comments for linters."""
     source = inspect.getsource(thing)
     return re.sub(r"  # (type: ignore|noqa).*", "", source).rstrip() + "\n"
+
+
+def imports(written: Written | None = None) -> str:
+    """Return the section of imports, sorted; with those that data in a file need."""
+    more = "" if written is None else written.imports
+    lines = [line for line in (IMPORTS + more).splitlines() if line]
+    outside = ("import torch", "import pandas", "from torch")
+    inside = sorted({line for line in lines if not line.startswith(outside)}, key=_import_order)
+    libraries = [line for line in lines if line.startswith("import pandas")]
+    libraries += [line for line in lines if line.startswith(("import torch", "from torch"))]
+    return "\n".join([*inside, "", *libraries]) + "\n"
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line
 
 
 def seeds(setup: Setup) -> tuple[int, int]:
@@ -48,16 +72,22 @@ def head(setup: Setup) -> str:
     return f'device = torch.device("{setup.device}")\ndtype = torch.{setup.dtype}\n{threads}'
 
 
-def data(setup: Setup) -> str:
-    """Return the section that makes ``x`` and ``y`` and splits their rows."""
+def data(setup: Setup, written: Written | None = None) -> str:
+    """Return the section that makes ``x`` and ``y`` and orders their rows.
+
+    ``written``: the source of data that depends on what a file holds.
+    """
     piece, options = catalogue.find("data", setup.data, Data)
-    parts = [pasted_source(one) for one in (*piece.uses, piece.make)]
-    words = {**options, "rng": None}
-    call_text = call_source(piece.make.__name__, words).replace("rng=None", "rng=rng")
-    lines = [
-        f"rng = torch.Generator().manual_seed({seeds(setup)[1]})",
-        f"x, y, class_names = {call_text}" if piece.class_names else f"x, y = {call_text}",
-    ]
+    uses = (*piece.uses, piece.make) if written is None else written.uses
+    parts = [pasted_source(one) for one in uses]
+    lines = [f"rng = torch.Generator().manual_seed({seeds(setup)[1]})"]
+    if written is not None:
+        lines.append(written.statements.rstrip())
+    else:
+        words = {**options, "rng": None}
+        call_text = call_source(piece.make.__name__, words).replace("rng=None", "rng=rng")
+        names = "x, y, class_names" if piece.class_names else "x, y"
+        lines.append(f"{names} = {call_text}")
     if setup.train < 1:
         order = "torch.randperm(len(x), generator=rng)" if setup.shuffle else "torch.arange(len(x))"
         lines.append(f"order = {order}")
