@@ -61,7 +61,8 @@ class TrainingProgram:
         targets = _targets(setup)
         raw = Shapes(tuple(self.x.shape[1:]), self.shapes.outputs, self.task)
         self._execute("split", codegen.split(setup, len(self.x)), "train")
-        self._execute("prepare", codegen.prepare(setup, raw, targets, self.task), "data")
+        section = codegen.prepare(setup, raw, targets, self.task, self.raw_names)
+        self._execute("prepare", section, "data")
         self._make_model(setup)
         self._make_step(setup)
         self.has_external_state = False

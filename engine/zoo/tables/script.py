@@ -22,6 +22,10 @@ _READS: Mapping[str, Callable[..., object]] = {
 }
 
 
+MOST_ROWS = 200_000
+"""The greatest limit of rows."""
+
+
 def target_names(options: Mapping[str, JsonValue], names: list[str]) -> list[str]:
     """Return the target columns: a list, or a text that may name several with commas between."""
     given = options.get("target")
@@ -285,8 +289,10 @@ class TableProgram:
         """Return remarks on what was left out, or read in a way that may surprise; or empty."""
         table, words = self.table, []
         if table.every > 1:
+            more = ' ("limit" takes more)' if table.limit < MOST_ROWS else ""
             words.append(
                 f"{table.name} has about {table.whole_rows:,} rows; 1 in {table.every:,} is taken"
+                f"{more}"
             )
         if left := table.rows - len(self.used):
             words.append(f"{left:,} of {table.rows:,} rows are left out: a value is missing")

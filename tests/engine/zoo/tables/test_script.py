@@ -194,8 +194,26 @@ def test_names_are_no_categories(program):
 
 def test_more_rows_than_the_limit_are_said_to_be_left_out(program):
     made = program("a,b\n" + "1,2\n" * 3000, limit=1000)
-    assert made.note == "t.csv has about 3,000 rows; 1 in 3 is taken"
+    assert made.note == 't.csv has about 3,000 rows; 1 in 3 is taken ("limit" takes more)'
     assert len(made.x) == 1000
+
+
+@pytest.mark.parametrize(
+    ("feature", "source"),
+    [("t", "x1"), ("t^2", "x1^2"), ("t * floor area", "x1*x2"), ("sin(floor area)", "sin(x2)")],
+)
+def test_features_may_have_the_names_of_columns(tmp_path, feature, source):
+    path = tmp_path / "t.csv"
+    path.write_text("t,floor area,b\n" + "".join(f"{i},{3 - i},{i}\n" for i in range(9)))
+    given = {"path": str(path), "inputs": ["t", "floor area"], "target": "b"}
+
+    def columns(name):
+        made = TrainingProgram(Setup(Part("csv", given), Part("linear"), features=(name,)))
+        return made.tensor("x_train")
+
+    assert torch.equal(columns(feature), columns(source))
+    with pytest.raises(SetupError, match="x1 is t, x2 is floor area"):
+        columns("t^t")
 
 
 def test_a_doubt_is_said(program):
