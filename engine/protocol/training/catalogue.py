@@ -54,6 +54,8 @@ class Option(Struct, frozen=True):
     """True if it can change during a run; changing any other option restarts the run."""
     each: str = ""
     """Name of a list option: this one may then be a list with a value for each of its elements."""
+    fold: str = ""
+    """Title of the fold in which the form has the option; empty: none."""
 
     @property
     def most(self) -> float | None:

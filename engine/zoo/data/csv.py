@@ -13,6 +13,7 @@ from gradscribe.engine.zoo.tables.columns import MISSING_CHOICES
 from gradscribe.engine.zoo.tables.loaded import DECIMALS, SEPARATORS, THOUSANDS, load
 from gradscribe.engine.zoo.tables.script import TableProgram, target_names
 
+FOLD = "How the file is read"
 OPTIONS = (
     Option("path", "text", "", "The file"),
     Option("inputs", "choices", [], "Input columns"),
@@ -36,6 +37,7 @@ OPTIONS = (
         "auto",
         "What stands between two cells; auto: what fits",
         choices=("auto", *SEPARATORS),
+        fold=FOLD,
     ),
     Option(
         "decimal",
@@ -44,6 +46,7 @@ OPTIONS = (
         "Decimal mark of numbers; auto: as each column has it",
         "Decimal mark",
         choices=("auto", *DECIMALS),
+        fold=FOLD,
     ),
     Option(
         "thousands",
@@ -51,9 +54,12 @@ OPTIONS = (
         "auto",
         "What divides thousands; auto: as each column has it",
         choices=("auto", *THOUSANDS),
+        fold=FOLD,
     ),
-    Option("encoding", "text", "", "Encoding of the text, as cp1252; empty: the one that fits"),
-    Option("comment", "text", "", "Beginning of lines that are comments; empty: what fits"),
+    Option("encoding", "text", "", "Encoding of the text, as cp1252; empty: what fits", fold=FOLD),
+    Option(
+        "comment", "text", "", "Beginning of lines that are comments; empty: what fits", fold=FOLD
+    ),
 )
 
 

@@ -294,6 +294,5 @@ def described(column: Column) -> str:
         words.append(f"{'comma' if numbers.decimal == ',' else 'point'} taken as decimal mark")
     if column.is_ambiguous and column.dates:
         words.append("month first" if column.dates.startswith("%m") else "day first")
-    if column.blanks:
-        words.append(f"{column.blanks:,} missing")
-    return ", ".join(words)
+    missing = f"; {column.blanks:,} missing" if column.blanks else ""
+    return ", ".join(words) + missing

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.training import ColumnSummary
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 INPUT, TARGET, MORE, NONE = "input", "target", "one more target", ""
-USES = (INPUT, TARGET, MORE, NONE)
+USES = (NONE, INPUT, TARGET, MORE)
+"""In this order an arrow key that leads to another use passes no target."""
 _USE_TEXTS = {INPUT: "Input", TARGET: "Target", MORE: "One more target", NONE: "Left out"}
 KIND_TEXTS = {
     "number": "Numbers",
@@ -50,8 +52,9 @@ class ColumnEditor(QWidget):
         self.missing = self._box("Missing values", "What is done with rows that miss its value")
         self.words, self.problem = Label("caption"), Label("error")
         self._details: Sequence[ColumnSummary] = ()
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
+        grid = QGridLayout()
+        outer = vbox(self, grid, self.words, self.problem, spacing=4)
+        outer.setAlignment(Qt.AlignmentFlag.AlignTop)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
         for row, box in enumerate((self.column, self.use, self.kind, self.missing)):
@@ -61,8 +64,6 @@ class ColumnEditor(QWidget):
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
         grid.setColumnStretch(1, 1)
-        grid.addWidget(self.words, 4, 0, 1, 2)
-        grid.addWidget(self.problem, 5, 0, 1, 2)
         self.column.activated.connect(self.picked)
         self.use.activated.connect(self._pick_use)
         self.kind.activated.connect(lambda at: self._edit("as", self.kind.itemData(at)))

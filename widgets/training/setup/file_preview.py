@@ -196,7 +196,7 @@ class FilePreview(QWidget):
             return
         name = self._looked.columns[column]
         others = [target for target in self._targets if target != name]
-        uses = [INPUT, TARGET, NONE] if self._is_input(column) else [TARGET, NONE]
+        uses = [NONE, INPUT, TARGET] if self._is_input(column) else [NONE, TARGET]
         if others and {name, *others} <= self._numbers():
             uses = [use for use in USES if use in (*uses, MORE)]
         use = self._use_of(name)
