@@ -97,7 +97,7 @@ def data_sample(run_id: int, run: TrainingRun) -> DataSample:
         to_array(y, "<f4" if y.is_floating_point() else "<i8"),
         to_array(torch.isin(rows, program.tensor("train_rows")), "|b1"),
         program.raw_names,
-        (str(target),) if (target := run.setup.data.options.get("target")) else (),
+        program.target_names,
     )
 
 
