@@ -1,19 +1,16 @@
 """The computation graph of the current step with its values, kept up to date."""
 
-from bisect import bisect_right
-from itertools import accumulate
-
 from PySide6.QtCore import QElapsedTimer, QObject
 
 from gradscribe.app.document.scene_builder import SceneBuilder
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
-from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.protocol.training import EventDone, StepTape
 from gradscribe.playback.graph import look
 from gradscribe.playback.graph.picture import Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
+from gradscribe.playback.tape.statements import position_after
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.training.step_graph import StepGraph
@@ -23,8 +20,6 @@ LEAST_MS = 700
 SHARE = 12
 """Building a graph takes at most 1/SHARE of the time."""
 GLIDE_MS = 450
-_AT = ("op", "enter", "leave", "leaf", "backward", "zero_grad", "step")
-"""Kinds of events whose line is that of the running statement; a backward node has its op's."""
 
 
 class LiveGraph(QObject):
@@ -164,12 +159,3 @@ class LiveGraph(QObject):
         else:
             words = f"step {message.step + 1:,}, before it is made · Line steps through it"
         self._view.set_caption(words)
-
-
-def position_after(tape: Tape, texts: list[str], done: int) -> int:
-    """Return the position on a step's tape after the first ``done`` of its statements."""
-    starts = list(accumulate((len(text.splitlines()) for text in texts), initial=1))
-    for at, event in enumerate(tape.events):
-        if event.kind in _AT and event.line and bisect_right(starts, event.line) > done:
-            return at
-    return len(tape.events)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.setup_changes import rebase
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training import TrainReply, requests
@@ -26,7 +26,7 @@ from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.runs.stop_conditions import StopConditions
 from gradscribe.engine.train.serve import paired_run, replies
 from gradscribe.engine.train.source.changes import WeightEdit
-from gradscribe.engine.train.source.program import ProgramError
+from gradscribe.engine.train.source.program import ProgramError, fill_defaults
 from gradscribe.engine.train.views.scheduler import BUDGET, ViewScheduler
 
 UPDATE_S = 1 / 30
@@ -187,7 +187,7 @@ class HostedRun:
     def change_setup(self, request: requests.ChangeSetup) -> "HostedRun | None":
         """Apply a setup from the next step on; return the run that starts anew if it has to."""
         asked, base = request.setup, request.base
-        setup = asked if base is None else rebase(self.run.setup, base, asked)
+        setup = asked if base is None else self._merged(base, asked)
         applied, anew = ((), ("data",)) if request.reread else self.run.change_setup(setup)
         if anew:
             # A file that changed meanwhile is read again only if the data settings changed.
@@ -202,6 +202,14 @@ class HostedRun:
         if not self.playing:
             self.report()
         return None
+
+    def _merged(self, base: Setup, asked: Setup) -> Setup:
+        """Return the setup asked for, with what the run has changed in ``base`` meanwhile."""
+        try:
+            filled = fill_defaults(base, self.run.program.task)
+        except SetupError:
+            return asked
+        return rebase(rebase(base, filled, self.run.setup), base, asked)
 
     def reset(self, weights: bool, data: bool) -> "HostedRun | None":
         """Return to the first step; return the run that starts anew if the setup differs there."""

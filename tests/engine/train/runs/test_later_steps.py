@@ -163,7 +163,7 @@ def test_going_back_from_inside_a_step_keeps_the_step_before_it_as_the_last():
 
 
 def test_a_step_is_recorded_in_its_middle_and_then_goes_on_as_it_would_have_done():
-    run, seen = advanced(50)
+    run, _ = advanced(50)
     whole, _, _ = record_step(advanced(50)[0])
     for _ in range(3):
         run.next_event()
