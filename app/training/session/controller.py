@@ -114,7 +114,7 @@ class TrainController(QObject):
         run = self._store.find(run_id)
         if run is not None:
             run.edited = f"{name}[{index}] {value:g}"
-            run.flags.append((run.position, run.edited))
+            run.add_flag(run.position, run.edited)
         self._link.send(messages.EditWeight(run_id, name, index, value))
         self.weight_edited.emit()
 

@@ -111,6 +111,7 @@ def apply_series(run: RunState, message: SeriesChunk) -> dict[str, StepSeries]:
 
 def _set_aside(run: RunState, step: int) -> None:
     """Set the curves past a rewind aside, unless those of a run that went further are."""
+    run.turns += 1
     loss = run.series.get("loss")
     if loss is not None and len(loss) and loss.last > step:
         if not run.ahead or run.ahead["loss"].last < loss.last:
@@ -131,6 +132,7 @@ def _cut(run: RunState, step: int) -> None:
 def place_at(run: RunState, step: int) -> None:
     """Let the curves end at ``step``: those after it are set aside, those up to it come back."""
     if run.ahead and "loss" in run.series and run.series["loss"].last < step:
+        run.turns += 1
         run.series |= {name: curve.upto(curve.index(step + 1)) for name, curve in run.ahead.items()}
         run.spread = run.spread_ahead.upto(step)
         back = [flag for flag in run.flags_ahead if flag[0] <= step and flag not in run.flags]

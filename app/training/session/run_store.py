@@ -123,9 +123,15 @@ class RunStore(QObject):
             self.runs_changed.emit()
             self.state_changed.emit(run)
 
+    def name_all(self) -> None:
+        """Name all runs again, as the catalogue with the titles has arrived."""
+        for run in self.runs:
+            if run.alive and run.begun is None and run.branch is None:
+                run.call(self.name_of(run))
+
     def name_of(self, run: RunState) -> str:
         """Return a unique name made from a run's setup; of a fork, from what differs."""
-        name = run_name(run.setup)
+        name = run_name(run.setup, self.catalogue)
         if run.branch is not None:
             differs = self.differs(run.setup, run.origin) if run.origin is not None else ""
             words = ", ".join(filter(None, (differs, run.edited)))

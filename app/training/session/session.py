@@ -84,6 +84,7 @@ class TrainSession(QObject):
         match message:
             case messages.Catalogue():
                 self.store.catalogue = message
+                self.store.name_all()
                 self.catalogue_changed.emit(message)
             case messages.FileSummary():
                 self.looked.emit(message)
@@ -215,7 +216,7 @@ class TrainSession(QObject):
             run.setup = setup
             words = store.differs(setup, before)
             if words:
-                run.flags.append((message.step, words))
+                run.add_flag(message.step, words)
                 if self._is_current(run):
                     self.said.emit(f"From step {message.step:,}: {words}{self._left_behind(run)}")
             self._rename(run, message)

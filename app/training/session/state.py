@@ -102,6 +102,8 @@ class RunState:
     setup_ahead: Setup | None = None
     """The setup at the end of `ahead`, if it differed from that of the step it went back to."""
     flags: list[Flag] = field(default_factory=list)
+    turns: int = 0
+    """How often its curves were set aside or brought back."""
     flags_ahead: list[Flag] = field(default_factory=list)
     """Flags from before it went back."""
     christened: bool = False
@@ -116,6 +118,13 @@ class RunState:
     def position(self) -> int:
         """The step where the engine will be after a pending rewind, else the current step."""
         return self.step if self.aim is None else self.aim
+
+    def add_flag(self, step: int, words: str) -> None:
+        """Note a change after ``step``; of the same setting there is one flag a step."""
+        what = words.rpartition(" ")[0]
+        same = [flag for flag in self.flags if flag[0] == step]
+        older = [flag for flag in same if flag[1].rpartition(" ")[0] != what]
+        self.flags = [flag for flag in self.flags if flag[0] != step] + [*older, (step, words)]
 
     def aim_at(self, step: int) -> None:
         """Note a rewind to ``step`` that was requested."""
@@ -227,12 +236,23 @@ def progress_text(run: RunState, plays: bool) -> str:
     return f"{words} · {1 / state.rate:.3g} s a step" if state.rate else words
 
 
-def run_name(setup: Setup) -> str:
+def title_of(part: Part, kind: str, catalogue: Catalogue | None) -> str:
+    """Return the title of a part in the catalogue; its name if it has none."""
+    entries = catalogue.entries if catalogue is not None else ()
+    found = (e.title for e in entries if (e.kind, e.name) == (kind, part.name))
+    return next(found, "") or part.name.replace("_", " ")
+
+
+def run_name(setup: Setup, catalogue: Catalogue | None = None) -> str:
     """Return the name of a run in the table: its data, model and optimizer."""
     rate = setup.optimizer.options.get("lr")
     path = setup.data.options.get("path")
-    data = formatting.file_name(PurePath(str(path)).name) if path else setup.data.name
-    parts = [data, setup.model.name, setup.optimizer.name]
+    data = formatting.file_name(PurePath(str(path)).name) if path else ""
+    parts = [
+        data or title_of(setup.data, "data", catalogue),
+        title_of(setup.model, "model", catalogue),
+        title_of(setup.optimizer, "optimizer", catalogue),
+    ]
     wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
 
@@ -309,7 +329,7 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
             changed = [k for k in sorted(own | before) if own.get(k) != before.get(k)]
             words += [f"{k} {_short(own.get(k, 'default'))}" for k in changed]
         elif isinstance(mine, Part):
-            words.append(mine.name)
+            words.append(title_of(mine, key, catalogue))
         else:
             words.append(f"{key.replace('_', ' ')} {_short(mine)}")
     return ", ".join(words)

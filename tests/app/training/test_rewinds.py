@@ -64,7 +64,7 @@ def test_settings_that_begin_anew_after_a_rewind_leave_the_old_run_whole(live, q
     old, curve = live.run, live.run.curve("loss").numbers().copy()
     go_back(live, qtbot, 3)
     live.controller.change(replace(live.setup, model=Part("linear")))
-    wait_for(qtbot, lambda: live.run is not old and live.run.name.startswith("moons · linear"))
+    wait_for(qtbot, lambda: live.run is not old and live.run.name.startswith("Moons · Linear"))
     wait_for(qtbot, lambda: live.run.step == 0 and old.step == 60)
     np.testing.assert_array_equal(old.curve("loss").numbers(), curve)
     assert old.alive

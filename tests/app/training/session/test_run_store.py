@@ -189,7 +189,7 @@ def test_a_run_that_went_back_past_a_change_shows_what_holds_then(begun, train_l
     begun.said.connect(said.append)
     train_link.received.emit(messages.SetupRestored(1, 40, filled(0.5, 1.0), filled(0.03), LINES))
     assert begun.setup == begun.run.setup == DEFAULT_SETUP
-    assert begun.run.name == "moons · mlp · adam 0.03"
+    assert begun.run.name == "Two moons · Layers · Adam 0.03"
     assert said == ["As it was at step 40: lr 0.03, clip norm 0"]
     begun.controller.undo()
     assert begun.setup == changed
@@ -215,5 +215,5 @@ def test_the_right_run_keeps_its_name_when_both_are_changed(begun, train_link):
         changed = messages.SetupChanged(run.run_id, 50, ("optimizer",), setup=now)
         train_link.received.emit(changed)
     assert right.setup.mistakes == ()
-    assert right.name == "moons · mlp · adam 0.5"
-    assert begun.run.name == "moons · mlp · adam 0.5 · no zero grad"
+    assert right.name == "Two moons · Layers · Adam 0.5"
+    assert begun.run.name == "Two moons · Layers · Adam 0.5 · no zero grad"

@@ -109,7 +109,7 @@ def test_a_fork_that_begins_anew_branches_off_no_more(begun, train_link):
     other = replace(DEFAULT_SETUP, data=Part("xor"))
     begun.controller.change(other)
     train_link.restart(fork.run_id, other)
-    assert fork.name == "xor · mlp · adam 0.03"
+    assert fork.name == "xor · Layers · Adam 0.03"
     assert fork.branch is None
 
 
