@@ -82,6 +82,8 @@ class CommandContext:
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
+    edit_step: Callable[[], None]
+    """Puts the keyboard into the number of the step strip."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     close_window: Callable[[], object]

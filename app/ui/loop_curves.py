@@ -18,6 +18,8 @@ from gradscribe.playback.tape.loop_scalars import (
     ScalarSeries,
     find_loop_scalars,
 )
+from gradscribe.playback.tape.step_curves import step_curves
+from gradscribe.playback.tape.steps import steps_of
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.time_slices import TimeSlices
@@ -43,6 +45,8 @@ class LoopCurves(QObject):
     """Find the series of each tape, offer their curves, and connect the chart to the playback."""
 
     said = Signal(str)
+    found = Signal(object)
+    """Carries the tape's series as curves over its steps (a tuple of `StepCurve`)."""
 
     def __init__(
         self, session: Session, clock: PlaybackClock, look: Theming, tabs: QTabWidget
@@ -112,6 +116,7 @@ class LoopCurves(QObject):
     def _found(self) -> Iterator[None]:
         result = self._session.result
         series = yield from find_loop_scalars(index_of(result.tape), result.source)
+        self.found.emit(step_curves(steps_of(result.tape), series))
         grew = self._growing is not None
         self._growing = None
         self.series = series

@@ -178,6 +178,7 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
+            edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
@@ -202,6 +203,7 @@ class Window(QMainWindow):
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found
@@ -264,8 +266,7 @@ class Window(QMainWindow):
         self.line_steps = LineTableController(
             session, self.clock, self.presenter, self.lines, self.tables
         )
-        scrubber = self.transport.scrubber
-        self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, scrubber)
+        self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, self.transport)
         self.workspaces.entered.connect(self._enter)
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)

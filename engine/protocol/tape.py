@@ -398,3 +398,4 @@ class Tape(Struct, frozen=True):
     rewrites: tuple[Rewrite, ...] = ()
     writes: tuple[tuple[Change, ...], ...] = ()
     stuck: int | None = None  # the backward node that raised it, or the root of a failed backward
+    loops: tuple[tuple[int, int], ...] = ()  # first and last line of each loop of the program
