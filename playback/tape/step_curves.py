@@ -58,16 +58,25 @@ def usual_curves(curves: Sequence[StepCurve]) -> tuple[StepCurve, ...]:
     return tuple(losses[:MOST_USUAL] or curves[:1])
 
 
-def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurve:
-    pairs = sorted(pair for one in group for pair in zip(one.positions, one.numbers, strict=True))
-    positions = np.array([position for position, _ in pairs], np.int64)
+def steps_of_positions(
+    steps: Steps, positions: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the step of each of ascending positions, and its share (0 to 1) of that step.
+
+    What was computed several times in a step is spread evenly over it: twice is at 0 and 0.5.
+    """
     starts = np.array(steps.starts, np.int64)
-    inside = np.maximum(1, np.searchsorted(starts, positions, side="left"))
-    # What was computed several times in a step is spread evenly over it.
+    inside = np.maximum(1, np.searchsorted(starts, np.array(positions, np.int64), side="left"))
     first = np.searchsorted(inside, inside, side="left")
     last = np.searchsorted(inside, inside, side="right")
-    share = (np.arange(len(inside)) - first + 0.5) / (last - first)
+    return inside, (np.arange(len(inside)) - first) / np.maximum(1, last - first)
+
+
+def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurve:
+    pairs = sorted(pair for one in group for pair in zip(one.positions, one.numbers, strict=True))
+    inside, share = steps_of_positions(steps, [position for position, _ in pairs])
+    size = np.bincount(inside)[inside]
     one = group[0]
     name = f"{one.name}, line {one.line}" if with_line else one.name
     numbers = np.array([number for _, number in pairs], np.float64)
-    return StepCurve(name, inside - 1 + share, numbers, one.backward > 0)
+    return StepCurve(name, inside - 1 + share + 0.5 / size, numbers, one.backward > 0)
