@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
     from gradscribe.app.ui.graph_overlay import GraphOverlay
+    from gradscribe.app.ui.history_tab import HistoryTab
     from gradscribe.app.ui.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.tensor_windows import TensorWindows
@@ -77,6 +78,7 @@ class CommandContext:
     lessons: LessonController
     findings_controller: FindingsController
     loop_curves: LoopCurves
+    history: HistoryTab
     workspaces: Workspaces
     training: TrainSession
     session_store: SessionStore

@@ -32,6 +32,7 @@ from gradscribe.app.ui.figure_charts import FigureCharts
 from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
+from gradscribe.app.ui.history_tab import HistoryTab
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
@@ -93,6 +94,10 @@ class Window(QMainWindow):
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
+        self.history = HistoryTab(
+            self.session, self.clock, self.look, self.below, self.presenter.selected_card
+        )
+        self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.context = self._make_context()
@@ -173,6 +178,7 @@ class Window(QMainWindow):
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
             loop_curves=self.loop_curves,
+            history=self.history,
             workspaces=self.workspaces,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
@@ -282,6 +288,7 @@ class Window(QMainWindow):
 
     def _connect_graph(self) -> None:
         self.graph.installEventFilter(self)
+        self.graph.picked.connect(self.history.pick)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
@@ -461,6 +468,7 @@ class Window(QMainWindow):
         self.export_queue.cancel()
         self.presenter.close()
         self.loop_curves.close()
+        self.history.close()
         self.findings_controller.close()
         self.workspaces.close()
         self.session.close()
