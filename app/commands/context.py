@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
     from gradscribe.app.ui.graph_overlay import GraphOverlay
-    from gradscribe.app.ui.history_tab import HistoryTab
-    from gradscribe.app.ui.loop_curves import LoopCurves
+    from gradscribe.app.ui.loops.history_tab import HistoryTab
+    from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming

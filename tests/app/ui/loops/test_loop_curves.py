@@ -8,7 +8,7 @@ import pytest
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.link.client import Link
-from gradscribe.app.ui import loop_curves
+from gradscribe.app.ui.loops import loop_curves
 from gradscribe.app.window.window import Window
 from gradscribe.engine.protocol import messages
 from tests.widgets.charts.conftest import Hand
