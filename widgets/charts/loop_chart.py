@@ -14,6 +14,7 @@ from gradscribe.playback.tape.loop_scalars import (
 )
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.open_windows import OpenWindows
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
@@ -58,7 +59,7 @@ class LoopChart(QWidget):
         self.chart.step_word, self.chart.is_trained = "Round", False
         self.chart.is_titled = False
         self.chart.heading.hide()
-        self.enlarged: ChartWindow | None = None
+        self._large = OpenWindows[str, ChartWindow]()
         self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
         for chip in self.chips:
             chip.setProperty("crumb", True)
@@ -202,8 +203,7 @@ class LoopChart(QWidget):
             self.position_picked.emit(reference.position_of(step))
 
     def _enlarge(self) -> None:
-        self.enlarged = enlarge_curves(self.chart)
-        self.enlarged.show()
+        self._large.show("curves", lambda: enlarge_curves(self.chart))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave a low pane to the curves: the words go to the tooltip; called by Qt."""
