@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor
 
 from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
+from gradscribe.app.training.page.tensor_history import history_of
 from gradscribe.app.training.session.curves import RunCurves
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, progress_text
@@ -121,6 +122,9 @@ class TrainPresenter(QObject):
         page.view(LossSurface).step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
+        page.arrangement.changed.connect(self._turn)
+        page.graph.graph.picked.connect(self._show_history)
+        self.live.played.connect(page.loss.set_played)
         for _, widget in page.views:
             if isinstance(widget, Plot):
                 widget.wished.connect(self.want)
@@ -143,7 +147,7 @@ class TrainPresenter(QObject):
     def want(self) -> None:
         """Request the views whose tabs are open; of a hidden page, what is collected over time."""
         page, run = self._page, self._session.run
-        self.live.set_seen(self._visible and page.says.currentWidget() is page.graph)
+        self.live.set_seen(self._visible and page.is_graph_shown)
         if run is None or run.begun is None:
             self._session.controller.watch(())
             return
@@ -156,6 +160,20 @@ class TrainPresenter(QObject):
         for entry, widget in page.open_views():
             wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
         self._session.controller.watch(wishes)
+
+    def _show_history(self, key: str) -> None:
+        """Show the numbers of a card's tensor over the steps, or say why there are none."""
+        found, run = self.live.card(key), self._session.run
+        if found is None or run is None or run.begun is None:
+            return
+        tape, card = found
+        kind, name, reason = history_of(
+            card, tape, run.begun, self._page.spread.kind.currentIndex()
+        )
+        # The chart follows its run only while it is visible.
+        self._page.spread.show_run(run.begun, run.spread)
+        if reason or not self._page.show_history(kind, name):
+            self._session.said.emit(reason or f"{name} is not collected over the steps")
 
     def _edit(self, setup: Setup) -> None:
         """Apply a changed setup, with the other changes that its mistakes need."""

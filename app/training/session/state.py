@@ -52,6 +52,8 @@ class ViewSettings(Struct, frozen=True):
     """Most steps per second; 0 is unlimited."""
     alone: bool = False
     """True while only the model's views are shown, without set-up, steps and curves."""
+    graph_column: bool = True
+    """True if the graph of the step has a column of its own in a large window."""
 
 
 @dataclass
