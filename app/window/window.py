@@ -104,7 +104,8 @@ class Window(QMainWindow):
         self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
         save = partial(train.save_session, self.context)
-        self.workspaces.keep(self.recovery.where, self.notices, save)
+        recovery = self.recovery
+        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
