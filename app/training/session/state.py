@@ -14,6 +14,7 @@ from gradscribe.app.document.state import EngineSignals
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import (
+    Advice,
     Catalogue,
     DataSample,
     EventDone,
@@ -52,6 +53,8 @@ class ViewSettings(Struct, frozen=True):
     """Most steps per second; 0 is unlimited."""
     alone: bool = False
     """True while only the model's views are shown, without set-up, steps and curves."""
+    graph_column: bool = True
+    """True if the graph of the step has a column of its own in a large window."""
 
 
 @dataclass
@@ -71,6 +74,8 @@ class RunState:
     ahead: dict[str, StepSeries] = field(default_factory=dict)
     """Losses past a rewind, until new steps differ from them."""
     views: dict[str, ViewReply] = field(default_factory=dict)
+    advice: tuple[Advice, ...] = ()
+    """All advice on its setup by now."""
     happened: list[EventDone] = field(default_factory=list)
     furthest: int = 0
     alive: bool = True
