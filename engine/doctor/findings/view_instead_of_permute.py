@@ -10,8 +10,8 @@ import numpy as np
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.fixes import parenthesized
-from gradscribe.engine.doctor.layouts import VIEWS, Layout, Layouts, TensorAxis, layouts_of
 from gradscribe.engine.doctor.program_tree import called_name, receiver
+from gradscribe.engine.doctor.shapes.layouts import VIEWS, Layout, Layouts, TensorAxis, layouts_of
 from gradscribe.engine.doctor.snapshot_stats import shape as shape_text
 from gradscribe.engine.protocol.tape import Op
 

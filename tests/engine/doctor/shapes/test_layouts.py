@@ -9,7 +9,7 @@ import torch
 
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.examine import examine
-from gradscribe.engine.doctor.layouts import layouts_of
+from gradscribe.engine.doctor.shapes.layouts import layouts_of
 from gradscribe.engine.run import run
 
 
