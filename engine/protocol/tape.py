@@ -422,3 +422,4 @@ class Tape(Struct, frozen=True):
     writes: tuple[tuple[Change, ...], ...] = ()
     stuck: int | None = None  # the backward node that raised it, or the root of a failed backward
     function_checks: tuple[FunctionCheck, ...] = ()
+    loops: tuple[tuple[int, int], ...] = ()  # first and last line of each loop of the program

@@ -107,12 +107,13 @@ def series(run_id: int, history: TrainingHistory) -> Iterator[SeriesChunk]:
     if taken is None:
         return
     steps, values, forget = taken
+    joined = history.take_joined()
     for at in range(0, max(1, len(steps)), SERIES_STEPS):
         chunk = slice(at, at + SERIES_STEPS)
         after = forget if at == 0 else None
-        yield SeriesChunk(
-            run_id, to_array(steps[chunk], "<i8"), to_array(values[chunk], "<f8"), 1, after
-        )
+        until = joined if chunk.stop >= len(steps) else None
+        parts = to_array(steps[chunk], "<i8"), to_array(values[chunk], "<f8")
+        yield SeriesChunk(run_id, *parts, 1, after, until)
 
 
 def exported(run_id: int, run: TrainingRun, kind: str, steps: int | None) -> Exported:
