@@ -1,6 +1,7 @@
 """Inputs that are all zero: divided with //, cut to whole numbers, or never filled."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from gradscribe.engine.doctor.evidence import Evidence
@@ -132,21 +133,23 @@ def _never_filled(evidence: Evidence) -> Iterator[FoundCase]:
             inputs.setdefault(weight, []).append(evidence.values[op.inputs[0]])
     for weight, values in inputs.items():
         source = evidence.values[evidence.before_pass_through(values[0].id)]
-        if len(values) < _CALLS or source.maker not in _MAKERS or source.name[:1] in _STATES:
+        if len(values) < _CALLS or source.op is not None or _STATES.fullmatch(source.name):
             continue
         if not all(_is_zero_data(evidence, v) for v in values) or _is_sent(evidence, weight):
             continue
+        made = f", made by {source.maker}," if source.maker else ""
         layer = evidence.leaves[weight].name if weight in evidence.leaves else "the layer"
         message = (
-            f"{source.name or 'The input'}, made by {source.maker}, is zero throughout: "
+            f"{source.name or 'The input'}{made} is zero throughout: "
             f"{len(values)} times {layer} was multiplied by zeros, and its gradient is zero"
         )
         yield FoundCase(source.place, message, (), is_hint=True)
 
 
-_MAKERS = ("zeros", "zeros_like", "new_zeros", "randint")
-_STATES = ("h", "c", "s")
-"""First letters of recurrent states, which may begin as zeros."""
+_STATES = re.compile(
+    "[hcz]|[hc]x|[hc]_?[0-9t]|(hidden|state|prev|init|start|memory|dummy|zero|sos|bos|noise).*"
+)
+"""Names of states and the like, which may be zero on purpose."""
 
 
 def _is_zero_data(evidence: Evidence, value: Value) -> bool:

@@ -108,7 +108,9 @@ def _fix(evidence: Evidence, table: RowTable, op: Op, pair: tuple[int, int]) -> 
         node = next(program.find(ast.Subscript, maker.place), None)
         if node is None or enclosing_function(program, node) is not _function(evidence, taken):
             return ""
-        return program.replaced((node.slice, index))
+        if evidence.values[rows.picked.outputs[0]].shape[0] == len(rows.order):
+            return program.replaced((node.slice, index))
+        return program.replaced((node.value, f"{program.source(node.value)}[{index}]"))
     if goals.picked is not None or not _is_whole(table, target):
         return ""
     statement = program.statement(op.place.line)
@@ -191,6 +193,27 @@ for step in range(3):
     sgd.zero_grad()
     loss.backward()
     sgd.step()
+""",
+        """# an array of indices, batches, and a criterion
+import numpy
+torch.manual_seed(0)
+numpy.random.seed(0)
+x = torch.randn(40, 3)
+y = x.sum(1, keepdim=True)
+model, criterion = nn.Linear(3, 1), nn.MSELoss()
+sgd = optim.SGD(model.parameters(), lr=0.1)
+
+def train_epoch():
+    indices = numpy.random.permutation(40)
+    shuffled = x[indices]  # !
+    for i in range(0, 40, 10):
+        loss = criterion(model(shuffled[i : i + 10]), y[i : i + 10])
+        sgd.zero_grad()
+        loss.backward()
+        sgd.step()
+
+for epoch in range(2):
+    train_epoch()
 """,
         """# a loader for the inputs and a loader for the targets
 torch.manual_seed(0)

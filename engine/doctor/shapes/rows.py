@@ -1,6 +1,7 @@
 """Rows: which entries of which data the first dimension of a tensor comes from, in their order."""
 
 import ast
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -98,6 +99,10 @@ class RowTable:
         if len(op.inputs) == 2:
             self._known[output] = self._by_tensor(op, rows)
             return
+        before, after = (self._evidence.values[v].shape for v in (op.inputs[0], output))
+        if op.args[-1].text == "ndarray" or _is_list(op, len(before) == len(after)):
+            self._known[output] = self._by_numbers(op, rows)
+            return
         first = _first_index(op) if len(op.inputs) == 1 and op.op == "getitem" else None
         if isinstance(first, int) and -len(rows.order) <= first < len(rows.order):
             self._single[output] = rows, int(rows.order[first])
@@ -118,6 +123,19 @@ class RowTable:
             return None
         return rows._replace(order=rows.order[index], picked=op, indices=op.inputs[1])
 
+    def _by_numbers(self, op: Op, rows: Rows) -> Rows | None:
+        """Return the rows picked by an array or list, which the tape lacks: by their numbers."""
+        before, after = (self._evidence.snapshot(v) for v in (op.inputs[0], op.outputs[0]))
+        source = before.array() if before is not None else None
+        result = after.array() if after is not None else None
+        if source is None or result is None or source.shape[1:] != result.shape[1:]:
+            return None
+        known = {row.tobytes(): at for at, row in enumerate(source)}
+        found = [known.get(row.tobytes()) for row in result]
+        if len(known) < len(source) or None in found:
+            return None
+        return rows._replace(order=rows.order[np.array(found, dtype=int)], picked=op)
+
     def _stacked(self, op: Op) -> Rows | None:
         parts = [self._single.get(v) for v in op.inputs]
         known = [part for part in parts if part is not None]
@@ -125,6 +143,11 @@ class RowTable:
             return None
         order = np.array([at for _, at in known])
         return known[0][0]._replace(order=order, picked=op, is_stacked=True)
+
+
+def _is_list(op: Op, keeps_dimensions: bool) -> bool:
+    """Return whether an index is a list of numbers; as a tuple it would take dimensions away."""
+    return keeps_dimensions and re.fullmatch(r"\(-?\d+(, -?\d+)*,?\)", op.args[-1].text) is not None
 
 
 def _keeps_first(op: Op) -> bool:

@@ -26,6 +26,8 @@ def rows_of(line: str):
     [
         "y = x[torch.randperm(8)]",
         "y = x[2:7]",
+        "y = x[[3, 0, 5]]",
+        "y = x[torch.randperm(8).numpy()]",
         "y = x[1::3]",
         "y = x[torch.randperm(8)][:5]",
         "y = x[torch.randperm(8)[2:6]]",
