@@ -16,7 +16,7 @@ from gradscribe.engine.zoo.tables.script import ENCODINGS
 
 MOST_COLUMNS = 500
 SHOWN_ROWS = 20
-MOST_TEXTS = 2000
+MOST_TEXTS = 500
 """Distinct texts of a column from which its kind is guessed for the preview."""
 _SEPARATORS = {
     ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", SEPARATORS["spaces"]: "spaces",

@@ -1,6 +1,8 @@
 """Texts of a table's cells: which are missing, how numbers and dates are written."""
 
+import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -12,7 +14,7 @@ MISSING = frozenset(
 )
 """Contents of cells without a value, in small letters."""
 _CURRENCY = re.compile(r"[$€£¥₹₽₩₺₿₴]|[A-Z]{3}\b|Fr\.|kr\b|zł")
-_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 FORMATS = (
     (".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "),
 )  # fmt: skip
@@ -78,19 +80,47 @@ def number_pattern(decimal: str, thousands: str) -> str:
 _PATTERNS = {marks: re.compile(number_pattern(*marks)) for marks in FORMATS}
 
 
+def shape(text: str) -> str:
+    """Return a cell with 1 for each digit, and 0 for a first digit that is one.
+
+    The formats that fit a cell, and what `bare` leaves out, depend on nothing else; many cells have
+    the same shape.
+    """
+    ones = text.translate(_ONES)
+    first = ones.find("1")
+    return f"{ones[:first]}0{ones[first + 1 :]}" if first >= 0 and text[first] == "0" else ones
+
+
+_ONES = str.maketrans(dict.fromkeys("0123456789", "1"))
+
+
+@functools.lru_cache(1 << 14)
+def fitting(form: str) -> tuple[tuple[str, str], ...]:
+    """Return the formats that fit cells of a `shape`."""
+    plain = bare(form)
+    if INFINITE.fullmatch(plain):
+        return FORMATS
+    return tuple(marks for marks, pattern in _PATTERNS.items() if pattern.fullmatch(plain))
+
+
+@functools.lru_cache(1 << 14)
+def is_bare(form: str) -> bool:
+    """Return True if cells of a `shape` hold nothing that `bare` would leave out."""
+    return bare(form) == form
+
+
 def is_number(text: str) -> bool:
     """Return True if a cell holds a number in any usual format."""
-    plain = bare(text)
-    return any(p.fullmatch(plain) for p in _PATTERNS.values()) or bool(_INFINITE.fullmatch(plain))
+    return bool(fitting(shape(text)))
 
 
 def matching_formats(texts: Iterable[str]) -> tuple[list[tuple[str, str]], int]:
     """Return the formats that fit the most of some texts, and how many texts they fit."""
-    plain = [bare(text) for text in texts]
-    counts = {
-        marks: sum(bool(pattern.fullmatch(text) or _INFINITE.fullmatch(text)) for text in plain)
-        for marks, pattern in _PATTERNS.items()
-    }
+    shapes = Counter(map(shape, texts))
+    counts = dict.fromkeys(FORMATS, 0)
+    for form, count in shapes.items():
+        for marks in fitting(form):
+            counts[marks] += count
     most = max(counts.values())
     return [marks for marks, count in counts.items() if count == most], most
 
@@ -121,7 +151,7 @@ def guess_numbers(
         wanted = [
             (d, t) for d, t in _PATTERNS if d == (decimal or d) and t == (thousands or t) and d != t
         ]
-        counts = {m: sum(bool(_PATTERNS[m].fullmatch(bare(x))) for x in texts) for m in wanted}
+        counts = {m: sum(m in fitting(shape(text)) for text in texts) for m in wanted}
         count = max(counts.values(), default=0)
         formats = [marks for marks in wanted if counts[marks] == count]
     if count < NUMERIC_SHARE * len(texts) or not count or not formats:
@@ -130,7 +160,7 @@ def guess_numbers(
     best = min(formats, key=order.index)
     # In a table with commas between the cells, a comma in a number divides thousands.
     doubtful = len({marks[0] for marks in formats}) > 1 and separator != "," and len(known) != 1
-    doubtful = doubtful and any("," in text or "." in text for text in map(bare, texts))
+    doubtful = doubtful and any("," in text or "." in text for text in texts)
     return NumberFormat(
         *best,
         percent=any("%" in text for text in texts),

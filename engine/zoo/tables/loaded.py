@@ -6,6 +6,7 @@ import csv
 import functools
 import math
 import os
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -101,6 +102,8 @@ class LoadedTable:
             given["encoding"] = "utf-8"
         elif not given.get("encoding"):
             given["encoding"] = guess_encoding(self._data)
+        if "\0" in str(given["encoding"]):
+            raise LookupError
         given["separator"] = SEPARATORS.get(str(given.get("separator")), "")
         self.layout = guess_layout(self._data, **given)
         self.layout = msgspec.structs.replace(self.layout, names=_unique(self.layout.names))
@@ -152,12 +155,14 @@ class LoadedTable:
     def _parse(self) -> pd.DataFrame:
         layout = self.layout
         try:
-            with self._open() as file:
+            with self._open() as file, warnings.catch_warnings():
+                # It reports cells that would be lost.
+                warnings.simplefilter("error", pd.errors.ParserWarning)
                 return convert.read_rows(
                     file, [*self.names, *beyond_names(self.trailing)], layout.separator,
                     layout.comment, layout.start, self.first, self.every,
                 )  # fmt: skip
-        except pd.errors.ParserError as error:
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             if "EOF inside string" in str(error):
                 self._refuse_quotation()
             self._refuse_width()

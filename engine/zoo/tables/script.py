@@ -9,11 +9,11 @@ from gradscribe.engine.protocol.setup import JsonValue, SetupError, did_you_mean
 from gradscribe.engine.zoo.entry import Written
 from gradscribe.engine.zoo.provided_files import ProvidedFiles
 from gradscribe.engine.zoo.tables import convert
-from gradscribe.engine.zoo.tables.cells import bare
+from gradscribe.engine.zoo.tables.cells import bare, is_bare, shape
 from gradscribe.engine.zoo.tables.columns import Column, check_cells, understand
 from gradscribe.engine.zoo.tables.layout import begins_with_data
 from gradscribe.engine.zoo.tables.lazy_pandas import pd
-from gradscribe.engine.zoo.tables.loaded import LoadedTable, beyond_names, load
+from gradscribe.engine.zoo.tables.loaded import LoadedTable, beyond_names, load, typed_texts
 
 _READS: Mapping[str, Callable[..., object]] = {
     "text": convert.read_rows,
@@ -138,7 +138,11 @@ class TableProgram:
         choice = {"as": column.kind, "missing": column.missing, "format": column.dates}
         columns: dict[str, object] = {column.name: choice}
         options = {**self.options, "columns": columns}
-        return understand(self.table, column.name, options, rows=self.used)
+        again = understand(self.table, column.name, options, rows=self.used)
+        if again.kind == "empty":
+            words = f"column {column.name!r} has no values in the rows that are left"
+            raise SetupError(words, "data.missing")
+        return again
 
     def _used_rows(self) -> pd.DataFrame:
         """Return the rows that are trained on; raise `SetupError` if they may not miss values."""
@@ -157,7 +161,7 @@ class TableProgram:
 
     def _missing_words(self, blank: list[Column]) -> str:
         frame = self.table.frame
-        refused = [column.name for column in blank if column.missing == "refuse"]
+        refused = list(dict.fromkeys(c.name for c in blank if c.missing == "refuse"))
         empty = frame[refused].isna()
         rows = empty.any(axis=1)
         label = rows.index[rows][0]
@@ -281,7 +285,7 @@ class TableProgram:
         """Return True if pandas itself can convert the texts of a column."""
         if column.typed:
             return True
-        return all(bare(text) == text for text in self.used[column.name].dropna().unique())
+        return all(is_bare(shape(text)) for text in typed_texts(self.used[column.name]))
 
     # Remarks
 

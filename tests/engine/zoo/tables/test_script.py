@@ -172,6 +172,13 @@ WORDS = [
     ("a,b\nx,2\ny,4\nz,6\n", {"columns": {"a": "number"}}, "; the column holds text: \"columns\""),
     ("a,b\n,2\n,4\n", {}, "column 'a' has no values; leave it out"),
     ("a,b\n1,2\n", {"encoding": "klingon"}, "there is no encoding 'klingon'"),
+    ("a,b\n1,2\n", {"encoding": "base64"}, "there is no encoding 'base64'"),
+    ("a,b\n1,2\n", {"decimal": "comma", "thousands": "comma"}, "are both comma"),
+    ("a,b\n?,2\n1,?\n", {"target": "a", "inputs": ["b", "a"]}, "row 2, column 'a': nothing there"),
+    ("a,b\n,x\n1,\n", {"missing": "mean", "classes": True}, "no values in the rows that are left"),
+    ("a,b\n1e400,1\n2,3\n", {}, "row 2, column 'a': 1e400 is not finite"),
+    ("a,b\n" + "9" * 400 + ",1\n2,3\n", {}, "row 2, column 'a': 999"),
+    ("a,b\n1,-Inf\n2,3\n", {}, "row 2, column 'b': -Inf is not finite"),
     ("ä,b\n1,2\n", {"encoding": "ascii"}, 'is not text in ascii: set "encoding"'),
 ]  # fmt: skip
 
@@ -181,6 +188,7 @@ def test_what_is_wrong_is_said_with_row_column_cell_and_what_to_do(program, text
     with pytest.raises(SetupError) as caught:
         program(text, **options)
     assert words in str(caught.value)
+    assert len(str(caught.value)) < 300
     assert caught.value.place.startswith("data")
     assert "\n" not in str(caught.value)
 
