@@ -28,9 +28,10 @@ from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import needed_file as file_needed
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol import setup as setups
-from gradscribe.engine.protocol.setup import Setup, SetupError
+from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.protocol.training.advice import Advice, RunAdvice
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
 
 RUN_ID = 1
@@ -63,6 +64,8 @@ class TrainOutcome:
     """``step``, ``loss``, ``val`` and ``lr``, one number per step; NaN for a missing one."""
     views: dict[str, replies.ViewReply] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    advice: tuple[Advice, ...] = ()
+    """What a teacher would say about its data and setup."""
 
     @property
     def loss(self) -> float:
@@ -207,6 +210,8 @@ def _follow(
         match next_message(engine):
             case replies.SeriesChunk() as series:
                 _extend(outcome.curves, series)
+            case RunAdvice(_, advice):
+                outcome.advice = advice
             case replies.TrainState() as state:
                 outcome.state = state
                 if progress is not None:
@@ -260,6 +265,8 @@ def _finish(engine: BlockingEngine, outcome: TrainOutcome, files: tuple[str, ...
         match next_message(engine):
             case replies.ViewReply(_, kind) as view:
                 outcome.views[kind] = view
+            case RunAdvice(_, advice):
+                outcome.advice = advice
             case replies.Exported(_, kind, data, problem):
                 if problem is not None:
                     raise documents.Refused(problem.message)
@@ -293,6 +300,9 @@ def to_json(outcome: TrainOutcome) -> bytes:
         "mode": state.mode,
         "why": state.why,
         "note": begun.note,
+        "notes": [_note(advice, begun.setup) for advice in outcome.advice],
+        "rows": _rows(outcome),
+        "classes": class_rows(outcome),
         "series": {
             "step": [int(step) for step in outcome.curves["step"]],
             **{name: outcome.curves[name].tolist() for name in ("loss", "val", "lr")},
@@ -300,6 +310,38 @@ def to_json(outcome: TrainOutcome) -> bytes:
         "weights": weights,
     }
     return msgspec.json.encode(_plain(document)) + b"\n"
+
+
+def _note(advice: Advice, setup: Setup) -> dict[str, object]:
+    """Return a piece of advice; ``change`` are keys of the setup as they are to be, if any."""
+    note: dict[str, object] = {"place": advice.place, "words": advice.words}
+    return {**note, "change": as_written(advice, setup)} if advice.change else note
+
+
+def as_written(advice: Advice, setup: Setup) -> dict[str, object]:
+    """Return the keys that a piece of advice changes, as they stand in a setup file."""
+    written: dict[str, object] = {}
+    for key, value in advice.change.items():
+        name, _, option = key.partition(".")
+        part = getattr(setup, name)
+        if not option or not isinstance(part, Part):
+            written[name] = value
+            continue
+        before = written.get(name)
+        written[name] = {**(before if isinstance(before, dict) else {"name": part.name})}
+        written[name] |= {option: value}  # type: ignore[operator]
+    return written
+
+
+def _rows(outcome: TrainOutcome) -> dict[str, int]:
+    train, validation = outcome.begun.rows
+    return {"train": train, "validation": validation}
+
+
+def class_rows(outcome: TrainOutcome) -> dict[str, int]:
+    """Return the number of rows of each class by its name; empty without classes."""
+    begun = outcome.begun
+    return dict(zip(begun.classes, begun.class_counts, strict=False))
 
 
 def _problem(problem: Problem | None) -> dict[str, object] | None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.near_words import nearest
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 
 OptionKind = Literal[
@@ -24,8 +25,6 @@ OptionKind = Literal[
 EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
 
-ALIASES = {"learning_rate": "lr", "wd": "weight_decay", "hidden": "layers"}
-"""Common other names of options."""
 MAX_EXAMPLE_CHARS = 60
 MAX_RATE = 1e30
 """Maximum learning rate: far beyond its slider, so that users can see what happens."""
@@ -85,17 +84,27 @@ class CatalogueEntry(Struct, frozen=True):
 
 
 def hint_for_option(
-    entries: Iterable[CatalogueEntry], word: str, value: object, besides: str = ""
+    entries: Iterable[CatalogueEntry],
+    word: str,
+    value: object,
+    besides: str = "",
+    exactly: bool = False,
 ) -> str:
     """Return a hint at the place of an option in a setup, with an example; else empty.
 
-    ``besides`` is the kind of part to leave out: the option was given there.
+    ``besides`` is the kind of part to leave out: the option was given there. With ``exactly`` only
+    the very names count, else also other names and misspelled ones.
     """
-    if word in Setup.__struct_fields__:
+    keys = Setup.__struct_fields__
+    if word in keys:
         return "it belongs at the top level of the setup"
-    name = ALIASES.get(word, word)
-    for entry in entries:
-        if entry.kind != besides and any(option.name == name for option in entry.options):
+    others = [entry for entry in entries if entry.kind != besides]
+    options = {option.name: None for entry in others for option in entry.options}
+    name = word if word in options or exactly else nearest(word, (*keys, *options))
+    if name in keys:
+        return f"it is {name!r} at the top level of the setup" if besides else ""
+    for entry in others:
+        if any(option.name == name for option in entry.options):
             example = json.dumps({"name": entry.name, name: value}, default=str)
             if len(example) > MAX_EXAMPLE_CHARS:
                 example = f'{{"name": "{entry.name}", "{name}": …}}'

@@ -115,12 +115,15 @@ class TrainingHost:
                 hosted.play(steps=steps)
             case requests.StepEvent():
                 hosted.step_event()
-            case requests.ChangeSetup(_, setup, reread):
-                if (fresh := hosted.change_setup(setup, reread)) is not None:
+            case requests.ChangeSetup():
+                if (fresh := hosted.change_setup(request)) is not None:
                     # After a NaN pause, a changed setup resumes the run.
                     self._register(fresh, play=hosted.playing or hosted.reached == "nan")
             case requests.Rewind(_, step):
-                hosted.rewind(step)
+                left = hosted.rewind(step)
+                if left and not self._is_paired(hosted):
+                    self._activate(hosted)
+                    hosted.play(steps=left)
             case requests.ResetRun(_, weights, data):
                 if (fresh := hosted.reset(weights, data)) is not None:
                     self._register(fresh)
@@ -151,6 +154,10 @@ class TrainingHost:
                 hosted.play()
             for _ in range(hosted.run.pending_events):
                 hosted.step_event()
+
+    def _is_paired(self, hosted: HostedRun) -> bool:
+        """Return whether a run follows another, as its correct run."""
+        return any(other.paired_id == hosted.run_id for other in self._runs.values())
 
     def _activate(self, hosted: HostedRun) -> None:
         """Make a run the one that plays; pause another."""

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol.setup import JsonValue, SetupError, did_you_mean
+from gradscribe.engine.protocol.near_words import did_you_mean
+from gradscribe.engine.protocol.setup import JsonValue, SetupError
 from gradscribe.engine.zoo.tables.cells import (
     INFINITE,
     NumberFormat,

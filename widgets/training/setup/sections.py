@@ -1,6 +1,7 @@
 """Collapsible sections of the set-up form: rows of options, or a part with its options."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
@@ -8,11 +9,12 @@ from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
-from gradscribe.engine.protocol.training import CatalogueEntry, Option
+from gradscribe.engine.protocol.training import Advice, CatalogueEntry, Option
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.training.setup.advice_lines import AdviceLines
 from gradscribe.widgets.training.setup.layers_editor import LayersEditor
 from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
@@ -25,6 +27,9 @@ OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": "rows
 
 class FoldingSection(QWidget):
     """A collapsible heading, and rows below it that are built when it is first opened."""
+
+    followed = Signal(object)
+    """Carries the `Advice` whose button was pressed."""
 
     def __init__(self, title: str, is_open: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,9 +50,9 @@ class FoldingSection(QWidget):
         self.note.hide()
         outer = vbox(self, spacing=2)
         outer.addWidget(self.head)
-        note = vbox(None, margins=(16, 0, 12, 0))
-        note.addWidget(self.note)
-        outer.addLayout(note)
+        self._below_head = vbox(None, margins=(16, 0, 12, 0))
+        self._below_head.addWidget(self.note)
+        outer.addLayout(self._below_head)
         outer.addWidget(self.body)
         self._fold(is_open)
 
@@ -75,6 +80,23 @@ class FoldingSection(QWidget):
         self.note.setVisible(bool(why))
         if why and not self.head.isChecked():
             self.head.setChecked(True)
+
+    @cached_property
+    def advice(self) -> AdviceLines:
+        """The advice below the heading, shown while the section is closed, too."""
+        lines = AdviceLines(self)
+        lines.followed.connect(self.followed)
+        self._below_head.addWidget(lines)
+        return lines
+
+    def show_advice(self, advice: Sequence[Advice]) -> None:
+        """Show pieces of advice below the heading instead of any before."""
+        if advice or "advice" in self.__dict__:
+            self.advice.show_advice(advice)
+
+    def advice_lines(self) -> Sequence[QWidget]:
+        """Return the lines of advice that it shows."""
+        return self.advice.lines if "advice" in self.__dict__ else ()
 
 
 class OptionSection(FoldingSection):
