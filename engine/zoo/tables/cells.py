@@ -158,9 +158,12 @@ def guess_numbers(
         return None
     order = _preference(separator, known)
     best = min(formats, key=order.index)
+    has_marks = any("," in text or "." in text for text in texts)
+    if not has_marks and (".", best[1]) in formats:
+        best = (".", best[1])
     # In a table with commas between the cells, a comma in a number divides thousands.
     doubtful = len({marks[0] for marks in formats}) > 1 and separator != "," and len(known) != 1
-    doubtful = doubtful and any("," in text or "." in text for text in texts)
+    doubtful = doubtful and has_marks
     return NumberFormat(
         *best,
         percent=any("%" in text for text in texts),

@@ -87,6 +87,7 @@ def test_other_columns_decide_where_a_column_leaves_it_open():
     assert guessed(texts, ";", ".") == NumberFormat(".", "")
     assert guessed(texts, ";", decimal=",") == NumberFormat(",", ".")
     assert guessed(texts, ";", thousands=".").decimal == ","
+    assert guessed(["12", "7"], ";", ",") == NumberFormat(), "there is no mark to read"
     assert cells.decimal_marks([texts, ["0,5", "1"], ["red", "1,5 x"]]) == {","}
 
 
