@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
 import torch
@@ -18,10 +18,10 @@ from gradscribe.engine.zoo.tables.lazy_pandas import pd
 IMPORTS = {
     "text": """import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 """,
-    "workbook": """from collections.abc import Sequence
+    "workbook": """from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 import pandas as pd
 """,
@@ -37,11 +37,12 @@ def read_rows(
     start: int = 1,
     first: int = 0,
     every: int = 1,
-    missing: Sequence[str] = (),
+    missing: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the cells below a header as texts, those without a value as NaN.
 
     Of a long file every k-th line is read. The index has the number of each row in the file.
+    ``missing`` has the words for a missing value, by column.
     """
     above = start + first
     for _ in zip(range(above), file, strict=False):
@@ -55,11 +56,15 @@ def read_rows(
     )  # fmt: skip
     frame.index = above + 1 + every * frame.index
     frame = frame.fillna("").apply(lambda column: column.str.strip())
-    return frame.mask(frame.isin(["", *missing])).dropna(how="all")
+    frame = frame.mask(frame == "").dropna(how="all")
+    return frame.mask(frame.isin(missing)) if missing else frame
 
 
 def read_workbook(
-    file: BinaryIO, header: bool = True, every: int = 1, missing: Sequence[str] = ()
+    file: BinaryIO,
+    header: bool = True,
+    every: int = 1,
+    missing: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the cells of a workbook's first sheet; the index has the number of each row."""
     frame = pd.read_excel(file, header=0 if header else None, keep_default_na=False, na_values=[""])
@@ -71,19 +76,23 @@ def read_workbook(
     for name in frame:
         if frame[name].dtype.kind not in "biufM":
             cells = frame[name].map(str, na_action="ignore").astype(object).str.strip()
-            frame[name] = cells.mask(cells.isin(["", *missing]))
+            frame[name] = cells.mask(cells.isin(["", *(missing or {}).get(name, [])]))
     return frame.dropna(how="all")[::every]
 
 
-def read_parquet(file: BinaryIO, every: int = 1, missing: Sequence[str] = ()) -> pd.DataFrame:
+def read_parquet(
+    file: BinaryIO, every: int = 1, missing: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
     """Return the columns of a Parquet file; the index has the number of each row."""
     frame = pd.read_parquet(file).reset_index(drop=True)
     frame.columns = [str(name) for name in frame.columns]
     frame.index += 1
     for name in frame:
+        if frame[name].dtype.kind == "M":
+            frame[name] = pd.to_datetime(frame[name], utc=True).dt.tz_localize(None)
         if frame[name].dtype.kind not in "biufM":
             cells = frame[name].map(str, na_action="ignore").astype(object).str.strip()
-            frame[name] = cells.mask(cells.isin(["", *missing]))
+            frame[name] = cells.mask(cells.isin(["", *(missing or {}).get(name, [])]))
     return frame.dropna(how="all")[::every]
 
 

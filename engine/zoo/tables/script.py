@@ -167,11 +167,9 @@ class TableProgram:
         rows = empty.any(axis=1)
         label = rows.index[rows][0]
         name = next(name for name in refused if empty.loc[label, name])
-        said = (
-            f" ({', '.join(map(repr, self.table.missing[:3]))} is read so)"
-            if self.table.missing
-            else ""
-        )
+        missing = [repr(word) for word in self.table.missing.get(name, [])[:3]]
+        said = f" ({', '.join(missing)} {'is' if len(missing) == 1 else 'are'} read so)"
+        said = said if missing else ""
         return (
             f"row {self.table.row_number(label)}, column {name!r}: nothing there{said}; rows with "
             f"missing values: {int(rows.sum()):,} of {len(frame):,}. "
@@ -215,12 +213,15 @@ class TableProgram:
             statements="\n".join(lines) + "\n",
             input_names=tuple(name for column in self.inputs for name in column.input_names),
             target_names=tuple(self.targets),
+            columns=tuple((column.name, len(column.input_names)) for column in self.inputs),
             note=self.note(),
         )
 
     def _reading(self) -> list[str]:
         table, layout = self.table, self.table.layout
-        missing = f"    missing={table.missing!r},\n" if table.missing else ""
+        used = {column.name for column in (*self.inputs, *self.outputs)}
+        blank = {name: found for name, found in table.missing.items() if name in used}
+        missing = f"    missing={blank!r},\n" if blank else ""
         every = f"    every={table.every},\n" if table.every > 1 else ""
         opened = repr(str(self.options["path"]))
         if table.kind == "text":

@@ -126,6 +126,12 @@ def test_words_for_missing_values_can_be_given(program):
     assert column(made.x) == [1.0, 4.0]
 
 
+def test_a_minus_is_a_value_where_there_is_a_plus(program):
+    made = program("a,b\n1,+\n-,-\n3,+\n4,-\n", classes=True, missing="leave rows out")
+    assert made.class_names == ("+", "-")
+    assert (column(made.x), made.y.tolist()) == ([1.0, 3.0, 4.0], [0, 0, 1])
+
+
 def test_several_targets(program):
     text = "a,b,c\n1,2,3\n4,5,6\n"
     for target in (["b", "c"], "b, c"):
@@ -260,6 +266,33 @@ def test_workbooks_and_parquet_files(program, tmp_path, name):
     assert column(made.y) == [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(SetupError, match=r"row \d, column 'a': nothing there"):
         program(None, name=name)
+
+
+def test_columns_of_any_type_of_a_parquet_file(program, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 3], dtype="Int64"),
+            "single": np.array([0.1, 0.2, 0.3], np.float32),
+            "flag": [True, False, True],
+            "maybe": [True, None, False],
+            "kind": pd.Categorical(["b", "a", "b"]),
+            "when": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-04"], utc=True),
+            "b": [1.0, 2.0, 3.0],
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    names = ["whole", "single", "flag", "maybe", "kind", "when"]
+    made = program(None, names, name="t.parquet", missing="mean")
+    assert column(made.x) == [1.0, 2.0, 3.0]
+    assert column(made.x, 1) == frame["single"].astype("float64").tolist()
+    assert column(made.x, 2) == [1.0, 0.0, 1.0]
+    assert made.raw_names[3:] == (
+        "maybe = False", "maybe = True", "kind = a", "kind = b", "when",
+    )  # fmt: skip
+    assert made.x[:, 3:5].tolist() == [[0, 1], [0.5, 0.5], [1, 0]]
+    assert column(made.x, 7) == [0.0, 1.0, 3.0]
+    made = program(None, ["single"], target="whole", name="t.parquet", missing="mean", classes=True)
+    assert (made.class_names, made.y.tolist()) == (("1", "3"), [0, 1])
 
 
 def test_a_broken_workbook_is_said_to_be_one(program):
