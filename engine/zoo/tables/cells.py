@@ -22,12 +22,12 @@ FORMATS = (
 DATE_FORMATS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y",
     "%d/%m/%y", "%m-%d-%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y",
-    "%B %d, %Y", "%Y-%m", "%d. %b %Y", "%d. %B %Y",
+    "%B %d, %Y", "%Y-%m", "%b %Y", "%B %Y", "%d. %b %Y", "%d. %B %Y",
 )  # fmt: skip
 """Formats of days."""
 TIME_FORMATS = (
-    "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M", "T%H:%M:%SZ",
-    "T%H:%M:%S.%fZ", " %I:%M %p", " %I:%M:%S %p",
+    "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M", "T%H:%M:%S%z",
+    "T%H:%M:%S.%f%z", " %H:%M:%S%z", " %H:%M:%S.%f%z", " %I:%M %p", " %I:%M:%S %p",
 )  # fmt: skip
 """What may follow a day."""
 DATES_LOOKED_AT = 400

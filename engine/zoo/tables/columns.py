@@ -187,7 +187,7 @@ def _of_texts(
 def _dated(column: Column, cells: pd.Series, form: str, kind: str) -> Column:
     """Return a column of dates: its first date, and the parts that are worth an input."""
     try:
-        when = pd.to_datetime(cells, format=form or None, errors="coerce")
+        when = pd.to_datetime(cells, format=form or None, errors="coerce", utc=True)
     except ValueError:
         raise SetupError(
             f"{form!r} is no format of dates, as %d.%m.%Y is", "data.columns"

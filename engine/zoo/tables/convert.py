@@ -88,8 +88,6 @@ def read_parquet(
     frame.columns = [str(name) for name in frame.columns]
     frame.index += 1
     for name in frame:
-        if frame[name].dtype.kind == "M":
-            frame[name] = pd.to_datetime(frame[name], utc=True).dt.tz_localize(None)
         if frame[name].dtype.kind not in "biufM":
             cells = frame[name].map(str, na_action="ignore").astype(object).str.strip()
             frame[name] = cells.mask(cells.isin(["", *(missing or {}).get(name, [])]))
@@ -111,15 +109,20 @@ def marked_numbers(cells: pd.Series, decimal: str = ".", thousands: str = "") ->
     return torch.tensor(values.to_numpy()).unsqueeze(1)
 
 
-def days(cells: pd.Series, form: str, since: str) -> torch.Tensor:
+def dates(cells: pd.Series, form: str | None) -> pd.Series:
+    """Return dates without a time zone, in UTC if the cells have one; NaT where there is none."""
+    return pd.to_datetime(cells, format=form, utc=True).dt.tz_localize(None)
+
+
+def days(cells: pd.Series, form: str | None, since: str) -> torch.Tensor:
     """Return the days that have passed since a date, (n, 1)."""
-    passed = pd.to_datetime(cells, format=form) - pd.Timestamp(since)
+    passed = dates(cells, form) - pd.Timestamp(since)
     return torch.tensor((passed / pd.Timedelta(days=1)).to_numpy("float64")).unsqueeze(1)
 
 
-def date_parts(cells: pd.Series, form: str, parts: list[str]) -> torch.Tensor:
+def date_parts(cells: pd.Series, form: str | None, parts: list[str]) -> torch.Tensor:
     """Return parts of dates as numbers, (n, parts): year, month, day_of_week (0: Monday)."""
-    when = pd.to_datetime(cells, format=form).dt
+    when = dates(cells, form).dt
     return torch.stack(
         [torch.tensor(getattr(when, part).to_numpy("float64")) for part in parts], dim=1
     )

@@ -266,10 +266,10 @@ class TableProgram:
                     words += [f"thousands={form.thousands!r}"] * bool(form.thousands)
                     text = f"marked_numbers({', '.join([cells, *words])})"
             case "days":
-                uses.append(convert.days)
+                uses += [convert.dates, convert.days]
                 text = f"days({cells}, {column.dates or None!r}, since={column.since!r})"
             case "date parts":
-                uses.append(convert.date_parts)
+                uses += [convert.dates, convert.date_parts]
                 text = f"date_parts({cells}, {column.dates or None!r}, {list(column.parts)!r})"
             case _ if column.blanks and column.missing == "own category":
                 uses.append(convert.one_hot)

@@ -80,6 +80,8 @@ def test_dates_become_days_or_parts(program):
     timed = "a,b\n01.03.2024 06:00,1\n02.03.2024 18:00,2\n"
     assert column(program(timed).x) == [0.25, 1.75]
     assert program(timed, columns={"a": {"as": "date parts"}}).x[:, -1].tolist() == [6.0, 18.0]
+    zoned = "a,b\n2024-03-01T06:00:00Z,1\n2024-03-02T01:00:00+01:00,2\n"
+    assert column(program(zoned).x) == [0.25, 1.0]
     odd = "a,b\n20240301,1\n20240305,2\n"
     given = program(odd, columns={"a": {"as": "days", "format": "%Y%m%d"}})
     assert column(given.x) == [0.0, 4.0]
@@ -130,6 +132,25 @@ def test_a_minus_is_a_value_where_there_is_a_plus(program):
     made = program("a,b\n1,+\n-,-\n3,+\n4,-\n", classes=True, missing="leave rows out")
     assert made.class_names == ("+", "-")
     assert (column(made.x), made.y.tolist()) == ([1.0, 3.0, 4.0], [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("1\u202f234\u202f567,5", 1234567.5),
+        ("1\u00a0234,5 €", 1234.5),
+        ("1’234.50", 1234.5),
+        ("CHF 1'234.–", 1234.0),
+        ("₹1,234.50", 1234.5),
+        ("1.234,50-", -1234.5),
+        ("−5", -5.0),
+        ("(5 %)", -5 / 100),
+        ("6.02e23", 6.02e23),
+    ],
+)
+def test_numbers_of_many_places(program, written, value):
+    made = program(f'a;b\n"{written}";1\n"{written}";2\n', decimal="auto")
+    assert column(made.x) == [value, value]
 
 
 def test_several_targets(program):
