@@ -203,8 +203,34 @@ def _could_be_date(text: str) -> bool:
     return bool(re.search(r"\d", text)) and bool(re.search(r"[-/. :]", text.strip()))
 
 
+_FIELDS = {
+    "%Y": r"\d{4}", "%y": r"\d{2}", "%f": r"\d{1,6}", "%b": r"[^\W\d]+", "%B": r"[^\W\d]+",
+    "%p": "[A-Za-z]{2}", "%z": r"(?:[Zz]|[+-]\d{2}:?\d{2})",
+    **dict.fromkeys(("%m", "%d", "%H", "%I", "%M", "%S"), r"\d{1,2}"),
+}  # fmt: skip
+
+
+@functools.lru_cache(1 << 10)
+def _date_pattern(form: str) -> re.Pattern[str] | None:
+    """Return a pattern of all dates in a format, and of a few other texts; None if it is unusual.
+
+    `strptime` compiles its own for each format, and remembers five of them.
+    """
+    parts = re.split("(%.)", form)
+    if any(part not in _FIELDS for part in parts[1::2]):
+        return None
+    spelled = [
+        _FIELDS[part] if at % 2 else re.sub(r"(\\ )+", r"\\s+", re.escape(part))
+        for at, part in enumerate(parts)
+    ]
+    return re.compile("".join(spelled), re.IGNORECASE)
+
+
 def is_date(text: str, form: str) -> bool:
     """Return True if a cell holds a date in a format of `datetime.strptime`."""
+    pattern = _date_pattern(form)
+    if pattern is not None and not pattern.fullmatch(text.strip()):
+        return False
     try:
         datetime.strptime(text.strip(), form)
     except ValueError:
