@@ -53,6 +53,8 @@ class OwnData(QObject):
         self._rereads = False
         self._chosen: tuple[list[object], str] = ([], "")
         """Columns of the current file that were chosen last."""
+        self._roles: tuple[JsonValue, JsonValue] = (None, None)
+        """Inputs and target that the preview shows."""
         self.watch = DataWatch(self)
         self.watch.changed.connect(self._show_change)
         page.file.again.connect(self.read_again)
@@ -77,6 +79,15 @@ class OwnData(QObject):
         self._page.set_drawable(drawable, self._session.setup.train < 1)
         self._wipe(drawable and not self._points())
         self._echo()
+        self._show_roles()
+
+    def _show_roles(self) -> None:
+        """Show in the preview the columns that an undo, or advice, has chosen."""
+        options = self._session.setup.data.options
+        roles = options.get("inputs"), options.get("target")
+        looked = self._looked
+        if looked is not None and looked.problem is None and all(roles) and roles != self._roles:
+            self._show_file(looked)
 
     def _echo(self) -> None:
         """Show the points as drawn by now, before the engine replies with them.
@@ -177,6 +188,7 @@ class OwnData(QObject):
             return
         self._looked = looked
         options = self._session.setup.data.options
+        self._roles = options.get("inputs"), options.get("target")
         inputs = options.get("inputs") or options.get("columns") or ()
         target = options.get("target") or ""
         names = [str(name) for name in inputs] if isinstance(inputs, list) else []
@@ -196,7 +208,7 @@ class OwnData(QObject):
         setup = self._session.setup
         options: dict[str, JsonValue] = {**setup.data.options, "target": target}
         options["inputs"] = list[object](inputs)
-        self._chosen = (list[object](inputs), target)
+        self._chosen = self._roles = (list[object](inputs), target)
         looked, before = self._looked, setup.data.options.get("target")
         if looked is not None:
             options["header"] = looked.header

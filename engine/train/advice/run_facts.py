@@ -53,17 +53,31 @@ class RunFacts:
 
     @cached_property
     def columns(self) -> dict[str, torch.Tensor]:
-        """Each chosen input column by name: (rows, k) float64, with several k for one of texts."""
-        x = self.program.x.double()
-        names = list(self.program.raw_names)
-        if not self.has_columns or len(names) != x.shape[1]:
+        """Each chosen input column by name: (rows, k) float64, with several k for one of texts.
+
+        Empty if the inputs are no columns of a table.
+        """
+        given = self.setup.data.options.get("inputs")
+        names, found, at = list(self.program.raw_names), dict[str, torch.Tensor](), 0
+        if not self.has_columns or not isinstance(given, list) or len(set(given)) < len(given):
             return {}
-        return {name: x[:, at : at + 1] for at, name in enumerate(names)}
+        x = self.program.x.double()
+        for name in map(str, given):
+            end = at
+            # A column of texts or dates becomes several inputs: "style = modern", "day: month".
+            while end < len(names) and names[end].startswith((f"{name} = ", f"{name}: ")):
+                end += 1
+            end = max(end, at + 1)
+            found[name], at = x[:, at:end], end
+        return found if at == len(names) == x.shape[1] else {}
 
     @property
     def target(self) -> str:
-        """The name of the target's column; empty for data that is not a table."""
-        return str(self.setup.data.options.get("target") or "")
+        """The name of the target's column; empty for data that is not a table with one target."""
+        given = self.setup.data.options.get("target")
+        if isinstance(given, list):
+            return str(given[0]) if len(given) == 1 else ""
+        return str(given or "")
 
     @property
     def has_classes(self) -> bool:
