@@ -295,7 +295,9 @@ def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
     assert told == [1, 0, 3, 0, 0, 1], "the other button draws another class"
 
 
-def test_the_preview_follows_columns_that_advice_or_an_undo_has_chosen(begun, room, train_link):
+def test_the_preview_follows_columns_that_advice_or_an_undo_has_chosen(
+    begun, room, train_link, qtbot
+):
     file = Part("csv", {"path": "f.csv", "inputs": ["a", "b"], "target": "kind", "classes": True})
     begun.controller.change(Setup(data=file))
     train_link.received.emit(looked())
@@ -306,6 +308,8 @@ def test_the_preview_follows_columns_that_advice_or_an_undo_has_chosen(begun, ro
         return [head.partition("\n")[2] for head in heads]
 
     assert roles() == ["input", "input", "target"]
+    # Changes in quick succession are undone at once.
+    qtbot.waitUntil(lambda: train_link.last(messages.ChangeSetup) is not None)
     leave_out = Advice("columns", "data.inputs", "Words", "Leave out b", {"data.inputs": ["a"]})
     room.form.advice_followed.emit(leave_out)
     assert begun.setup.data.options["inputs"] == ["a"]
