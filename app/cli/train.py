@@ -89,10 +89,10 @@ def read_setup(name: str) -> Setup:
 def catalogue() -> replies.Catalogue:
     """Return the catalogue of data, models, losses, optimizers, schedules. Raises `EngineDied`."""
     with BlockingEngine() as engine:
-        _ready(engine)
+        wait_ready(engine)
         engine.send(requests.ListCatalogue())
         while True:
-            match _next(engine):
+            match next_message(engine):
                 case replies.Catalogue() as listing:
                     return listing
 
@@ -124,7 +124,7 @@ def run(
     """
     interrupts = _Interrupts()
     with interrupts, BlockingEngine() as engine:
-        ready = _ready(engine)
+        ready = wait_ready(engine)
         device = full_device_name(setup.device)
         if device not in ready.devices:
             raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
@@ -146,14 +146,16 @@ def run(
         return outcome
 
 
-def _ready(engine: BlockingEngine) -> messages.Ready:
+def wait_ready(engine: BlockingEngine) -> messages.Ready:
+    """Wait until the engine can take requests. Raises `EngineDied`."""
     ready = engine.wait_ready()
     if isinstance(ready, Tape):
         raise EngineDied(ready.error.message if ready.error else "the engine does not start")
     return ready
 
 
-def _next(engine: BlockingEngine) -> object:
+def next_message(engine: BlockingEngine) -> object:
+    """Return the engine's next message. Raises `EngineDied`."""
     try:
         return engine.next(time.monotonic() + REPLY_TIMEOUT_S)
     except EngineGone:
@@ -167,7 +169,7 @@ def _begin(engine: BlockingEngine) -> TrainOutcome:
     data: replies.DataSample | None = None
     curves = {name: array("d") for name in ("step", "loss", "val", "lr")}
     while True:
-        match _next(engine):
+        match next_message(engine):
             case replies.RunStarted() as begun:
                 pass
             case replies.DataSample() as data:
@@ -205,7 +207,7 @@ def _follow(
 ) -> None:
     """Handle messages until the run pauses."""
     while True:
-        match _next(engine):
+        match next_message(engine):
             case replies.SeriesChunk() as series:
                 _extend(outcome.curves, series)
             case RunAdvice(_, advice):
@@ -260,7 +262,7 @@ def _finish(engine: BlockingEngine, outcome: TrainOutcome, files: tuple[str, ...
         engine.send(requests.Export(RUN_ID, kind))  # type: ignore[arg-type]
     engine.send(requests.ListCatalogue(RUN_ID))
     while True:
-        match _next(engine):
+        match next_message(engine):
             case replies.ViewReply(_, kind) as view:
                 outcome.views[kind] = view
             case RunAdvice(_, advice):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from gradscribe.app.cli import train
+from gradscribe.app.cli import table, train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
 from gradscribe.app.cli.options import add_trust
 from gradscribe.app.cli.terminal import say
@@ -35,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("setup", nargs="?", metavar="SETUP.json", help="- is standard input")
     parser.add_argument(
         "--list", action="store_true", help="list models, data and options, and exit"
+    )
+    parser.add_argument(
+        "--table",
+        metavar="FILE",
+        help="say how the columns of a table are understood, write a setup for it, and exit",
     )
     parser.add_argument(
         "--steps", type=_count, metavar="N", help="number of steps, instead of the setup's"
@@ -66,6 +71,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         if options.list:
             say(catalogue_text(train.catalogue()))
+            return RAN
+        if options.table is not None:
+            say(table.described(table.look_into(options.table)))
             return RAN
         with _terminated():
             return _train(options)

@@ -15,6 +15,7 @@ from gradscribe.engine.protocol.training.advice import Advice, RunAdvice
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
 from gradscribe.engine.protocol.training.replies import (
     Catalogue,
+    ColumnSummary,
     DataSample,
     EventDone,
     Exported,

@@ -10,7 +10,17 @@ from gradscribe.engine.protocol.near_words import nearest
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 
 OptionKind = Literal[
-    "int", "float", "bool", "choice", "text", "ints", "floats", "choices", "points"
+    "int",
+    "float",
+    "bool",
+    "choice",
+    "text",
+    "ints",
+    "floats",
+    "choices",
+    "points",
+    "names",
+    "columns",
 ]
 EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
@@ -25,7 +35,8 @@ class Option(Struct, frozen=True):
 
     ``low`` and ``high`` are the accepted range and that of the slider, None where unbounded;
     ``log``: the slider is logarithmic. ``points`` are lists of numbers drawn by hand; ``text`` with
-    ``lines`` above 1 is a program or a formula.
+    ``lines`` above 1 is a program or a formula. ``names`` is a name or a list of names, ``columns``
+    an object with choices for columns of a table.
     """
 
     name: str
@@ -42,6 +53,8 @@ class Option(Struct, frozen=True):
     """True if it can change during a run; changing any other option restarts the run."""
     each: str = ""
     """Name of a list option: this one may then be a list with a value for each of its elements."""
+    fold: str = ""
+    """Title of the fold in which the form has the option; empty: none."""
 
     @property
     def most(self) -> float | None:

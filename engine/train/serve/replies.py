@@ -99,7 +99,7 @@ def data_sample(run_id: int, run: TrainingRun) -> DataSample:
         to_array(y, "<f4" if y.is_floating_point() else "<i8"),
         to_array(torch.isin(rows, program.tensor("train_rows")), "|b1"),
         program.raw_names,
-        (str(target),) if (target := run.setup.data.options.get("target")) else (),
+        program.target_names,
     )
 
 
@@ -109,12 +109,13 @@ def series(run_id: int, history: TrainingHistory) -> Iterator[SeriesChunk]:
     if taken is None:
         return
     steps, values, forget = taken
+    joined = history.take_joined()
     for at in range(0, max(1, len(steps)), SERIES_STEPS):
         chunk = slice(at, at + SERIES_STEPS)
         after = forget if at == 0 else None
-        yield SeriesChunk(
-            run_id, to_array(steps[chunk], "<i8"), to_array(values[chunk], "<f8"), 1, after
-        )
+        until = joined if chunk.stop >= len(steps) else None
+        parts = to_array(steps[chunk], "<i8"), to_array(values[chunk], "<f8")
+        yield SeriesChunk(run_id, *parts, 1, after, until)
 
 
 def exported(

@@ -125,6 +125,14 @@ def _has(entry: CatalogueEntry, name: str) -> bool:
     return any(option.name == name for option in entry.options)
 
 
+def checked(kind: EntryKind, name: str, option: str, value: JsonValue) -> JsonValue:
+    """Return the value of an entry's option, converted. Raises `SetupError`, KeyError."""
+    known = {each.name: each for each in zoo_entries(kind)[name].options}
+    if option not in known:
+        raise SetupError(f"{name} has no option {quoted(option)}", f"{kind}.{option}")
+    return _converted(known[option], value, f"{kind}.{option}")
+
+
 def _as_choice(word: str, available: dict[str, ZooEntry]) -> str:
     """Return a hint at the entry that has ``word`` as a choice of one of its options."""
     for name, piece in available.items():
@@ -164,6 +172,12 @@ def _converted(option: Option, value: JsonValue, place: str) -> JsonValue:
             near = did_you_mean(wrong, option.choices)
             message = f"{place} is {value!r}, but must be one of {', '.join(option.choices)}{near}"
             raise SetupError(message, place)
+        case "names":
+            if isinstance(value, str) or (isinstance(value, list) and _is_list("choices", value)):
+                return value
+        case "columns":
+            if isinstance(value, dict) and len(value) <= MOST_NUMBERS:
+                return value
         case "points" if value == []:
             raise SetupError(f"{place} is empty: it needs one point at least", place)
         case "ints" | "floats" | "choices" | "points":
@@ -193,6 +207,8 @@ _KIND_TEXTS = {
     "ints": "a list of whole numbers",
     "floats": "a list of numbers",
     "choices": "a list of names",
+    "names": "a name, or a list of names",
+    "columns": 'an object like {"date": "days"}',
     "points": "a list of rows of equally many numbers",
 }
 

@@ -150,6 +150,33 @@ class OptionSection(FoldingSection):
                 self.by_name[name].offer(choices, words)
 
 
+class OptionFold(QToolButton):
+    """A heading that shows and hides rows of options that are seldom changed."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._rows: list[OptionRow] = []
+        self.setText(title)
+        self.setAccessibleName(title)
+        self.setProperty("quiet", True)
+        self.setCheckable(True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(8, 8))
+        self.setArrowType(Qt.ArrowType.RightArrow)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.toggled.connect(self._fold)
+
+    def take(self, row: OptionRow) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        row.hide()
+
+    def _fold(self, is_open: bool) -> None:
+        self.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        for row in self._rows:
+            row.setVisible(is_open)
+
+
 class PartSection(FoldingSection):
     """The choice of an entry of the catalogue, and its options."""
 
@@ -261,11 +288,17 @@ class PartSection(FoldingSection):
         """Build the rows of an entry in ``host``, and return them."""
         made, rows = dict[str, OptionRow](), vbox(host, spacing=7)
         rows.setAlignment(Qt.AlignmentFlag.AlignTop)
+        folds = dict[str, OptionFold]()
         for option in entry.options if entry is not None else ():
             title = option_title(option) if self._ours else None
             row = made[option.name] = OptionRow(option, host, title)
             row.edited.connect(self._edit)
+            if option.fold and option.fold not in folds:
+                folds[option.fold] = OptionFold(option.fold, host)
+                rows.addWidget(folds[option.fold])
             rows.addWidget(row)
+            if option.fold:
+                folds[option.fold].take(row)
             yield
         for each, layers in _each(made):
             layers.offer(option_title(each), each.choices)
