@@ -50,9 +50,9 @@ def _of_constant(facts: RunFacts, names: list[str]) -> Advice:
     shown = ", ".join(repr(name) for name in names[:MOST_NAMED])
     if len(names) == 1:
         value = facts.columns[names[0]][0]
-        only = f"Column {shown} is {value.item():g} in every row"
-        words = f"{only if len(value) == 1 else f'Column {shown} is the same in every row'}:"
-        words = f"{words} nothing can be learned from it"
+        is_number = names[0] in facts.program.raw_names
+        same = f"{value.item():g}" if is_number else "the same"
+        words = f"Column {shown} is {same} in every row: nothing can be learned from it"
     else:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         words = f"Columns {shown}{more} are the same in every row: they teach nothing"

@@ -103,3 +103,31 @@ def test_with_features_nothing_is_left_out_for_the_user(tmp_path):
     data = table(tmp_path, {"a": A, "unit": [7] * 30, "b": B, "y": Y})
     (one,) = at_start("columns", data=data, model="linear", features=["x1", "x3^2"])
     assert (one.button, one.change) == ("", {})
+
+
+WORDS = [["cat", "dog", "owl"][kind] for kind in KIND]
+
+
+def test_a_column_of_texts_that_is_constant_can_be_left_out(tmp_path):
+    (one,) = about(tmp_path, {"a": A, "animal": WORDS, "land": ["here"] * 30, "y": Y})
+    assert one.words == "Column 'land' is the same in every row: nothing can be learned from it"
+    assert one.change == {"data.inputs": ["a", "animal"]}
+
+
+def test_texts_for_each_class_are_the_target(tmp_path):
+    nouns = [{"cat": "tabby", "dog": "hound", "owl": "barn"}[word] for word in WORDS]
+    found = about(tmp_path, {"a": A, "race": nouns, "animal": WORDS}, classes=True)
+    assert words(found).startswith("Column 'race' holds the target 'animal' under another name")
+    mixed = [*nouns[:-1], "hound" if nouns[-1] != "hound" else "barn"]
+    assert about(tmp_path, {"a": A, "race": mixed, "animal": WORDS}, classes=True) == []
+
+
+def test_marks_of_two_categories_are_no_copies_of_each_other(tmp_path):
+    assert about(tmp_path, {"a": A, "air": ["yes", "no", "no"] * 10, "y": Y}) == []
+
+
+def test_where_it_is_unclear_which_input_is_of_which_column_nothing_is_said(tmp_path):
+    columns = {"a": WORDS, "a = cat": B, "unit": [1] * 30, "y": Y}
+    assert about(tmp_path, columns) == []
+    columns = {"a": WORDS, "b = cat": B, "unit": [1] * 30, "y": Y}
+    assert words(about(tmp_path, columns)).startswith("Column 'unit' is 1 in every row")
