@@ -64,7 +64,7 @@ def _is_linear(facts: RunFacts) -> bool:
     program, name = facts.program, facts.setup.model.name
     if name == "linear":
         return True
-    if program.has_external_state or name not in (*BUILT, "own"):
+    if not facts.can_evaluate or name not in (*BUILT, "own"):
         return False
     if name == "mlp":
         options = facts.setup.model.options

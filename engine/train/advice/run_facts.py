@@ -6,6 +6,7 @@ from functools import cached_property
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -116,14 +117,23 @@ class RunFacts:
         """The encoding of classes that the loss takes: ``classes``, ``ones`` or ``signs``."""
         return catalogue.find("loss", self.loss, Loss)[0].targets
 
+    @property
+    def can_evaluate(self) -> bool:
+        """True if the model can be called without changing the run.
+
+        A lazy module would draw its weights, and one with external state would count the call.
+        """
+        program = self.program
+        return not (program.has_external_state or any(map(is_lazy, program.model.parameters())))
+
     @cached_property
     def evaluation(self) -> Evaluation | None:
         """The model on the first training rows; None if it is not evaluated for advice.
 
-        That is so for pictures and tokens, and for a module with state of its own.
+        That is so for pictures and tokens, and where `can_evaluate` is false.
         """
         program, name = self.program, self.setup.model.name
-        if program.has_external_state or not (name in BUILT or name == "own"):
+        if not self.can_evaluate or not (name in BUILT or name == "own"):
             return None
         inputs = program.tensor("x_train")[:ROWS].clone()
         seen: list[torch.Tensor | None] = []
