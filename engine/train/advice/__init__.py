@@ -28,11 +28,22 @@ KINDS = load()
 
 
 def on_setup(run: TrainingRun, diverged: bool = False) -> tuple[Advice, ...]:
-    """Return the advice on a run that its data and its model show; the run is unchanged.
+    """Return the advice on a run that its data, model and setup show; the run is unchanged.
 
     ``diverged``: its loss has become infinite, which lowers some thresholds.
     """
     kinds = [kind for kind in KINDS if not kind.needs_steps]
+    return _gathered(RunFacts(run, diverged), kinds)
+
+
+def on_data(run: TrainingRun) -> tuple[Advice, ...]:
+    """Return the part of `on_setup` that a change during a run leaves as it is."""
+    return _gathered(RunFacts(run), [kind for kind in KINDS if kind.of_data])
+
+
+def on_settings(run: TrainingRun, diverged: bool = False) -> tuple[Advice, ...]:
+    """Return the part of `on_setup` that a change during a run may change."""
+    kinds = [kind for kind in KINDS if not (kind.needs_steps or kind.of_data)]
     return _gathered(RunFacts(run, diverged), kinds)
 
 

@@ -53,24 +53,29 @@ class RunFacts:
         return "inputs" in self.setup.data.options and self.program.x.dim() == 2
 
     @cached_property
-    def columns(self) -> dict[str, torch.Tensor]:
-        """Each chosen input column by name: (rows, k) float64, with several k for one of texts.
+    def places(self) -> dict[str, slice]:
+        """Each chosen input column by name: its columns in ``x``, several for one of texts.
 
         Empty if the inputs are no columns of a table.
         """
         given = self.setup.data.options.get("inputs")
-        names, found, at = list(self.program.raw_names), dict[str, torch.Tensor](), 0
+        names, found, at = list(self.program.raw_names), dict[str, slice](), 0
         if not self.has_columns or not isinstance(given, list) or len(set(given)) < len(given):
             return {}
-        x = self.program.x.double()
         for name in map(str, given):
             end = at
             # A column of texts or dates becomes several inputs: "style = modern", "day: month".
             while end < len(names) and names[end].startswith((f"{name} = ", f"{name}: ")):
                 end += 1
             end = max(end, at + 1)
-            found[name], at = x[:, at:end], end
-        return found if at == len(names) == x.shape[1] else {}
+            found[name], at = slice(at, end), end
+        return found if at == len(names) == self.program.x.shape[1] else {}
+
+    @cached_property
+    def columns(self) -> dict[str, torch.Tensor]:
+        """The numbers of each chosen input column: (rows, k) float64."""
+        x = self.program.x.double()
+        return {name: x[:, at] for name, at in self.places.items()}
 
     @property
     def target(self) -> str:
