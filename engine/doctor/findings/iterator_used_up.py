@@ -8,7 +8,7 @@ from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.fixes import OPTIMIZERS
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
-from gradscribe.engine.doctor.scopes import Function, enclosing_function
+from gradscribe.engine.doctor.scopes import Function, enclosing_function, scope_of
 
 _MAKERS = frozenset(("zip", "map", "filter", "enumerate", "reversed", "iter"))
 _OF_MODULES = frozenset("parameters named_parameters children modules named_modules".split())
@@ -78,7 +78,9 @@ def _second_use(program: ProgramTree, name: str, made: ast.expr) -> tuple[_Use, 
     for node in program.find(ast.Name):
         if node.id != name or not isinstance(node.ctx, ast.Load):
             continue
-        if enclosing_function(program, node) is not scope:
+        if enclosing_function(program, node) is not scope and (
+            scope is not None or scope_of(program, name, node) is not None
+        ):
             return None
         use = _use(program, node, statement)
         if use is None:
@@ -155,9 +157,18 @@ def _case(evidence: Evidence, name: str, made: ast.expr, first: _Use, second: _U
             f"{second.line} finds none left"
         )
         related = (program.line(second.line), program.line(first.line))
-    fix = program.replaced((made, f"list({_bare(program, made)})"))
+    fix = program.replaced((made, _lasting(program, made)))
     place = program.place(made)
     return FoundCase(place, message, related, fix)
+
+
+def _lasting(program: ProgramTree, made: ast.expr) -> str:
+    """Return the text of a list of the items, or of what gives them each time it is asked."""
+    if isinstance(made, ast.Call) and called_name(made) == "iter" and len(made.args) == 1:
+        given = made.args[0]
+        if not (isinstance(given, ast.Call) and called_name(given) in _MAKERS):
+            return program.source(given)
+    return f"list({_bare(program, made)})"
 
 
 def _bare(program: ProgramTree, made: ast.expr) -> str:
