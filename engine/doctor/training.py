@@ -68,12 +68,17 @@ def _asked(evidence: Evidence) -> list[LossCurve]:
 
 
 def diverged(curve: LossCurve) -> bool:
-    """Return whether a loss diverged: non-finite, or ten times its start and still rising."""
+    """Return whether a loss diverged: ten times its start and still rising, or then infinite.
+
+    NaN in a loss that had not risen before has another cause.
+    """
     losses = curve.losses
     if not math.isfinite(losses[0]):
         return False
     if not all(map(math.isfinite, losses)):
-        return True
+        finite = [*takewhile(math.isfinite, losses)]
+        grown = max(map(abs, finite)) > 10 * max(abs(losses[0]), 1e-12)
+        return grown or not math.isnan(losses[len(finite)])
     start, end = abs(losses[0]), losses[-1]
     return end > 10 * max(start, 1e-12) and end > losses[0] and end >= 0.5 * max(losses)
 

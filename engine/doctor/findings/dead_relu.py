@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.findings.relu_on_output import clipped_outputs
 from gradscribe.engine.doctor.gradient_scale_fixes import with_relu
 from gradscribe.engine.protocol.tape import Op
@@ -197,4 +197,5 @@ y = torch.relu(x).sum()
 y.backward()
 """,
     ),
+    follows=SPOILED,
 )

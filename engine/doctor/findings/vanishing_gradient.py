@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from gradscribe.engine.doctor import gradient_scale_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.program_tree import ProgramTree
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
@@ -102,4 +102,5 @@ for step in range(30):
     opt.step()
 """,
     ),
+    follows=SPOILED,
 )
