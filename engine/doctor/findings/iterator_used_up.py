@@ -134,7 +134,13 @@ def _leaves_at_once(loop: ast.For | ast.While) -> bool:
 
 def _exclude_each_other(program: ProgramTree, one: ast.expr, other: ast.expr) -> bool:
     """Return whether two nodes are in different branches of an if statement."""
+    inner: ast.AST = one
     for outer in program.above(one):
+        if isinstance(outer, ast.If):
+            branch = outer.orelse if inner in outer.orelse else outer.body
+            if isinstance(branch[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+                return True
+        inner = outer
         if isinstance(outer, ast.If | ast.IfExp | ast.Try) and any(
             n is other for n in ast.walk(outer)
         ):
@@ -159,7 +165,10 @@ def _case(evidence: Evidence, name: str, made: ast.expr, first: _Use, second: _U
         related = (program.line(second.line), program.line(first.line))
     fix = program.replaced((made, _lasting(program, made)))
     place = program.place(made)
-    return FoundCase(place, message, related, fix)
+    # A loop that is left early may have a single round.
+    ends = ast.Break | ast.Return
+    may_end = first.loop is not None and any(isinstance(n, ends) for n in ast.walk(first.loop))
+    return FoundCase(place, message, related, fix, is_hint=first is second and may_end)
 
 
 def _lasting(program: ProgramTree, made: ast.expr) -> str:
@@ -282,6 +291,25 @@ for epoch in range(2):
         loss.backward()
         opt.step()
         next(numbers)
+""",
+        """# an optimizer by name
+torch.manual_seed(0)
+
+def optimizer(model, name):
+    params = model.parameters()
+    if name == "sgd":
+        return optim.SGD(params, lr=0.1)
+    if name == "adam":
+        return optim.Adam(params, lr=0.1)
+    return optim.AdamW(params, lr=0.1)
+
+net = nn.Linear(3, 1)
+opt = optimizer(net, "adam")
+for step in range(3):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 """,
         """# parameters as a list
 torch.manual_seed(0)
