@@ -13,7 +13,7 @@ SEPARATOR = ""
 
 _TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
 _SEE = ("value.line", "value.explain", "value.check", "graph.ways", "graph.next_way")
-_CLOSE = ("lab.selected", "graph.tensor")
+_CLOSE = ("lab.selected", "graph.tensor", "graph.history")
 _ASK = ("graph.before", "graph.after", "graph.cut", "graph.bottlenecks", "graph.critical")
 _LOOK = ("view.fold", "view.zoom_selection", "view.coloring", "graph.gradient", "graph.all")
 _EDIT = (

@@ -47,6 +47,18 @@ def tensor(context: CommandContext) -> None:
     context.tensors.open()
 
 
+@command(
+    "graph.history",
+    "History over the steps",
+    "View/6",
+    when=lambda context: context.history.can_show(),
+)
+def history(context: CommandContext) -> None:
+    """Draw the selected tensor and its gradient at the same event of every step of the loop."""
+    context.settings.put("below", True)
+    context.history.show()
+
+
 @command("graph.ways", "Ways to the loss", "View/6", when=_has_ways, checked=_is_asked("ways"))
 def ways(context: CommandContext) -> None:
     """List every way from the selection to the loss, with its local derivatives and their sum."""

@@ -61,17 +61,15 @@ class StepGraph(QWidget):
         self.resized.emit()
 
     def legible_calls(self, stage: Stage) -> frozenset[str] | None:
-        """Return the modules to leave open so that numbers are legible in the whole picture.
+        """Return the modules to leave open, all but the innermost, for numbers to be legible.
 
-        None if they are, or if there is nothing to fold.
+        None if they are in the whole picture, or if only the outermost modules are open.
         """
         theme = self.graph.canvas.drawing.theme
         camera = whole_view(stage, self.graph.canvas.size, theme.scale)
-        frames = stage.picture.frames
-        outer = frozenset(frame.key for frame in frames if not frame.parent)
-        if camera.zoom >= READABLE_ZOOM * theme.scale or len(outer) == len(frames):
-            return None
-        return outer
+        deepest = max(stage.depths.values(), default=0)
+        outer = frozenset(key for key, depth in stage.depths.items() if depth < deepest)
+        return outer if outer and camera.zoom < READABLE_ZOOM * theme.scale else None
 
     def prepare(self) -> None:
         """Prepare the visible part ahead of painting, which would be slow otherwise."""

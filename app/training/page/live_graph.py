@@ -1,8 +1,5 @@
 """The computation graph of the current step: each step is played as a film, or a sample of them."""
 
-from bisect import bisect_right
-from itertools import accumulate
-
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.scene_builder import SceneBuilder
@@ -15,6 +12,7 @@ from gradscribe.playback.graph import look
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
+from gradscribe.playback.tape.statements import position_after
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.training.step_graph import StepGraph
@@ -28,8 +26,6 @@ FILM_MS, REST_MS = 2400, 500
 SHARE = 12
 """Building a graph takes at most 1/SHARE of the time."""
 GLIDE_MS = 450
-_AT = ("op", "enter", "leave", "leaf", "backward", "zero_grad", "step")
-"""Kinds of events whose line is that of the running statement; a backward node has its op's."""
 
 
 class LiveGraph(QObject):
@@ -58,6 +54,8 @@ class LiveGraph(QObject):
         """Modules that the user opened; None until the user opens or folds one."""
         self._legible: frozenset[str] | None = None
         """Modules that are open so that the whole picture is legible; None for all that fit."""
+        self._is_legible = False
+        """True once these are found."""
         self._turn = 0
         self._film_ms = 0
         """Length of the film of the next picture; 0 for a still picture."""
@@ -118,7 +116,7 @@ class LiveGraph(QObject):
         if run is self._session.run:
             self.film.stop()
             self._message, self._open_calls, self._waits = None, None, False
-            self._legible = None
+            self._legible, self._is_legible = None, False
             self._ask()
 
     def _on_state(self, run: RunState) -> None:
@@ -179,11 +177,13 @@ class LiveGraph(QObject):
         message = self._message
         if message is None:
             return
-        if self._open_calls is None and self._legible is None:
-            self._legible = self._view.legible_calls(stage)
-            if self._legible is not None:
+        if self._open_calls is None and not self._is_legible:
+            outer = self._view.legible_calls(stage)
+            if outer is not None:
+                self._legible = outer
                 self._show()
                 return
+            self._is_legible = True
         self._picture = stage.picture
         self._view.graph.set_stage(stage)
         length, self._film_ms = self._film_ms, 0
@@ -248,7 +248,7 @@ class LiveGraph(QObject):
     def _fold_again(self) -> None:
         """Fold for another size of the view, unless the user has chosen."""
         if self._open_calls is None and self._message is not None:
-            self._legible = None
+            self._legible, self._is_legible = None, False
             self._show()
 
     def _update_caption(self) -> None:
@@ -275,12 +275,3 @@ def _rate(run: RunState) -> float:
 
 def _plays_every_step(run: RunState) -> bool:
     return 0 < _rate(run) <= EVERY_STEP_RATE
-
-
-def position_after(tape: Tape, texts: list[str], done: int) -> int:
-    """Return the position on a step's tape after the first ``done`` of its statements."""
-    starts = list(accumulate((len(text.splitlines()) for text in texts), initial=1))
-    for at, event in enumerate(tape.events):
-        if event.kind in _AT and event.line and bisect_right(starts, event.line) > done:
-            return at
-    return len(tape.events)

@@ -126,6 +126,8 @@ class TrainingPage(QWidget):
         self.form = SetupForm(self, at_once=False)
         yield from self.form.making
         self.sheet = scroll_area(self.form)
+        self._make_remarks()
+        self.arrangement.setup.hold(self.remarks)
         self.arrangement.setup.hold(self.sheet)
         self.form.installEventFilter(self)
         self.form.renew.clicked.connect(lambda: self.bar.pressed.emit("new_data"))
@@ -139,6 +141,14 @@ class TrainingPage(QWidget):
         super().resizeEvent(happened)
         if self._is_made:
             self.arrangement.fit(self.width(), self.height())
+
+    def _make_remarks(self) -> None:
+        """Build the way to advice on the set-up that is out of sight."""
+        self.remarks = QPushButton(self)
+        self.remarks.setProperty("link", True)
+        self.remarks.setToolTip("Show the next remark on this set-up")
+        self.remarks.setStyleSheet("text-align: left; padding: 6px 20px 2px 20px;")
+        self.remarks.hide()
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Keep the set-up column as wide as its rows need: larger text takes more space."""

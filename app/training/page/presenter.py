@@ -16,6 +16,7 @@ from gradscribe.app.training.session.stop_conditions import StopConditionControl
 from gradscribe.app.training.setup import mistakes, model_fit, user_module
 from gradscribe.app.training.setup.errors import SetupErrors
 from gradscribe.app.training.setup.own_data import OwnData
+from gradscribe.app.training.setup.setup_advice import SetupAdvice
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
@@ -56,6 +57,7 @@ class TrainPresenter(QObject):
         self.curves = RunCurves(session, page, self)
         self.until = StopConditionController(session, page, self)
         self.complaints = SetupErrors(session, page, self.own, self)
+        self.advice = SetupAdvice(session, page, self._edit, self)
         self._connect()
         self._listen()
         page.form.set_setup(session.setup)
@@ -140,6 +142,7 @@ class TrainPresenter(QObject):
         self._visible = visible
         if visible:
             self.complaints.look()
+            self.advice.look()
         else:
             self.curves.rest()
         self.want()
@@ -229,6 +232,7 @@ class TrainPresenter(QObject):
         for entry, widget in page.views:
             entry.begin(widget, run.begun)
         self._show_all(run)
+        self.advice.show_run(run)
         self.want()
         self._show_state(run)
 

@@ -166,6 +166,7 @@ class TrainRecovery(QObject):
             sizes,
             id(data),
             spread,
+            len(run.flags) + len(run.flags_ahead),
         )
         before = self._rows.get(run.run_id)
         if before is not None and before[0] == stamp and before[1].data is data:
