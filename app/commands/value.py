@@ -1,6 +1,9 @@
 """What can be taken from the selected tensor, and seen of it: numbers, code, line, explanation."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +14,9 @@ from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Place
 from gradscribe.playback.text import formatting, tensor_code
-from gradscribe.widgets.inspector.panes.page import InspectorPage, Side
+
+if TYPE_CHECKING:
+    from gradscribe.widgets.inspector.panes.page import InspectorPage, Side
 
 MOST_COPIED = 1_000_000
 """Most elements that go to the clipboard."""

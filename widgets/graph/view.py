@@ -6,13 +6,24 @@ what moves.
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
+from PySide6.QtCore import (
+    QEvent,
+    QMetaMethod,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import accessible_text, viewport
 from gradscribe.widgets.graph.animation import GraphAnimation
@@ -402,6 +413,11 @@ class GraphView(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Request the menu of what is under the mouse, or by keyboard of what is selected."""
+        if not self.isSignalConnected(QMetaMethod.fromSignal(self.menu_requested)):
+            # A pick would act, as where it opens a history.
+            entries = ("Fit the graph", self.fit), ("Copy the picture", self._copy_picture)
+            menus.pop_up(self, event.globalPos(), entries)
+            return
         stage = self.stage()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             key = self.selected()
@@ -418,6 +434,9 @@ class GraphView(QWidget):
         )
         self.menu_requested.emit(self._kind_of(key), self.mapToGlobal(inside))
         event.accept()
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.grab())
 
     def _kind_of(self, key: str) -> str:
         """Return what a key stands for; the graph for none."""
