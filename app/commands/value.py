@@ -1,4 +1,4 @@
-"""What can be taken from the selected tensor, and seen of it: numbers, code, line, explanation."""
+"""Commands on the selected tensor: its numbers, its code, its line, its explanation."""
 
 from __future__ import annotations
 
