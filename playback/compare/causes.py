@@ -33,6 +33,8 @@ class CauseTracer:
         self._waiting = sorted(leaves, key=lambda pair: -left.index.created_at.get(pair[0], -1))
         self._seen: dict[tuple[str, int, str], int | None] = {}
         """Name, line and module of actions that both runs have done -> cause of the latest."""
+        self._updated: dict[int, tuple[int, Difference]] = {}
+        """Leaf -> cause and difference of what the latest optimizer step made of it."""
         self._last: Block | None = None
         """The last block."""
         self._failed: int | None = None
@@ -59,6 +61,9 @@ class CauseTracer:
         self._create_leaves(None)
         if self._failed is None and failure(self.left.index) != failure(self.right.index):
             self._fail()
+        # Of the many steps the last one counts.
+        for cause, difference in self._updated.values():
+            self.ledger.follow(cause, difference)
         self._gradients.list_all()
 
     def _number(self, blocks: list[Block]) -> None:
@@ -237,9 +242,10 @@ class CauseTracer:
         for x, y in zip(one.changes, other.changes, strict=False):
             self._link(x.after, y.after)
             apart = words(self.left.snapshot(x.after), self.right.snapshot(y.after))
-            if not apart:
-                continue
             home = self.left.index.first_version(x.before)
+            if not apart:
+                self._updated.pop(home, None)
+                continue
             reason = earliest(
                 cause, self.left.values.get(x.before), self.left.gradients.get((home, 0))
             )
@@ -249,6 +255,9 @@ class CauseTracer:
                 text = f"{one.optimizer} changes {name} differently, from the same gradient"
                 lines = (a.line, b.line)
                 reason = self.ledger.add(("step", lines), text, lines, "", [difference])
+            else:
+                difference = Difference("value", self.left.name(x.after), apart, x.after, y.after)
+                self._updated[home] = reason, difference
             self._mark(reason, x.after, y.after)
 
     # Stretches without a counterpart

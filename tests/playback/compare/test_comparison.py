@@ -363,3 +363,13 @@ def test_a_leaf_that_only_one_run_updates_is_the_same_leaf():
     titles_ = titles(source, late)
     assert not any("weight → " in title for title in titles_), titles_
     assert titles_[0].startswith("line 24: backward only on the left")
+
+
+def test_of_the_parameters_that_steps_change_the_last_numbers_are_compared():
+    source = "w = param(1.0)\nopt = torch.optim.SGD([w], lr={0})\n"
+    source += "for i in range(3):\n    opt.zero_grad()\n    (w * 2).backward()\n    opt.step()"
+    found = compared(source.format(0.1), source.format(0.2))
+    assert [cause.title() for cause in found.causes] == ["line 6: SGD lr 0.1 → 0.2 · 3 times"]
+    # 1 - 3 * lr * 2, and before each step after the first w * 2 of it.
+    values = [d.words for d in found.causes[0].following if d.kind == "value" and d.name == "w"]
+    assert values == ["0.4000 → −0.2000"]
