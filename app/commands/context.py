@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from gradscribe.playback.flow.take_home import GraphFormat
     from gradscribe.widgets.editor.code_edit import CodeEdit
     from gradscribe.widgets.graph.view import GraphView
+    from gradscribe.widgets.inspector.inspector import Inspector
 
 
 @dataclass(eq=False)
@@ -70,6 +71,7 @@ class CommandContext:
     """The area that popup cards float over."""
     editor: CodeEdit
     graph: GraphView
+    inspector: Inspector
     presenter: Presenter
     say: Callable[[str], None]
     """Shows a message in the status line."""
