@@ -9,7 +9,7 @@ MOST_LOOPS = 500
 """Most loops of a text that are followed."""
 LEAST_ROUNDS = 3
 """Fewest rounds of a loop that are steps."""
-OUTSIDE = ("leaf", "node", "accumulate", "end", "leave", "error")
+OUTSIDE = frozenset(("leaf", "node", "accumulate", "end", "leave", "error"))
 """Kinds of events whose line may be far from what the program is doing."""
 
 
@@ -28,9 +28,6 @@ class LoopText:
         self._loops = loops[:MOST_LOOPS]
         self._around: dict[int, tuple[int, ...]] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._loops)
-
     def around(self, line: int) -> tuple[int, ...]:
         """Return the loops around a line, the outermost first; their headers belong to them."""
         if line not in self._around:
@@ -40,13 +37,22 @@ class LoopText:
         return self._around[line]
 
 
+def last_line(index: Index, event: Event) -> int:
+    """Return the last line of an event: of an op that of its whole expression."""
+    if event.kind == "op":
+        place = index.op(event.ref).place
+        if place.line == event.line:
+            return max(place.line, place.end_line)
+    return event.line
+
+
 def line_of(index: Index, event: Event) -> Line:
     """Return the lines of an event: of an op those of its whole expression."""
     if event.kind == "op":
         place = index.op(event.ref).place
         if place.line == event.line:
             columns = place.column, place.end_column
-            return Line(event.line, max(place.line, place.end_line), columns)
+            return Line(event.line, last_line(index, event), columns)
     return Line(event.line, event.line)
 
 
@@ -63,9 +69,9 @@ def loop_rounds(index: Index) -> tuple[int, ...]:
 
     Only loops with `LEAST_ROUNDS` rounds or more count, and of equal ones the outermost.
     """
-    text = LoopText(index.tape.loops)
-    if not text:
+    if not index.tape.loops:
         return ()
+    text = LoopText(index.tape.loops)
     found: dict[int, list[int]] = {}
     seen: dict[int, set[tuple[str, Line]]] = {}
     before, before_at, inside = Line(0, 0), -1, frozenset[int]()
