@@ -399,3 +399,6 @@ class Tape(Struct, frozen=True):
     writes: tuple[tuple[Change, ...], ...] = ()
     stuck: int | None = None  # the backward node that raised it, or the root of a failed backward
     loops: tuple[tuple[int, int], ...] = ()  # first and last line of each loop of the program
+    arms: tuple[
+        tuple[tuple[int, int], ...], ...
+    ] = ()  # and of what one ``if`` or ``match`` chooses

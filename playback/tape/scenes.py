@@ -53,7 +53,7 @@ def _starts(index: Index) -> list[int]:
     for at, event in enumerate(index.tape.events):
         if event.kind not in _WITHIN_PASS:
             finder.read(at, event)
-    return finder.starts
+    return finder.end()
 
 
 _WITHIN_PASS = frozenset(("node", "accumulate"))
@@ -70,7 +70,7 @@ class _StartFinder:
 
     def __init__(self, index: Index) -> None:
         self._index, self._events = index, index.tape.events
-        self._text = LoopText(index.tape.loops)
+        self._text = LoopText(index.tape.loops, index.tape.arms)
         self._has_text = bool(index.tape.loops)
         self.starts = [0]
         self._seen: Counter[tuple[str, int]] = Counter()
@@ -117,7 +117,7 @@ class _StartFinder:
             before = (self._latest if is_forward else self._inside).get(line, at)
             if self.starts[-1] <= before < self._ended:
                 self._begin(at, at)
-                if not self._has_text or self._text.around(line):
+                if not (is_forward and self._has_text) or self._text.around(line):
                     self._known = len(self.starts)
             self._latest[line] = self._inside[event.line] = at
         if kind in _LEADING:
@@ -131,13 +131,15 @@ class _StartFinder:
             return
         common = around if around is before else [loop for loop in around if loop in before]
         is_above = line < self._line
-        back = is_above and bool(common) and last_line(self._index, event) < self._line
+        if is_above:
+            back = bool(common) and last_line(self._index, event) < self._line
+        else:
+            back = bool(common) and self._text.exclude(self._line, line)
         if back and self._ended > self._round_at[common[-1]]:
             if self._ended >= self.starts[-1] and len(self.starts) == self._known:
                 self._begin(self._first_op(at), at)
-        elif common and not is_above and len(self.starts) > self._known:
-            del self.starts[self._known :]
-            self._count(at)
+        elif common and not (is_above or back) and len(self.starts) > self._known:
+            self._forget(at)
         elif not common and self._loops and self._loops.isdisjoint(around):
             self._entered = (at, around[0]) if self._ended >= self.starts[-1] else None
         if self._entered is not None and self._entered[1] not in around:
@@ -150,6 +152,17 @@ class _StartFinder:
                 self._loops.update(around)
         self._line, self._line_at, self._around = line, at, around
         self._known = len(self.starts)
+
+    def end(self) -> list[int]:
+        """Return the starts, without that of a call after the last line of a loop."""
+        if len(self.starts) > self._known and self._ended < self.starts[-1] and self._line:
+            self._forget(len(self._events))
+        return self.starts
+
+    def _forget(self, at: int) -> None:
+        """Take back the starts since the latest line of a loop, before the event ``at``."""
+        del self.starts[self._known :]
+        self._count(at)
 
     def _first_op(self, at: int) -> int:
         """Return the first forward op since the latest pass and the latest line; else ``at``."""
