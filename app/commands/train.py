@@ -66,9 +66,7 @@ def leap(context: CommandContext) -> None:
 @command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
 def leap_back(context: CommandContext) -> None:
     """Go back 100 steps, to the exact state of then."""
-    run = context.training.run
-    if run is not None:
-        context.training.controller.rewind(max(0, run.step - LEAP_STEPS))
+    context.training.controller.leap_back(LEAP_STEPS)
 
 
 @command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))

@@ -123,6 +123,7 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a snapshot", (kept for item in tape.rewrites for _, kept in item), len(tape.snapshots)
     memory = (number for item in tape.steps for _, _, number in item.memory)
     yield "a snapshot", memory, len(tape.snapshots)
+    yield "an op", (item.op for item in tape.function_checks), len(tape.ops)
     yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
 
 

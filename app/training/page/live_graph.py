@@ -1,8 +1,5 @@
 """The computation graph of the current step: each step is played as a film, or a sample of them."""
 
-from bisect import bisect_right
-from itertools import accumulate
-
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.scene_builder import SceneBuilder
@@ -15,6 +12,7 @@ from gradscribe.playback.graph import look
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
+from gradscribe.playback.tape.statements import position_after
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.training.step_graph import StepGraph
@@ -28,8 +26,6 @@ FILM_MS, REST_MS = 2400, 500
 SHARE = 12
 """Building a graph takes at most 1/SHARE of the time."""
 GLIDE_MS = 450
-_AT = ("op", "enter", "leave", "leaf", "backward", "zero_grad", "step")
-"""Kinds of events whose line is that of the running statement; a backward node has its op's."""
 
 
 class LiveGraph(QObject):
@@ -279,12 +275,3 @@ def _rate(run: RunState) -> float:
 
 def _plays_every_step(run: RunState) -> bool:
     return 0 < _rate(run) <= EVERY_STEP_RATE
-
-
-def position_after(tape: Tape, texts: list[str], done: int) -> int:
-    """Return the position on a step's tape after the first ``done`` of its statements."""
-    starts = list(accumulate((len(text.splitlines()) for text in texts), initial=1))
-    for at, event in enumerate(tape.events):
-        if event.kind in _AT and event.line and bisect_right(starts, event.line) > done:
-            return at
-    return len(tape.events)
