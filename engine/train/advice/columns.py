@@ -73,7 +73,7 @@ def _without(facts: RunFacts, names: list[str]) -> tuple[str, dict[str, JsonValu
 
 
 def _holds_target(facts: RunFacts, name: str, column: torch.Tensor) -> bool:
-    if name == facts.target:
+    if name in facts.program.target_names:
         return True
     y = facts.program.y
     if facts.program.task == "regression":
@@ -93,8 +93,8 @@ def _is_coded(column: torch.Tensor, y: torch.Tensor) -> bool:
 
 
 def _of_leak(facts: RunFacts, name: str) -> Advice:
-    words = f"The target {facts.target!r} is among the inputs"
-    if name != facts.target:
+    words = f"The target {name!r} is among the inputs"
+    if name not in facts.program.target_names:
         words = f"Column {name!r} holds the target {facts.target!r} under another name"
     words += ": the model copies it and learns nothing"
     return Advice("columns", "data.inputs", words, *_without(facts, [name]))

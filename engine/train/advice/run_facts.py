@@ -55,15 +55,16 @@ class RunFacts:
     def columns(self) -> dict[str, torch.Tensor]:
         """Each chosen input column by name: (rows, k) float64, with several k for one of texts."""
         x = self.program.x.double()
-        names = list(self.program.raw_names)
-        if not self.has_columns or len(names) != x.shape[1]:
+        widths = [width for _, width in self.program.columns]
+        if not self.has_columns or sum(widths) != x.shape[1]:
             return {}
-        return {name: x[:, at : at + 1] for at, name in enumerate(names)}
+        names = [name for name, _ in self.program.columns]
+        return dict(zip(names, torch.split(x, widths, dim=1), strict=True))
 
     @property
     def target(self) -> str:
         """The name of the target's column; empty for data that is not a table."""
-        return str(self.setup.data.options.get("target") or "")
+        return ", ".join(self.program.target_names)
 
     @property
     def has_classes(self) -> bool:

@@ -103,3 +103,18 @@ def test_with_features_nothing_is_left_out_for_the_user(tmp_path):
     data = table(tmp_path, {"a": A, "unit": [7] * 30, "b": B, "y": Y})
     (one,) = at_start("columns", data=data, model="linear", features=["x1", "x3^2"])
     assert (one.button, one.change) == ("", {})
+
+
+def test_categories_are_named_by_their_column(tmp_path):
+    words = [("red", "blue", "green")[k] for k in KIND]
+    columns = {"a": A, "kind": words, "unit": ["m"] * 30, "again": A, "y": Y}
+    constant, again = about(tmp_path, columns)
+    assert constant.words.startswith("Column 'unit' is ")
+    assert constant.change == {"data.inputs": ["a", "kind", "again"]}
+    assert again.change == {"data.inputs": ["a", "kind", "unit"]}
+
+
+def test_one_of_several_targets_among_the_inputs_is_named(tmp_path):
+    data = {"inputs": ["a", "b"], "target": ["b", "y"]}
+    (one,) = about(tmp_path, {"a": A, "b": B, "y": Y}, **data)
+    assert one.words.startswith("The target 'b' is among the inputs")
