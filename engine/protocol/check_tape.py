@@ -71,8 +71,8 @@ def find_flaws(tape: Tape) -> Iterator[str]:
         yield "times that do not match the ops"
     if any(call.parent is not None and call.parent >= at for at, call in enumerate(tape.calls)):
         yield "a module call inside itself"
-    if any(not 0 < first <= last <= MAX_LINES for first, last in tape.loops):
-        yield "a loop without lines"
+    if any(not 0 < first <= last <= MAX_LINES for first, last in chain(tape.loops, *tape.arms)):
+        yield "a loop or an arm without lines"
     yield from _of_ids(tape)
     yield _of_places(tape)
 

@@ -423,3 +423,6 @@ class Tape(Struct, frozen=True):
     stuck: int | None = None  # the backward node that raised it, or the root of a failed backward
     function_checks: tuple[FunctionCheck, ...] = ()
     loops: tuple[tuple[int, int], ...] = ()  # first and last line of each loop of the program
+    arms: tuple[
+        tuple[tuple[int, int], ...], ...
+    ] = ()  # and of what one ``if`` or ``match`` chooses

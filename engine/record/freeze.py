@@ -233,6 +233,7 @@ def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
         fault=None if failed.op is None else _op(failed.op, log, source, called),
         stuck=failed.node,
         loops=tuple(source.syntax.loops),
+        arms=tuple(source.syntax.arms),
     )
 
 

@@ -49,6 +49,8 @@ class SyntaxIndex:
         """Names of modules and of objects imported from them, not of tensors."""
         self.loops: list[tuple[int, int]] = []
         """First and last line of each ``for`` and ``while`` statement."""
+        self.arms: list[tuple[tuple[int, int], ...]] = []
+        """First and last line of each arm, for each ``if`` with an ``else`` and each ``match``."""
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -59,6 +61,10 @@ class SyntaxIndex:
     def _learn(self, node: ast.AST) -> None:
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
             self.loops.append((node.lineno, node.end_lineno or node.lineno))
+        elif isinstance(node, ast.If) and node.orelse:
+            self.arms.append((_lines(node.body), _lines(node.orelse)))
+        elif isinstance(node, ast.Match):
+            self.arms.append(tuple(_lines(case.body) for case in node.cases))
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 self._bind(target, node.value)
@@ -216,6 +222,10 @@ def _doing(file: str, function: str) -> str:
 def _span(node: ast.expr | ast.stmt) -> Span:
     line, column = node.lineno, node.col_offset
     return line, column, node.end_lineno or line, node.end_col_offset or column
+
+
+def _lines(body: list[ast.stmt]) -> tuple[int, int]:
+    return body[0].lineno, body[-1].end_lineno or body[-1].lineno
 
 
 def _name(target: ast.expr) -> str:

@@ -43,7 +43,7 @@ class Explanation(Struct, frozen=True):
     origin: str = ""
     """Source of the gradient's formula in torch; empty for none."""
     step: str = ""
-    """Position in the pass: ``Backward · step 4 of 9``; empty in forward."""
+    """Position in the pass: ``Backward · node 4 of 9``; empty in forward."""
 
 
 def explain(
@@ -157,7 +157,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
         op.place,
         broadcast_table(index, op, rule, loss),
         from_torch.formula_source(index, index.nodes[run.node]),
-        f"Backward · step {here} of {len(order)}",
+        f"Backward · node {here} of {len(order)}",
     )
 
 

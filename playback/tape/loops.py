@@ -6,10 +6,10 @@ from gradscribe.engine.protocol.tape import Event
 from gradscribe.playback.tape.index import Index
 
 MOST_LOOPS = 500
-"""Most loops of a text that are followed."""
+"""Most loops of a text that are followed, and most choices between arms."""
 LEAST_ROUNDS = 3
 """Fewest rounds of a loop that are steps."""
-OUTSIDE = ("leaf", "node", "accumulate", "end", "leave", "error")
+OUTSIDE = frozenset(("leaf", "node", "accumulate", "end", "leave", "error"))
 """Kinds of events whose line may be far from what the program is doing."""
 
 
@@ -24,12 +24,15 @@ class Line(Struct, frozen=True, gc=False):
 class LoopText:
     """The loops of a text by their lines; a loop is known by its number in `Tape.loops`."""
 
-    def __init__(self, loops: tuple[tuple[int, int], ...]) -> None:
-        self._loops = loops[:MOST_LOOPS]
+    def __init__(
+        self,
+        loops: tuple[tuple[int, int], ...],
+        arms: tuple[tuple[tuple[int, int], ...], ...] = (),
+    ) -> None:
+        self._loops, self._arms = loops[:MOST_LOOPS], arms[:MOST_LOOPS]
         self._around: dict[int, tuple[int, ...]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._loops)
+        self._chosen: dict[int, dict[int, int]] = {}
+        """Line -> the arm around it of each choice."""
 
     def around(self, line: int) -> tuple[int, ...]:
         """Return the loops around a line, the outermost first; their headers belong to them."""
@@ -39,6 +42,30 @@ class LoopText:
             self._around[line] = tuple(found)
         return self._around[line]
 
+    def exclude(self, line: int, other: int) -> bool:
+        """Return whether two lines are in arms of one choice, of which a round takes one."""
+        chosen, others = self._arms_of(line), self._arms_of(other)
+        return any(others.get(choice, arm) != arm for choice, arm in chosen.items())
+
+    def _arms_of(self, line: int) -> dict[int, int]:
+        if line not in self._chosen:
+            self._chosen[line] = {
+                choice: number
+                for choice, arms in enumerate(self._arms)
+                for number, (first, last) in enumerate(arms)
+                if first <= line <= last
+            }
+        return self._chosen[line]
+
+
+def last_line(index: Index, event: Event) -> int:
+    """Return the last line of an event: of an op that of its whole expression."""
+    if event.kind == "op":
+        place = index.op(event.ref).place
+        if place.line == event.line:
+            return max(place.line, place.end_line)
+    return event.line
+
 
 def line_of(index: Index, event: Event) -> Line:
     """Return the lines of an event: of an op those of its whole expression."""
@@ -46,7 +73,7 @@ def line_of(index: Index, event: Event) -> Line:
         place = index.op(event.ref).place
         if place.line == event.line:
             columns = place.column, place.end_column
-            return Line(event.line, max(place.line, place.end_line), columns)
+            return Line(event.line, last_line(index, event), columns)
     return Line(event.line, event.line)
 
 
@@ -63,9 +90,9 @@ def loop_rounds(index: Index) -> tuple[int, ...]:
 
     Only loops with `LEAST_ROUNDS` rounds or more count, and of equal ones the outermost.
     """
-    text = LoopText(index.tape.loops)
-    if not text:
+    if not index.tape.loops:
         return ()
+    text = LoopText(index.tape.loops, index.tape.arms)
     found: dict[int, list[int]] = {}
     seen: dict[int, set[tuple[str, Line]]] = {}
     before, before_at, inside = Line(0, 0), -1, frozenset[int]()
@@ -85,7 +112,9 @@ def loop_rounds(index: Index) -> tuple[int, ...]:
         common = [loop for loop in around if loop in inside]
         key = event.kind, now
         again = bool(common) and (
-            went_back(before, now) or (before.first == now.first and key in seen[common[-1]])
+            went_back(before, now)
+            or text.exclude(before.first, now.first)
+            or (before.first == now.first and key in seen[common[-1]])
         )
         for loop in around:
             if loop not in inside or (again and loop == common[-1]):

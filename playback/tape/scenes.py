@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Event, Tape
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.tape.loops import OUTSIDE, Line, LoopText, line_of, went_back
+from gradscribe.playback.tape.loops import OUTSIDE, LoopText, last_line
 
 
 class Scene(Struct, frozen=True):
@@ -51,8 +51,14 @@ def scene_index_at(scenes_: tuple[Scene, ...], position: int) -> int:
 def _starts(index: Index) -> list[int]:
     finder = _StartFinder(index)
     for at, event in enumerate(index.tape.events):
-        finder.read(at, event)
-    return finder.starts
+        if event.kind not in _WITHIN_PASS:
+            finder.read(at, event)
+    return finder.end()
+
+
+_WITHIN_PASS = frozenset(("node", "accumulate"))
+_LEADING = ("leaf", "zero_grad", "print")
+"""Kinds of events that lead up to a repeated line, where their own line repeats as well."""
 
 
 class _StartFinder:
@@ -64,7 +70,8 @@ class _StartFinder:
 
     def __init__(self, index: Index) -> None:
         self._index, self._events = index, index.tape.events
-        self._text = LoopText(index.tape.loops)
+        self._text = LoopText(index.tape.loops, index.tape.arms)
+        self._has_text = bool(index.tape.loops)
         self.starts = [0]
         self._seen: Counter[tuple[str, int]] = Counter()
         self._latest: dict[int, int] = {}
@@ -72,7 +79,7 @@ class _StartFinder:
         """Line of an op, in whatever module -> its latest event: an error has left its modules."""
         self._ended, self._outer = -1, 0
         self._calls: list[int] = []
-        self._line, self._line_at = Line(0, 0), -1
+        self._line, self._line_at = 0, -1
         """The latest line in the body of a loop, and its event."""
         self._around: tuple[int, ...] = ()
         self._round_at: dict[int, int] = {}
@@ -101,42 +108,61 @@ class _StartFinder:
             # With create_graph a pass makes the graph longer, and ends nothing.
             self._ended = at
             self._end_entry(at)
-        if is_outer and self._text and kind not in OUTSIDE and at not in index.events_in_passes:
-            self._follow(at, event)
+        if is_outer and self._has_text and kind not in OUTSIDE:
+            if line == self._line:
+                self._line_at, self._known = at, len(self.starts)
+            elif at not in index.events_in_passes:
+                self._follow(at, event)
         if is_forward or (kind == "error" and index.tape.fault is not None):
             before = (self._latest if is_forward else self._inside).get(line, at)
             if self.starts[-1] <= before < self._ended:
                 self._begin(at, at)
-                if not self._text or self._text.around(line):
+                if not (is_forward and self._has_text) or self._text.around(line):
                     self._known = len(self.starts)
             self._latest[line] = self._inside[event.line] = at
-        self._seen[kind, event.line] += 1
+        if kind in _LEADING:
+            self._seen[kind, event.line] += 1
 
     def _follow(self, at: int, event: Event) -> None:
         """Take an event that may be in the body of a loop."""
-        now = line_of(self._index, event)
-        around = self._text.around(now.first)
+        line, before = event.line, self._around
+        around = self._text.around(line)
         if not around:
             return
-        common = [loop for loop in around if loop in self._around]
-        back = bool(common) and went_back(self._line, now)
+        common = around if around is before else [loop for loop in around if loop in before]
+        is_above = line < self._line
+        if is_above:
+            back = bool(common) and last_line(self._index, event) < self._line
+        else:
+            back = bool(common) and self._text.exclude(self._line, line)
         if back and self._ended > self._round_at[common[-1]]:
             if self._ended >= self.starts[-1] and len(self.starts) == self._known:
                 self._begin(self._first_op(at), at)
-        elif common and now.first > self._line.first and len(self.starts) > self._known:
-            del self.starts[self._known :]
-            self._count(at)
+        elif common and not (is_above or back) and len(self.starts) > self._known:
+            self._forget(at)
         elif not common and self._loops and self._loops.isdisjoint(around):
             self._entered = (at, around[0]) if self._ended >= self.starts[-1] else None
         if self._entered is not None and self._entered[1] not in around:
             self._entered = None
-        for loop in around:
-            if loop not in self._around or (back and loop == common[-1]):
-                self._round_at[loop] = at
-        self._line, self._line_at, self._around = now, at, around
+        if back or around is not before:
+            for loop in around:
+                if loop not in before or (back and loop == common[-1]):
+                    self._round_at[loop] = at
+            if self._entered is None:
+                self._loops.update(around)
+        self._line, self._line_at, self._around = line, at, around
         self._known = len(self.starts)
-        if self._entered is None:
-            self._loops.update(around)
+
+    def end(self) -> list[int]:
+        """Return the starts, without that of a call after the last line of a loop."""
+        if len(self.starts) > self._known and self._ended < self.starts[-1] and self._line:
+            self._forget(len(self._events))
+        return self.starts
+
+    def _forget(self, at: int) -> None:
+        """Take back the starts since the latest line of a loop, before the event ``at``."""
+        del self.starts[self._known :]
+        self._count(at)
 
     def _first_op(self, at: int) -> int:
         """Return the first forward op since the latest pass and the latest line; else ``at``."""
@@ -163,7 +189,7 @@ class _StartFinder:
     def _count(self, at: int) -> None:
         """Count the lines of the scene so far, before the event ``at``."""
         since = self._events[self.starts[-1] : at]
-        self._seen = Counter((event.kind, event.line) for event in since)
+        self._seen = Counter((e.kind, e.line) for e in since if e.kind in _LEADING)
 
 
 def _joined(index: Index, starts: list[int]) -> list[int]:
@@ -188,7 +214,7 @@ def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) 
     around = ("enter", "leave") if events[at].kind == "error" else ("enter",)
     while True:
         before = events[at - 1]
-        again = before.kind in ("leaf", "zero_grad", "print")
+        again = before.kind in _LEADING
         if before.kind not in around and not (again and seen[before.kind, before.line] > 1):
             return at
         at -= 1

@@ -128,7 +128,8 @@ class LoopChart(QWidget):
         return [one for place, one in enumerate(self.series) if self._is_shown(place, one)]
 
     def _is_shown(self, place: int, one: ScalarSeries) -> bool:
-        usual = place == 0 or "loss" in one.name.lower()
+        # A gradient of the loss has another scale than what it is the gradient of.
+        usual = place == 0 or ("loss" in one.name.lower() and "∂" not in one.name)
         return self._chosen.get(self._name(one), usual)
 
     def _name(self, one: ScalarSeries) -> str:

@@ -119,9 +119,13 @@ class StepStrip(QWidget):
         return tuple(c for c in self._curves if self._chosen.get(c.name, c in usual))[:6]
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Draw the curves higher in a large window; called by Qt."""
+        """Fit the height to the width; called by Qt."""
         super().resizeEvent(happened)
-        self.canvas.set_tall(self.width() >= TALL_FROM * self._theme.scale)
+        self.fit_height(self.width())
+
+    def fit_height(self, width: int) -> None:
+        """Draw the curves higher in a large window, ``width`` pixels wide."""
+        self.canvas.set_tall(width >= TALL_FROM * self._theme.scale)
 
     def edit_step(self) -> None:
         """Put the keyboard into the number of the step, to be typed over."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.playback.tape.steps import StepMarks, Steps
@@ -12,6 +13,9 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.buttons import TransportButtons
 from gradscribe.widgets.transport.scrubber import Scrubber
 from gradscribe.widgets.transport.step_strip import StepStrip
+
+SIDE = 6
+"""Pixels left and right of the scrubber and the strip."""
 
 
 class Transport(QWidget):
@@ -38,7 +42,7 @@ class Transport(QWidget):
         self.buttons = TransportButtons()
         self.scrubber = Scrubber(self)
         self.strip = StepStrip(self)
-        vbox(self, self.scrubber, self.strip, margins=(6, 8, 6, 6), spacing=4)
+        vbox(self, self.scrubber, self.strip, margins=(SIDE, 8, SIDE, 6), spacing=4)
         self.strip.picked.connect(self.step_picked)
         self.strip.pace_picked.connect(self.pace_picked)
         self.scrubber.valueChanged.connect(self.moved)
@@ -49,6 +53,11 @@ class Transport(QWidget):
         self.buttons.speed_changed.connect(self.speed_changed)
         self.scrubber.valueChanged.connect(self._refresh)
         self._refresh()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Fit the strip's height, also while it is hidden and its height reserved; called by Qt."""
+        super().resizeEvent(happened)
+        self.strip.fit_height(self.width() - 2 * SIDE)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme`` for scrubber, strip and buttons."""

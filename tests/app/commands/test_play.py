@@ -73,10 +73,13 @@ def test_page_keys_turn_steps_wherever_the_keyboard_is(looped):
         assert looped.session.view.position == found.span(5)[0] + 3
 
 
-def test_ctrl_g_takes_the_number_of_a_step(looped):
+def test_ctrl_g_takes_the_number_of_a_step(looped, qtbot):
     found = steps_of(looped.session.result.tape)
     looped.session.move(found.span(2)[0] + 2)
-    looped.menus.perform_by("play.go_to_step")
+    looped.activateWindow()
+    qtbot.waitUntil(looped.isActiveWindow)
+    QTest.keyClick(looped.editor, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert looped.transport.strip.entry.hasFocus()
     QTest.keyClicks(looped.transport.strip.entry, "9")
     QTest.keyClick(looped.transport.strip.entry, Qt.Key.Key_Return)
     assert looped.session.view.position == found.span(9)[0] + 2

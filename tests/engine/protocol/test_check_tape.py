@@ -119,6 +119,7 @@ LIES = {
     "a time before it began": (("times", 0), -1),
     "a loop that ends before it begins": (("loops",), [[5, 2]]),
     "a loop on no line": (("loops",), [[0, 2]]),
+    "an arm on no line": (("arms",), [[[3, 4], [0, 2]]]),
 }
 
 

@@ -76,3 +76,11 @@ def test_the_lines_of_every_loop_are_on_the_tape():
         "def f():\n    for j in range(1):\n        x\n    else:\n        pass\n"
     )
     assert set(tape.loops) == {(1, 4), (3, 4), (6, 9)}
+
+
+def test_the_lines_of_what_a_choice_chooses_are_on_the_tape():
+    tape = record(
+        "n = 2\nif n:\n    torch.ones(2)\nelif n > 1:\n    n\nelse:\n    n\n    n\n"
+        "if n:\n    n\nmatch n:\n    case 1:\n        n\n    case _:\n        n\n        n\n"
+    )
+    assert set(tape.arms) == {((3, 3), (4, 8)), ((5, 5), (7, 8)), ((13, 13), (15, 16))}

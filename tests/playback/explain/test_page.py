@@ -25,7 +25,7 @@ def test_the_sum_in_the_middle_of_a_neuron_reads_as_in_the_picture(neuron):
     run = next(n for n, e in enumerate(neuron.executions) if e.node == neuron.ops[number].node)
     found = explain(neuron, op=number, position=event_of_execution(neuron, run) + 1)
     assert found.title == "AddBackward0 hands on its gradient"
-    assert found.step == "Backward · step 4 of 7"
+    assert found.step == "Backward · node 4 of 7"
     assert found.words == "A sum hands its gradient on unchanged to every input"
     assert found.formula == "n = x₁*w₁ + x₂*w₂ + b"
     assert found.rows == (

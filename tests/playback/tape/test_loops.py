@@ -84,4 +84,3 @@ def test_the_loops_around_a_line_are_listed_from_the_outside():
     assert text.around(6) == (1, 0)
     assert text.around(9) == (1,)
     assert text.around(10) == ()
-    assert not LoopText(())

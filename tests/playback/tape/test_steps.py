@@ -109,6 +109,45 @@ def train(w, steps):
 train(torch.ones(2, requires_grad=True), 4)
 train(torch.ones(3, requires_grad=True), 5)
 """
+ALTERNATING = """\
+a, b = param(1.0), param(2.0)
+for i in range(10):
+    if i % 2 == 0:
+        loss = (a - b.detach()) ** 2
+        loss.backward()
+        a.data -= 0.1 * a.grad
+        a.grad = None
+    else:
+        loss = (b - a.detach()) ** 2
+        loss.backward()
+        b.data -= 0.1 * b.grad
+        b.grad = None
+"""
+MATCHED = """\
+w = param(2.0)
+for i in range(9):
+    match i % 3:
+        case 0:
+            loss = w ** 2
+            loss.backward()
+        case 1:
+            loss = w * 3
+            loss.backward()
+        case _:
+            loss = w.sin()
+            loss.backward()
+"""
+SILENT = """\
+def mse(p, t):
+    return ((p - t) ** 2).mean()
+w = torch.tensor([2.0, 3.0], requires_grad=True)
+x = torch.ones(6, 2)
+for i in range(9):
+    loss = mse(x @ w, 1.0)
+    loss.backward()
+    w.grad = None
+    last = mse(x, w).item()
+"""
 EVALUATED = """\
 w = torch.tensor([2.0, 3.0], requires_grad=True)
 x = torch.ones(8, 2)
@@ -136,6 +175,9 @@ for epoch in range(3):
         (WHILE, 8),
         (IN_FUNCTION, 9),
         (EVALUATED, 12),
+        (ALTERNATING, 10),
+        (MATCHED, 9),
+        (SILENT, 9),
     ],
 )
 def test_a_program_has_as_many_steps_as_its_loop_has_rounds(recorded, source, count):

@@ -161,6 +161,13 @@ def test_chips_that_do_not_fit_are_in_a_menu(loop, qtbot):
     assert all(chip.isVisible() for chip in loop.chips)
 
 
+def test_a_gradient_of_the_loss_is_drawn_once_it_is_chosen(loop):
+    loop.set_series((LOSS, scalars("∂loss/∂h", [1.0] * 300)), "", again=False)
+    assert names(loop) == {"loss"}
+    loop.chips[1].click()
+    assert names(loop) == {"loss", "∂loss/∂h"}
+
+
 def test_the_axis_counts_the_steps_of_the_tape(loop, hand):
     # Of 300 steps of 10 events the first 100 lack the loss, the others have it twice.
     loop_steps = Steps(tuple(range(0, 3000, 10)), 3000)

@@ -53,7 +53,7 @@ def test_without_a_selection_it_explains_the_latest_event(inspector):
     inspector.show_page(None, tape, happened(tape, "node", 3))
     texts = said(inspector)
     assert texts[:3] == [
-        "Backward · step 4 of 5",
+        "Backward · node 4 of 5",
         "AddBackward0 hands on its gradient",
         "n = s + b",
     ]
