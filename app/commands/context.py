@@ -14,6 +14,7 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.training.setup import apply_fix, presets, user_module
 from gradscribe.playback.flow import take_home
 from gradscribe.playback.lab.from_tape import program_for
+from gradscribe.playback.tape.statements import position_after
 from gradscribe.widgets.editor.source_text import length_problem
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
     from gradscribe.app.ui.graph_overlay import GraphOverlay
-    from gradscribe.app.ui.loop_curves import LoopCurves
+    from gradscribe.app.ui.loops.history_tab import HistoryTab
+    from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
@@ -77,11 +79,14 @@ class CommandContext:
     lessons: LessonController
     findings_controller: FindingsController
     loop_curves: LoopCurves
+    history: HistoryTab
     workspaces: Workspaces
     training: TrainSession
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
+    edit_step: Callable[[], None]
+    """Puts the keyboard into the number of the step strip."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     close_window: Callable[[], object]
@@ -184,6 +189,10 @@ class CommandContext:
         show = partial(self._train_fixed, message.run_id)
         self.findings_controller.set_fix_handler(message.source, fixable, show)
         self.session.load(doc, tape=message.tape)
+        if message.done and run is not None and run.begun is not None:
+            # In the middle of a step: where the run stands.
+            texts = [text for _, text in run.begun.lines]
+            self.session.move(position_after(message.tape, texts, message.done))
         self.workspaces.show_workspace("program")
         self.say("The step as it was recorded; editing the text runs it again with new weights")
 

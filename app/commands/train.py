@@ -66,9 +66,7 @@ def leap(context: CommandContext) -> None:
 @command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
 def leap_back(context: CommandContext) -> None:
     """Go back 100 steps, to the exact state of then."""
-    run = context.training.run
-    if run is not None:
-        context.training.controller.rewind(max(0, run.step - LEAP_STEPS))
+    context.training.controller.leap_back(LEAP_STEPS)
 
 
 @command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
@@ -183,6 +181,18 @@ def export_picture(context: CommandContext) -> None:
 def alone(context: CommandContext) -> None:
     """Hide set-up, steps and curves of Training, or show them again."""
     context.training.store.set_alone(not context.training.store.look.alone)
+
+
+@command(
+    "train.graph_column",
+    "Graph next to the output",
+    "View/4",
+    when=on_training_page,
+    checked=lambda context: context.training.store.look.graph_column,
+)
+def graph_column(context: CommandContext) -> None:
+    """In a large window, show the graph of the step in its own column, or in a tab."""
+    context.training.store.set_graph_column(not context.training.store.look.graph_column)
 
 
 @submenu("train.export_view", "Export picture of", menu="Train/4")

@@ -27,7 +27,15 @@ class LossCurve(NamedTuple):
 def loss_curves(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that train: three passes or more, with updates between."""
     found = _curves(evidence.losses) if evidence.updated else []
+    found = [curve for curve in found if _is_updated_between(evidence, curve)]
     return found or _asked(evidence)
+
+
+def _is_updated_between(evidence: Evidence, curve: LossCurve) -> bool:
+    """Return whether a parameter changed between a curve's first and last pass."""
+    first, last = (evidence.pass_at.get(curve.passes[at], 0) for at in (0, -1))
+    updates = (m for moments in evidence.leaf_events.values() for m in moments)
+    return any(m.kind == "update" and first < m.position < last for m in updates)
 
 
 def _curves(losses: dict[int, list[tuple[int, float]]]) -> list[LossCurve]:

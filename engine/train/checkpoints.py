@@ -169,6 +169,12 @@ class Checkpoints:
             self.stride *= 2
             self.all = [c for c in self.all if c.step % self.stride == 0]
 
+    def join(self, later: list[Checkpoint]) -> None:
+        """Bring checkpoints after the last back, which `forget_after` dropped."""
+        for saved in later:
+            if self.all[-1].step < saved.step and saved.step % self.stride == 0:
+                self.add(saved)
+
     def before(self, step: int) -> Checkpoint:
         """Return the last checkpoint at or before ``step``."""
         return self.all[bisect.bisect_right(self.all, step, key=lambda c: c.step) - 1]

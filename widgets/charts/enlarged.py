@@ -78,7 +78,7 @@ def enlarge_curves(source: CurveChart) -> ChartWindow:
         chart.step_word, chart.is_trained = source.step_word, source.is_trained
         chart.picks_while_dragged = source.picks_while_dragged
         chart.smoothing = source.smoothing
-        chart.backdrop = source.backdrop
+        chart.backdrop, chart.flags = source.backdrop, source.flags
         chart.set_caption(source.caption.said())
         chart.set_curves(source.curves)
 

@@ -64,6 +64,8 @@ class GraphView(QWidget):
         self._fitted, self._following = True, False
         self._key_corner = viewport.NO_KEY
         self._reduced = False
+        self.readable_zoom = viewport.READABLE_ZOOM
+        """Smallest zoom at which a new graph is shown whole."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -142,10 +144,15 @@ class GraphView(QWidget):
         if reduced:
             self.finish_motion()
 
-    def set_stale(self, stale: bool) -> None:
-        """Grey the graph and label it as the last good one, while a newer one fails."""
-        if stale != self.canvas.stale:
-            self.canvas.stale = stale
+    def set_stale(self, stale: bool, fresh: frozenset[str] = frozenset()) -> None:
+        """Grey the graph and label it as the last good one, while a newer one fails.
+
+        ``fresh``: keys of the cards that the newer one has, too; they keep their colours.
+        """
+        drawing = self.canvas.drawing
+        fresh = fresh if stale else frozenset()
+        if stale != self.canvas.stale or fresh != drawing.fresh:
+            self.canvas.stale, drawing.fresh = stale, fresh
             self.canvas.repaint_all()
 
     def set_scene(
@@ -287,7 +294,7 @@ class GraphView(QWidget):
         """Move to the first view of a new picture, or of the same one in a new widget size."""
         stage, scale = self.stage(), self.canvas.drawing.theme.scale
         camera, self._following = viewport.first_view(
-            stage, self.canvas.size, scale, self._key_corner
+            stage, self.canvas.size, scale, self._key_corner, self.readable_zoom
         )
         self._look_at(camera, glide)
 

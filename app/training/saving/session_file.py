@@ -31,6 +31,8 @@ MOST_SPREAD_BYTES = 1 << 25
 MOST_RUNS = 1000
 MOST_CURVES = 5000
 """Most curves of all runs together."""
+MOST_FLAGS, MOST_FLAG_TEXT = 1000, 1000
+"""Most changes of settings along a run, and most characters of each."""
 MOST_IN_SETUP = 100_000
 """Most MessagePack values in the setup of a run, such as points drawn by hand."""
 MOST_IN_SESSION = 2_000_000
@@ -67,8 +69,9 @@ class SessionRun(Struct, frozen=True):
 
     ``parent``: the index of the run it was forked from in `TrainingSessionData.runs`, or -1.
     ``anew``: a fork
-    without an engine state, which is forked again at ``parent_step``. ``ahead``: losses past
-    ``step``, from before the run was rewound.
+    without an engine state, which is forked again at ``parent_step``. ``ahead``: curves past
+    ``step``, from before the run was rewound. ``origin``: of a fork, the setup of its source.
+    ``flags``: steps after which something changed, and what.
     """
 
     name: str
@@ -85,6 +88,9 @@ class SessionRun(Struct, frozen=True):
     anew: bool = False
     ahead: dict[str, SessionCurve] = {}
     spread: SessionSpread | None = None
+    origin: Setup | None = None
+    edited: str = ""
+    flags: tuple[tuple[int, str], ...] = ()
 
 
 class TrainingSessionData(Struct, frozen=True, tag="training"):
@@ -171,6 +177,9 @@ class _Run(Struct):
     parent_step: int = 0
     christened: bool = False
     anew: bool = False
+    origin: Setup | None = None
+    edited: str = ""
+    flags: tuple[tuple[int, str], ...] = ()
 
 
 class _Bytes(Struct, frozen=True):
@@ -355,6 +364,11 @@ def _sound(saved: TrainingSessionData) -> TrainingSessionData:
         raise ValueError("too many curves")
     for number, run in enumerate(saved.runs):
         validate(run.setup)
+        if run.origin is not None:
+            validate(run.origin)
+        texts = (run.edited, *(text for _, text in run.flags))
+        if len(run.flags) > MOST_FLAGS or max(map(len, texts)) > MOST_FLAG_TEXT:
+            raise ValueError("too much about changes")
         if run.parent >= number or min(run.step, run.furthest, run.color) < 0:
             raise ValueError("a run before its parent")
         for curve in (*run.curves.values(), *run.ahead.values()):

@@ -15,7 +15,7 @@ from gradscribe.app.training.saving.session_reader import (
     LoadedSession,
     SessionReader,
 )
-from gradscribe.app.training.session.reducer import retained_past
+from gradscribe.app.training.session.reducer import curves_at, place_at, retained_past
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, TrainEngine, fork_origin
 from gradscribe.app.training.setup import user_module
@@ -147,6 +147,9 @@ class SessionStore(QObject):
             run.series.update(found.curves[place])
             run.spread = found.spreads[place]
             run.ahead = retained_past(found.ahead[place], row.step)
+            run.flags = [flag for flag in row.flags if flag[0] <= row.step]
+            run.flags_ahead = [flag for flag in row.flags if flag[0] > row.step and run.ahead]
+            run.origin, run.edited = row.origin, row.edited
             if goes_on and parent is not None:
                 run.branch = parent.run_id, row.parent_step
                 if not row.data:
@@ -172,9 +175,8 @@ def reset_to_fork(run: RunState, source: RunState) -> None:
     assert run.branch is not None
     step = min(run.branch[1], source.stood)
     run.branch, run.stood, run.furthest, run.ahead = (source.run_id, step), step, step, {}
-    for curve in run.series.values():
-        curve.cut(step + 1)
-    run.spread.cut(step + 1)
+    place_at(run, step)
+    run.ahead, run.flags_ahead = {}, []
 
 
 @dataclass(frozen=True)
@@ -229,23 +231,19 @@ def assemble_session(
 
 def capture_run(session: TrainSession, run: RunState, step: int, data: bytes) -> RunCapture:
     """Return a snapshot of a run at ``step``, which later steps do not change."""
-    furthest, curves = run.furthest, run.series
-    if run.step > step:
-        # The run has advanced since the state was taken, and would continue from the state.
-        furthest = min(furthest, step)
-        held = {name: curve.upto(curve.index(step + 1)) for name, curve in curves.items()}
-    else:
-        held = {name: curve.upto(len(curve)) for name, curve in curves.items()}
+    # A run that has advanced since the state was taken would continue from the state.
+    furthest = min(run.furthest, step) if run.step > step else run.furthest
+    held, past, flags = curves_at(run, step)
     is_hidden = run.run_id in session.store.look.hidden
     setup = run.setup
     if run.begun is not None and run.begun.setup.model.name == "own":
         # The source that was executed, wherever it came from.
         setup = replace(setup, model=run.begun.setup.model)
     row = SessionRun(run.name, run.color, setup, step, furthest, {}, data, is_hidden)
-    ahead = {name: curve.upto(len(curve)) for name, curve in run.ahead.items()}
     spread = run.spread.upto(step, session_file.MOST_QUANTILES)
-    row = replace(row, christened=run.christened)
-    return RunCapture(row, held, retained_past(ahead, step), spread)
+    row = replace(row, christened=run.christened, origin=run.origin, edited=run.edited)
+    row = replace(row, flags=tuple(flags[: session_file.MOST_FLAGS]))
+    return RunCapture(row, held, past, spread)
 
 
 def to_session_run(

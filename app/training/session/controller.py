@@ -1,5 +1,6 @@
 """User actions on runs: change the setup, continue, rewind, fork."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
@@ -7,21 +8,25 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.document.state import Doc
 from gradscribe.app.training.session.reducer import copy_curves_to_fork
 from gradscribe.app.training.session.run_store import RunStore
-from gradscribe.app.training.session.setup_history import WeightChange
+from gradscribe.app.training.session.setup_history import (
+    ForgottenRun,
+    Undoable,
+    WeightChange,
+)
 from gradscribe.app.training.session.state import (
     RunState,
     TrainEngine,
-    fork_name,
     reply_timeout_ms,
-    unique_name,
 )
 from gradscribe.engine.protocol import training as messages
-from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.setup import JsonValue, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.base.single_shot import single_shot
 
 REST_MS = 60
 """Least time between two setups sent while a slider is dragged."""
+MOST_ALIVE = 8
+"""Runs that the engine has at once; of more, it drops the oldest."""
 UNLIMITED_FROM = 4000.0
 """Steps per second from which on the speed is unlimited."""
 
@@ -31,6 +36,8 @@ class TrainController(QObject):
 
     weight_edited = Signal()
     """A weight was edited."""
+    forgotten = Signal(str)
+    """Carries the name of a run that was forgotten and can be brought back."""
 
     def __init__(self, store: RunStore, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,9 +73,8 @@ class TrainController(QObject):
         self._rest.stop()
         self._ask_catalogue()
         self._store.set_error("", "")
-        for run in self._store.runs:
-            if run.alive:
-                self._link.send(messages.DropRun(run.run_id))
+        for run in (*self._store.runs, *self._store.drop_forgotten(0)):
+            self._drop_in_engine(run)
         self._store.take_over(setup, runs, current, hidden)
 
     # The setup
@@ -94,16 +100,21 @@ class TrainController(QObject):
         """Redo the last change that was undone."""
         self._restore(self._store.history.redo(self._store.setup))
 
-    def _restore(self, change: Setup | WeightChange | None) -> None:
-        if change is None:
-            return
+    def _restore(self, change: Undoable | None) -> None:
         self._is_dragging = False
-        if isinstance(change, WeightChange):
-            self._send_weight(change.run_id, change.name, change.index, change.after)
-        else:
-            self._set_setup(change)
+        match change:
+            case WeightChange():
+                self._send_weight(change.run_id, change.name, change.index, change.after)
+            case ForgottenRun(run_id):
+                self._switch_forgotten(run_id)
+            case Setup():
+                self._set_setup(change)
 
     def _send_weight(self, run_id: int, name: str, index: int, value: float) -> None:
+        run = self._store.find(run_id)
+        if run is not None:
+            run.edited = f"{name}[{index}] {value:g}"
+            run.add_flag(run.position, run.edited)
         self._link.send(messages.EditWeight(run_id, name, index, value))
         self.weight_edited.emit()
 
@@ -113,6 +124,7 @@ class TrainController(QObject):
             self._rest.start()
 
     def _send_setup(self) -> None:
+        self._rest.stop()
         self._is_dragging = False
         run, setup = self._store.run, self._store.setup
         if run is None or not run.alive or (run.begun is None and run.branch is None):
@@ -120,23 +132,37 @@ class TrainController(QObject):
         elif run.setup.mistakes != setup.mistakes:
             # From step 0, so that both runs have the same weights and data.
             self.begin(play=True)
+        elif setup != run.expected_setup:
+            self._store.set_error("", "")
+            run = self._fork_if_back(run)
+            base = run.expected_setup
+            run.sent.append(setup)
+            self._link.send(messages.ChangeSetup(run.run_id, setup, base=base))
         else:
             self._store.set_error("", "")
-            self._link.send(messages.ChangeSetup(run.run_id, setup))
+
+    def _flush(self) -> None:
+        """Send an edited setup now, so that it is handled before what is requested next."""
+        if self._rest.isActive():
+            self._send_setup()
 
     def reread(self) -> None:
         """Restart with the current contents of the file; if refused, the run is unchanged."""
-        run = self._store.run
+        run, setup = self._store.run, self._store.setup
         if run is None or not run.alive or run.begun is None:
             self.begin(play=self._plays)
         else:
-            self._link.send(messages.ChangeSetup(run.run_id, self._store.setup, reread=True))
+            self._rest.stop()
+            run.sent.append(setup)
+            self._link.send(messages.ChangeSetup(run.run_id, setup, reread=True))
 
     def edit_weight(self, name: str, index: int, value: float) -> None:
         """Set one element of a parameter; undoable until the run is rewound or restarted."""
+        self._flush()
         run = self._store.run
         if run is not None and run.alive:
             before = last_shown_weight(run, name, index)
+            run = self._fork_if_back(run)
             if before is not None:
                 change = WeightChange(run.run_id, name, index, before, value)
                 self._store.history.push(change)
@@ -155,6 +181,7 @@ class TrainController(QObject):
         self._is_dragging = False
         if store.run is not None:
             self._end_run(store.run, keep)
+        self._make_space()
         run = store.add_run(store.setup)
         self._plays = play
         store.look = replace(store.look, run_id=run.run_id)
@@ -197,11 +224,14 @@ class TrainController(QObject):
     def play(self, until: Sequence[messages.StopCondition] = ()) -> None:
         """Train on until a condition of ``until`` pauses the run."""
         self.until = tuple(until)
+        self._flush()
         run = self._store.run
         if run is None or not run.alive:
             self.begin(play=True)
             return
         self._plays = True
+        if run.changes_until(math.inf):
+            run = self._fork_if_back(run)
         self._send_play(run)
         self._store.state_changed.emit(run)
 
@@ -210,6 +240,7 @@ class TrainController(QObject):
 
     def pause(self) -> None:
         """Pause after the current step."""
+        self._flush()
         self._plays = False
         run = self._store.run
         if run is not None and run.alive:
@@ -243,19 +274,26 @@ class TrainController(QObject):
 
     def advance(self, steps: int = 1) -> None:
         """Make ``steps`` steps and pause."""
-        self._ask(lambda run: messages.Advance(run.run_id, steps))
+        self._ask(lambda run: messages.Advance(run.run_id, steps), steps)
 
     def next_event(self) -> None:
         """Execute the next line of the step."""
-        self._ask(lambda run: messages.StepEvent(run.run_id))
+        self._ask(lambda run: messages.StepEvent(run.run_id), 1)
 
     def rewind(self, step: int) -> None:
-        """Restore an earlier step with its complete state, or advance to a later one."""
+        """Restore an earlier step with its complete state, or advance to a later one.
+
+        Later steps that were made before the run went back are restored too.
+        """
+        self._flush()
         run = self._store.run
-        if run is not None and step > run.step:
-            self.advance(step - run.step)
-        elif run is not None and (step < run.step or run.happened):
-            self._ask(lambda run: messages.Rewind(run.run_id, step))
+        if run is None:
+            return
+        at = run.position
+        if step > run.last_known and not run.has_later_steps:
+            self.advance(step - at)
+        elif step != at or run.happened:
+            self._ask(lambda run: _rewind(run, step))
 
     def retrain(self, step: int) -> None:
         """Go back to a step and train on from there."""
@@ -264,28 +302,39 @@ class TrainController(QObject):
 
     def back(self) -> None:
         """Go one step back."""
+        self.leap_back(1)
+
+    def leap_back(self, steps: int) -> None:
+        """Go ``steps`` steps back, from where a pending rewind leads if there is one."""
         if (run := self._store.run) is not None:
-            self.rewind(max(0, run.step - 1))
+            self.rewind(max(0, run.position - steps))
 
     def go_to_furthest(self) -> None:
         """Advance to the furthest step that was reached."""
         if (run := self._store.run) is not None:
-            self.rewind(run.furthest)
+            self.rewind(max(run.furthest, run.last_known))
 
     def reset(self, weights: bool = False, data: bool = False) -> None:
         """Go back to step 0 with the same weights and data, or with new weights or data."""
+        self._flush()
         if (run := self._store.run) is None or not run.alive:
             self.begin()
         else:
             self._link.send(messages.ResetRun(run.run_id, weights, data))
 
-    def _ask(self, message: Callable[[RunState], messages.TrainRequest]) -> None:
-        """Stop playing and send the request that ``message`` returns for the run."""
+    def _ask(self, message: Callable[[RunState], messages.TrainRequest], steps: int = 0) -> None:
+        """Stop playing and send the request that ``message`` returns for the run.
+
+        ``steps``: how many steps it makes.
+        """
+        self._flush()
         run = self._store.run
         self._plays = False
         if run is None or not run.alive:
             self.begin()
         else:
+            if run.changes_until(run.position + steps):
+                run = self._fork_if_back(run)
             self._link.send(message(run))
             self._await_reply(run)
 
@@ -298,25 +347,70 @@ class TrainController(QObject):
 
     def fork(self) -> None:
         """Fork the run at this step; the source run stays."""
-        store, source = self._store, self._store.run
+        self._flush()
+        source = self._store.run
         if source is None or not source.alive:
             return
         if source.begun is None and source.branch is None:
             return  # There is no step yet to fork from.
         self.pause()
-        name = unique_name(fork_name(source.name, source.step), store.runs)
-        run = store.add_run(store.setup, name)
-        run.stood, run.branch = source.step, (source.run_id, source.step)
-        copy_curves_to_fork(run, source)
+        self._fork(source)
+
+    def _fork_if_back(self, run: RunState) -> RunState:
+        """Fork a run that went back, before it takes another way; return the one to go on with.
+
+        The later steps stay with the run that was left.
+        """
+        if not run.has_later_steps:
+            return run
+        if self._plays or run.running:
+            self._link.send(messages.Pause(run.run_id))
+        right = self._store.find(self._store.right_id)
+        fork = self._fork(run)
+        if right is not None and run.setup.mistakes:
+            also = self._add_fork(right, right.setup)
+            self._store.right_id = also.run_id
+            look = self._store.look
+            self._store.look = replace(look, hidden=look.hidden | {right.run_id})
+            self._link.send(messages.PairRuns(fork.run_id, also.run_id))
+        return fork
+
+    def _fork(self, source: RunState) -> RunState:
+        """Fork a run where it stands, and continue with the fork; return it."""
+        store, had_later = self._store, source.has_later_steps
+        run = self._add_fork(source, source.setup)
         store.look = replace(store.look, run_id=run.run_id)
-        self._link.send(messages.Fork(run.run_id, source.run_id, source.step, store.setup))
+        if had_later:
+            source.aim_at(source.last_known)
+            self._link.send(messages.Rewind(source.run_id, None))
         store.runs_changed.emit()
+        return run
+
+    def _add_fork(self, source: RunState, setup: Setup) -> RunState:
+        store, step = self._store, source.position
+        self._make_space()
+        run = store.add_run(setup)
+        run.stood = run.furthest = step
+        run.branch = source.run_id, step
+        run.origin, run.follows_source = source.setup_ahead or source.setup, True
+        copy_curves_to_fork(run, source)
+        run.name = store.name_of(run)
+        is_moving = source.running and source.aim is None
+        self._link.send(messages.Fork(run.run_id, source.run_id, None if is_moving else step, None))
+        return run
+
+    def _make_space(self) -> None:
+        """Let forgotten runs go, so that the engine drops none that is listed for a new run."""
+        alive = sum(run.alive for run in self._store.runs)
+        for gone in self._store.drop_forgotten(max(0, MOST_ALIVE - 1 - alive)):
+            self._drop_in_engine(gone)
 
     def select(self, run_id: int) -> None:
         """Make another run the current one; of a run whose engine is gone only take its setup."""
         store, run = self._store, self._store.find(run_id)
         if run is None or run_id == store.look.run_id:
             return
+        self._flush()
         if not run.alive:
             self._is_dragging = False
             self.change(run.setup)
@@ -324,19 +418,33 @@ class TrainController(QObject):
         if self._plays:
             self.pause()
         store.look = replace(store.look, run_id=run_id)
-        store.set_setup(run.setup)
+        store.set_setup(run.expected_setup)
         self.send_wishes()
         store.begun.emit(run)
         store.runs_changed.emit()
 
     def drop(self, run_id: int) -> None:
-        """Forget a run that is not the current one."""
-        store, run = self._store, self._store.find(run_id)
-        if run is not None and run_id != store.look.run_id:
-            if run.alive:
-                self._link.send(messages.DropRun(run_id))
-            store.runs.remove(run)
-            store.runs_changed.emit()
+        """Forget a run that is not the current one; undoable."""
+        run = self._store.find(run_id)
+        if run is not None and run_id != self._store.look.run_id:
+            self._is_dragging = False
+            for gone in self._store.forget(run):
+                self._drop_in_engine(gone)
+            self._store.runs_changed.emit()
+            self.forgotten.emit(run.name)
+
+    def _switch_forgotten(self, run_id: int) -> None:
+        """Bring a forgotten run back, or forget one that was brought back."""
+        store = self._store
+        run = store.bring_back(run_id)
+        again = store.find(run_id) if run is None and run_id != store.look.run_id else None
+        if again is not None:
+            store.set_aside(again)
+        store.runs_changed.emit()
+
+    def _drop_in_engine(self, run: RunState) -> None:
+        if run.alive:
+            self._link.send(messages.DropRun(run.run_id))
 
     # Views, tapes, files, exports
 
@@ -354,13 +462,21 @@ class TrainController(QObject):
 
     def ask_tape(self, live: bool = False) -> None:
         """Request a tape of the next step; `taped` carries it, or `drawn` if it is ``live``."""
+        if not live:
+            self._flush()
         run = self._store.run
         if run is not None and run.alive:
             self._link.send(messages.RecordStep(run.run_id, live=live))
 
-    def look_into(self, path: str, header: bool | None = None) -> None:
-        """Request a preview of a CSV file; `looked` carries it. ``header``: of `InspectFile`."""
-        self._link.send(messages.InspectFile(self._store.look.run_id, path, header))
+    def look_into(
+        self,
+        path: str,
+        header: bool | None = None,
+        options: dict[str, JsonValue] | None = None,
+    ) -> None:
+        """Request a preview of a table's file; `looked` carries it. The rest: of `InspectFile`."""
+        run_id = self._store.look.run_id
+        self._link.send(messages.InspectFile(run_id, path, header, options or {}))
 
     def stop_reading(self) -> None:
         """Stop reading the data file that is being read."""
@@ -368,6 +484,7 @@ class TrainController(QObject):
 
     def export(self, kind: str) -> None:
         """Request the bytes of an export; `exported` carries them."""
+        self._flush()
         run = self._store.run
         if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
             self.exports.add((run.run_id, kind))
@@ -392,6 +509,11 @@ class TrainController(QObject):
         """Send nothing more by itself."""
         self._rest.stop()
         self._patience.stop()
+
+
+def _rewind(run: RunState, step: int) -> messages.Rewind:
+    run.aim_at(step)
+    return messages.Rewind(run.run_id, step)
 
 
 def last_shown_weight(run: RunState, name: str, index: int) -> float | None:

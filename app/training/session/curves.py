@@ -9,14 +9,17 @@ from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
-from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.drawing.colors import depth_color, run_color, run_dashes
+from gradscribe.widgets.plots.step_series import StepSeries
 from gradscribe.widgets.plots.views.curve_plot import PlotCurve
 
 CURVES_MS = 60
 """Least time between two redraws of the curves: thick antialiased lines are expensive."""
 
+PALE = 0.45
+"""Opacity of a loss from before the run went back."""
 CORRECT_RUN = "right run"
 """Label of the correct run that is trained in parallel with a run with mistakes."""
 
@@ -60,6 +63,7 @@ class RunCurves(QObject):
                 )
         run = session.run
         if run is not None:
+            losses += self._later_steps(run)
             losses.append(PlotCurve("batch", run.curve("loss"), theme.forward, shade=True))
             val = run.curve("val")
             losses.append(PlotCurve("validation", val, theme.data, dashes=(5, 3), width=1.8))
@@ -69,6 +73,7 @@ class RunCurves(QObject):
             self._list_flow(page.ratios, run, "ratio:")
             page.spread.show_run(run.begun, run.spread)
         page.loss.set_curves(losses)
+        self._list_flags(run)
 
     def update_captions(self, run: RunState) -> None:
         """Write the current losses and learning rate of a run into the captions."""
@@ -104,6 +109,23 @@ class RunCurves(QObject):
         name = f"{self._label(right)}, validation"
         return (PlotCurve(name, right.curve("val"), color, dashes=(5, 3), width=1.8),)
 
+    def _later_steps(self, run: RunState) -> tuple[PlotCurve, ...]:
+        """Return the loss from before a run went back, after the step where it is, pale."""
+        before = run.ahead.get("loss")
+        if before is None:
+            return ()
+        start, count = before.index(run.curve("loss").last), len(before)
+        later = StepSeries()
+        later.extend(before.steps(start, count), before.numbers(start, count))
+        color = faded(self.theme.forward, PALE)
+        return (PlotCurve("before going back", later, color, shade=True, width=1.4),)
+
+    def _list_flags(self, run: RunState | None) -> None:
+        """Show where the settings of the current run changed."""
+        flags = (*run.flags, *run.flags_ahead) if run is not None else ()
+        for plot in self._page.plots():
+            plot.set_flags(flags)
+
     def _draw(self) -> None:
         for plot in self._page.plots():
             plot.refresh()
@@ -111,7 +133,8 @@ class RunCurves(QObject):
     def _key(self) -> tuple[object, ...]:
         session = self._session
         shown = tuple(
-            (run.run_id, run.color, len(run.series), bool(run.ahead)) for run in session.runs
+            (run.run_id, run.color, len(run.series), bool(run.ahead), run.turns, tuple(run.flags))
+            for run in session.runs
         )
         return (shown, session.store.look, self.theme.name)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
+from gradscribe.app.training.session.reducer import place_at
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, TrainEngine, fork_origin
 from gradscribe.app.training.setup.files import data_file
@@ -39,8 +40,9 @@ class RunRestorer(QObject):
         self._kept: dict[int, messages.RunSaved] = {}
         self._alive: list[int] = []
         """The runs that lived in the engine at its last message."""
-        self._has: dict[int, tuple[int, int]] = {}
-        """The step and the number of changes at which the state of each run was requested."""
+        self._has: dict[int, tuple[int, int, int]] = {}
+        """The step, the last known step and the number of changes at which the state of each run
+        was requested."""
         self._coming: dict[int, messages.ResumeRun] = {}
         """Runs that are being restored, and the message sent for each."""
         self._forked: set[int] = set()
@@ -148,12 +150,12 @@ class RunRestorer(QObject):
         state = run.state
         if not run.alive or run.begun is None or state is None or state.event:
             return False
-        return self._has.get(run.run_id) != (state.step, self._changes)
+        return self._has.get(run.run_id) != (state.step, run.last_known, self._changes)
 
     def _ask(self) -> None:
         run = self._next()
         if run is not None and run.state is not None:
-            self._has[run.run_id] = (run.state.step, self._changes)
+            self._has[run.run_id] = (run.state.step, run.last_known, self._changes)
             self._since.restart()
             self._link.send(messages.SaveRun(run.run_id))
 
@@ -188,7 +190,7 @@ class RunRestorer(QObject):
         held = self._kept.get(run.run_id) if run is not None else None
         if run is None or held is None:
             return None
-        _cut(run, held.step)
+        place_at(run, held.step)
         return messages.ResumeRun(run.run_id, held.data, fork_origin(run), *data_file(run.setup))
 
     def _mark_restoring(self, run: RunState) -> None:
@@ -210,7 +212,9 @@ class RunRestorer(QObject):
                 step = min(step, held.step)
             run.begun, run.state, run.branch = None, None, (of, step)
             run.stood = run.furthest = step
-            _cut(run, step)
+            run.follows_source = False
+            place_at(run, step)
+            run.ahead, run.flags_ahead = {}, []
             self._mark_restoring(run)
             self._forked.add(run.run_id)
             yield messages.Fork(run.run_id, of, step, run.setup)
@@ -221,9 +225,3 @@ class RunRestorer(QObject):
             at = formatting.count(held.step if held is not None else run.step, "step")
             self.said.emit(f"{self._why}; the run is restored after {at}, press Train to continue")
             self._why = ""
-
-
-def _cut(run: RunState, step: int) -> None:
-    for curve in run.series.values():
-        curve.cut(step + 1)
-    run.spread.cut(step + 1)

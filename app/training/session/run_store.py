@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from gradscribe.app.training.session.setup_history import SetupHistory
+from gradscribe.app.training.session.setup_history import ForgottenRun, SetupHistory
 from gradscribe.app.training.session.state import (
     DEFAULT_SETUP,
+    Flag,
     RunState,
     ViewSettings,
     describe_difference,
@@ -17,8 +18,11 @@ from gradscribe.app.training.session.state import (
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.plots.step_series import StepSeries
 
 KEPT_RUNS = 8
+MOST_FORGOTTEN = 4
+"""Most runs that were forgotten and can be brought back."""
 LEAST_LOSSES_KEPT = 20
 """A run with fewer losses is dropped when another replaces it."""
 
@@ -38,6 +42,7 @@ class RunStore(QObject):
     state_changed = Signal(object)
     """The state or name of a `RunState` changed."""
     alone_changed = Signal(bool)
+    graph_column_changed = Signal(bool)
     """True if only the model's views are to be shown."""
     error_changed = Signal(str, str)
     """(place in the setup, error); an empty text removes the error."""
@@ -49,6 +54,8 @@ class RunStore(QObject):
         self.history = SetupHistory()
         self.look = ViewSettings()
         self.runs: list[RunState] = []
+        self.forgotten: list[tuple[int, RunState]] = []
+        """Forgotten runs that can be brought back, the latest last, each with its place."""
         self.right_id = 0
         """The correct run in parallel with a current run that makes mistakes; 0: none."""
         self.error = ("", "")
@@ -57,7 +64,10 @@ class RunStore(QObject):
         self._colors = -1
         self._reached = 0
         """The last known step of the current run."""
-        self.begun.connect(lambda _run: self.history.forget_weights())
+        # The weight whose edit made a fork was edited in the fork.
+        self.begun.connect(
+            lambda run: self.history.forget_weights(run.run_id if run.branch is not None else 0)
+        )
         self.state_changed.connect(self._notice_rewind)
 
     @property
@@ -96,6 +106,11 @@ class RunStore(QObject):
         self.look = replace(self.look, alone=alone)
         self.alone_changed.emit(alone)
 
+    def set_graph_column(self, wanted: bool) -> None:
+        """Give the graph of the step a column in a large window, or leave it a tab."""
+        self.look = replace(self.look, graph_column=wanted)
+        self.graph_column_changed.emit(wanted)
+
     # The runs
 
     def add_run(self, setup: Setup, name: str = "") -> RunState:
@@ -114,10 +129,19 @@ class RunStore(QObject):
             self.runs_changed.emit()
             self.state_changed.emit(run)
 
+    def name_all(self) -> None:
+        """Name all runs again, as the catalogue with the titles has arrived."""
+        for run in self.runs:
+            if run.alive and run.begun is None and run.branch is None:
+                run.call(self.name_of(run))
+
     def name_of(self, run: RunState) -> str:
-        """Return a unique name made from a run's setup."""
-        name = run_name(run.setup)
-        name = fork_name(name, run.branch[1]) if run.branch else name
+        """Return a unique name made from a run's setup; of a fork, from what differs."""
+        name = run_name(run.setup, self.catalogue)
+        if run.branch is not None:
+            differs = self.differs(run.setup, run.origin) if run.origin is not None else ""
+            words = ", ".join(filter(None, (differs, run.edited)))
+            name = fork_name(words, name, run.branch[1])
         return unique_name(name, (other for other in self.runs if other is not run))
 
     def take_over(
@@ -125,6 +149,7 @@ class RunStore(QObject):
     ) -> None:
         """Replace all runs by others."""
         self.runs = list(runs)
+        self.forgotten = []
         self.look = replace(self.look, run_id=current, hidden=hidden)
         self._colors = max((run.color for run in runs), default=-1)
         self.history = SetupHistory()
@@ -134,19 +159,49 @@ class RunStore(QObject):
     def retire(self, run: RunState, keep: bool = False) -> None:
         """Retain the curves of a run that ended, if they are long enough or ``keep`` is true."""
         run.views.clear()
-        if len(run.curve("loss")) < LEAST_LOSSES_KEPT and not keep:
+        if len(run.whole("loss")) < LEAST_LOSSES_KEPT and not keep:
             self.runs.remove(run)
         self._thin_out()
 
+    def forget(self, run: RunState) -> list[RunState]:
+        """Remove a run; it can be brought back. Returns those for which that is over now."""
+        self.set_aside(run)
+        self.history.push(ForgottenRun(run.run_id))
+        return self.drop_forgotten(MOST_FORGOTTEN)
+
+    def set_aside(self, run: RunState) -> None:
+        """Move a run to those that were forgotten."""
+        self.forgotten.append((self.runs.index(run), run))
+        self.runs.remove(run)
+
+    def drop_forgotten(self, most: int) -> list[RunState]:
+        """Let all but the ``most`` latest forgotten runs go, and return them."""
+        count = max(0, len(self.forgotten) - most)
+        gone = [run for _, run in self.forgotten[:count]]
+        self.forgotten = self.forgotten[count:]
+        for run in gone:
+            self.history.forget_run(run.run_id)
+        return gone
+
+    def bring_back(self, run_id: int) -> RunState | None:
+        """Put a forgotten run back into its place; None if it is gone."""
+        for entry in self.forgotten:
+            place, run = entry
+            if run.run_id == run_id:
+                self.forgotten.remove(entry)
+                self.runs.insert(min(place, len(self.runs)), run)
+                return run
+        return None
+
     def keep_curves(self, run: RunState) -> None:
         """Move the curves of a run that restarts into a run that only displays them."""
-        if len(run.curve("loss")) < LEAST_LOSSES_KEPT or differs_only_in_points(
+        if len(run.whole("loss")) < LEAST_LOSSES_KEPT or differs_only_in_points(
             run.setup, self.setup
         ):
             return
         kept = RunState(-self._next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
-        kept.spread = run.spread
+        kept.spread, kept.flags = run.spread, [*run.flags]
         kept.furthest, kept.ahead = run.furthest, run.ahead
         if not has_same_data(kept.setup, self.setup):
             # Losses on other data have another scale; the table's tick shows them again.
@@ -157,6 +212,18 @@ class RunStore(QObject):
             self.look = replace(self.look, hidden=self.look.hidden | strange)
         self.runs.insert(self.runs.index(run), kept)
         run.color = self._next_color()
+        self._thin_out()
+
+    def keep_lost(
+        self, run: RunState, curves: dict[str, StepSeries], setup: Setup, flags: list[Flag]
+    ) -> None:
+        """Add a run that displays the curves that ``run`` had before it took another way."""
+        last = int(curves["loss"].last)
+        name = unique_name(f"{run.name} to step {last:,}", self.runs)
+        kept = RunState(-self._next_id(), setup, name, self._next_color(), alive=False)
+        kept.begun, kept.series, kept.stood = run.begun, curves, last
+        kept.furthest, kept.flags = last, flags
+        self.runs.insert(self.runs.index(run), kept)
         self._thin_out()
 
     def _thin_out(self) -> None:

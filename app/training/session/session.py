@@ -14,7 +14,7 @@ from gradscribe.app.training.session.state import (
 from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Setup
-from gradscribe.engine.protocol.structs import replace
+from gradscribe.engine.protocol.setup_changes import rebase
 
 
 class TrainSession(QObject):
@@ -29,6 +29,8 @@ class TrainSession(QObject):
     """The curves of a `RunState` changed."""
     view_received = Signal(str)
     """Carries the kind of a view of the current run that arrived."""
+    advised = Signal(object)
+    """The advice on a `RunState` changed."""
     happened = Signal(object)
     """Carries a `EventDone` inside a step; None when the step is over."""
     taped = Signal(object)
@@ -42,6 +44,9 @@ class TrainSession(QObject):
         super().__init__(parent)
         self.store = RunStore(link.next_id, self)
         self.controller = TrainController(self.store, link, self)
+        self.controller.forgotten.connect(
+            lambda name: self.said.emit(f"Forgot “{name}”; Undo brings it back")
+        )
         self.devices: tuple[str, ...] = ("cpu",)
         self._link = link
         link.progressed.connect(self.file_progressed)
@@ -81,6 +86,7 @@ class TrainSession(QObject):
         match message:
             case messages.Catalogue():
                 self.store.catalogue = message
+                self.store.name_all()
                 self.catalogue_changed.emit(message)
             case messages.FileSummary():
                 self.looked.emit(message)
@@ -99,14 +105,16 @@ class TrainSession(QObject):
                 run.data = message
                 self.view_received.emit("data")
             case messages.SeriesChunk():
-                reducer.apply_series(run, message)
-                self.curves_changed.emit(run)
+                self._on_series(run, message)
             case messages.ViewReply():
                 reducer.apply_view(run, message)
                 if self._is_current(run):
                     self.view_received.emit(message.kind)
             case messages.TrainState():
                 self._on_state(run, message)
+            case messages.RunAdvice(_, advice):
+                run.advice = advice
+                self.advised.emit(run)
             case messages.EventDone():
                 run.happened.append(message)
                 self.happened.emit(message)
@@ -143,21 +151,52 @@ class TrainSession(QObject):
             store.keep_curves(run)
         is_anew = message.parent is None or run.begun is not None
         reducer.clear_curves(run, message, is_anew)
-        if self._is_current(run):
-            setup = with_seeds_of(store.setup, message.setup)
-            run.setup = setup if is_anew else run.setup
-            if setup != store.setup:
+        if is_anew:
+            run.setup = with_seeds_of(run.restarts_with or run.setup, message.setup)
+            run.restarts_with = None
+            if self._is_current(run) and (
+                (setup := with_seeds_of(store.setup, message.setup)) != store.setup
+            ):
                 store.set_setup(setup)
-        elif run.run_id == store.right_id:
-            run.setup = replace(store.setup, mistakes=())
+        elif run.follows_source:
+            self._follow_source(run)
         if message.parent is None:
-            run.branch = None
-            run.call(store.name_of(run))
+            run.branch = run.origin = None
+            run.edited = ""
+        elif run.branch is not None:
+            run.branch = run.branch[0], message.parent_step
+        run.call(store.name_of(run))
+
+    def _follow_source(self, run: RunState) -> None:
+        """Give a fork the settings of the step where it left its source."""
+        source, run.follows_source = self.store.find(run.branch[0] if run.branch else 0), False
+        if source is not None:
+            self._set_run_setup(run, source.setup)
+
+    def _set_run_setup(self, run: RunState, setup: Setup) -> None:
+        """Take over a setup that the engine reports; what was edited since then stays."""
+        before, run.setup = run.setup, setup
+        run.sent = [rebase(setup, before, sent) for sent in run.sent]
+        if self._is_current(run) and self.store.setup != (
+            edited := rebase(setup, before, self.store.setup)
+        ):
+            self.store.set_setup(edited)
+
+    def _on_series(self, run: RunState, message: messages.SeriesChunk) -> None:
+        flags = sorted({*run.flags, *run.flags_ahead})
+        setup = run.setup_ahead or run.setup
+        lost = reducer.apply_series(run, message)
+        self.curves_changed.emit(run)
+        if lost:
+            self.store.keep_lost(run, lost, setup, flags)
+            self.store.runs_changed.emit()
 
     def _on_state(self, run: RunState, message: messages.TrainState) -> None:
         self.controller.on_reply()
         if reducer.apply_state(run, message):
             self.happened.emit(None)
+        if not run.ahead:
+            run.setup_ahead = None
         if self._is_current(run) and (
             message.status in ("failed", "gone", "ended") or message.reached
         ):
@@ -165,31 +204,48 @@ class TrainSession(QObject):
         self.store.state_changed.emit(run)
 
     def _on_setup_changed(self, run: RunState, message: messages.SetupChanged) -> None:
-        """Take over a setup that the engine applied or restarted the run with."""
-        store = self.store
-        store.set_error("", "")
+        """Take over a setup that the engine applied or restarts the run with."""
+        store, before = self.store, run.setup
         run.problem = ""
-        if message.applied and not message.restarts:
-            before = run.setup
+        if run.sent:
+            run.sent.pop(0)
+        asked = message.setup or (store.setup if self._is_current(run) else run.setup)
+        setup = rebase(before, message.base or before, asked)
+        if message.restarts:
+            run.restarts_with = setup
             if self._is_current(run):
-                run.setup = store.setup
-                self.said.emit(f"From step {message.step:,}: {store.differs(store.setup, before)}")
-            elif run.run_id == store.right_id:
-                run.setup = replace(store.setup, mistakes=())
+                names = ("split" if name == "train" else name for name in message.restarts)
+                what = ", ".join(name.replace("_", " ").replace(".", " ") for name in names)
+                self.said.emit(f"Restarted with the new {what}; the earlier curves are kept")
+        elif message.applied:
+            run.setup = setup
+            words = store.differs(setup, before)
+            if words:
+                run.add_flag(message.step, words)
+                if self._is_current(run):
+                    self.said.emit(f"From step {message.step:,}: {words}{self._left_behind(run)}")
             self._rename(run, message)
-        elif message.restarts and self._is_current(run):
-            names = ("split" if name == "train" else name for name in message.restarts)
-            what = ", ".join(name.replace("_", " ").replace(".", " ") for name in names)
-            self.said.emit(f"Restarted with the new {what}; the earlier curves are kept")
+        if self._is_current(run) and (run.sent or setup == store.setup):
+            # Else an edit before this was refused, and its error stays.
+            store.set_error("", "")
+
+    def _left_behind(self, run: RunState) -> str:
+        """Return where the later steps of a run are from which this run has just forked."""
+        of, step = run.branch or (0, 0)
+        source = self.store.find(of)
+        if source is None or run.step > step or source.last_known <= step:
+            return ""
+        return f"; the steps to {source.last_known:,} stay in “{source.name}”"
 
     def _on_setup_restored(self, run: RunState, message: messages.SetupRestored) -> None:
         """Restore the setup of an earlier step; undo leads to the later one."""
-        run.setup = revert_changes(run.setup, message.before, message.now)
+        store, was = self.store, self.store.setup
+        run.setup_ahead = run.setup_ahead or run.setup
+        self._set_run_setup(run, revert_changes(run.setup, message.before, message.now))
         if self._is_current(run):
-            store, before = self.store, self.store.setup
-            store.history.push(before)
-            store.set_setup(revert_changes(before, message.before, message.now))
-            words = store.differs(store.setup, before)
+            words = store.differs(store.setup, was)
+            if words:
+                store.history.push(was)
             self.said.emit(f"As it was at step {message.step:,}: {words}" if words else "")
         self._rename(run, message)
 
@@ -209,6 +265,9 @@ class TrainSession(QObject):
         words = reducer.problem_text(message)
         run = self.store.find(message.run_id)
         if run is not None:
+            run.note_rewind()
+            if run.sent and message.place:
+                run.sent.pop(0)
             run.problem = "" if message.place else words
             if run.begun is None:
                 run.alive = False
@@ -219,7 +278,7 @@ class TrainSession(QObject):
         store = self.store
         self.controller.on_reply()
         self.controller.on_stopped()
-        for run in store.runs:
+        for run in (*store.runs, *(run for _, run in store.forgotten)):
             reducer.apply_death(run, why)
         store.set_error("", why)
         if store.run is not None:

@@ -1,6 +1,5 @@
 """State of the training page: setup, runs, view."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -14,6 +13,7 @@ from gradscribe.app.document.state import EngineSignals
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import (
+    Advice,
     Catalogue,
     DataSample,
     EventDone,
@@ -52,6 +52,12 @@ class ViewSettings(Struct, frozen=True):
     """Most steps per second; 0 is unlimited."""
     alone: bool = False
     """True while only the model's views are shown, without set-up, steps and curves."""
+    graph_column: bool = True
+    """True if the graph of the step has a column of its own in a large window."""
+
+
+Flag = tuple[int, str]
+"""A step after which a setting or a weight changed, and what, in a few words."""
 
 
 @dataclass
@@ -69,8 +75,12 @@ class RunState:
     spread: SpreadTable = field(default_factory=SpreadTable)
     """Quantiles of its tensors since the first step that was seen."""
     ahead: dict[str, StepSeries] = field(default_factory=dict)
-    """Losses past a rewind, until new steps differ from them."""
+    """Curves from before it went back, until new steps differ from them."""
+    spread_ahead: SpreadTable = field(default_factory=SpreadTable)
+    """The quantiles of `ahead`."""
     views: dict[str, ViewReply] = field(default_factory=dict)
+    advice: tuple[Advice, ...] = ()
+    """All advice on its setup by now."""
     happened: list[EventDone] = field(default_factory=list)
     furthest: int = 0
     alive: bool = True
@@ -80,6 +90,27 @@ class RunState:
     """The step of a fork or a run out of a file, until the engine reports its state."""
     branch: tuple[int, int] | None = None
     """The source run and step of a fork."""
+    origin: Setup | None = None
+    """Of a fork: the setup of its source, after which it is named by what differs."""
+    follows_source: bool = False
+    """True for a fork with the settings of its step, until the engine reports it."""
+    edited: str = ""
+    """The weight that was set by hand last, as text, since it is a fork."""
+    aim: int | None = None
+    """The step of the last rewind, until the engine has replied."""
+    rewinds: int = 0
+    """Rewinds without a reply."""
+    sent: list[Setup] = field(default_factory=list)
+    """Setups that were sent to the engine without a reply."""
+    restarts_with: Setup | None = None
+    """The setup with which it is about to restart."""
+    setup_ahead: Setup | None = None
+    """The setup at the end of `ahead`, if it differed from that of the step it went back to."""
+    flags: list[Flag] = field(default_factory=list)
+    turns: int = 0
+    """How often its curves were set aside or brought back."""
+    flags_ahead: list[Flag] = field(default_factory=list)
+    """Flags from before it went back."""
     christened: bool = False
     """True if the user named it."""
 
@@ -87,6 +118,57 @@ class RunState:
     def step(self) -> int:
         """The current step."""
         return self.state.step if self.state is not None else self.stood
+
+    @property
+    def position(self) -> int:
+        """The step where the engine will be after a pending rewind, else the current step."""
+        return self.step if self.aim is None else self.aim
+
+    def add_flag(self, step: int, words: str) -> None:
+        """Note a change after ``step``; of the same setting there is one flag a step."""
+        what = words.rpartition(" ")[0]
+        same = [flag for flag in self.flags if flag[0] == step]
+        older = [flag for flag in same if flag[1].rpartition(" ")[0] != what]
+        self.flags = [flag for flag in self.flags if flag[0] != step] + [*older, (step, words)]
+
+    def aim_at(self, step: int) -> None:
+        """Note a rewind to ``step`` that was requested."""
+        self.aim = step
+        self.rewinds += 1
+
+    def note_rewind(self) -> None:
+        """Note the reply to a rewind."""
+        self.rewinds = max(0, self.rewinds - 1)
+        self.aim = self.aim if self.rewinds else None
+
+    @property
+    def last_known(self) -> int:
+        """The last step that a rewind left, or where it is; later steps have to be made."""
+        known = [self.position]
+        if "loss" in self.ahead:
+            known.append(int(self.ahead["loss"].last))
+        if self.aim is not None:
+            known.append(int(self.curve("loss").last))
+        return max(known)
+
+    @property
+    def has_later_steps(self) -> bool:
+        """True after going back: another way from here would lose the steps after this one."""
+        return self.last_known > self.position
+
+    @property
+    def expected_setup(self) -> Setup:
+        """The setup once the engine has replied to everything that was sent."""
+        return self.sent[-1] if self.sent else self.setup
+
+    def changes_until(self, step: float) -> bool:
+        """Return whether a setting changed after the position, before ``step`` was made.
+
+        Only changes that going back took back count, or will.
+        """
+        later = [at for at, _ in self.flags_ahead]
+        later += [at for at, _ in self.flags if at > self.position]
+        return self.has_later_steps and any(self.position <= at < step for at in later)
 
     @property
     def running(self) -> bool:
@@ -159,12 +241,23 @@ def progress_text(run: RunState, plays: bool) -> str:
     return f"{words} · {1 / state.rate:.3g} s a step" if state.rate else words
 
 
-def run_name(setup: Setup) -> str:
+def title_of(part: Part, kind: str, catalogue: Catalogue | None) -> str:
+    """Return the title of a part in the catalogue; its name if it has none."""
+    entries = catalogue.entries if catalogue is not None else ()
+    found = (e.title for e in entries if (e.kind, e.name) == (kind, part.name))
+    return next(found, "") or part.name.replace("_", " ")
+
+
+def run_name(setup: Setup, catalogue: Catalogue | None = None) -> str:
     """Return the name of a run in the table: its data, model and optimizer."""
     rate = setup.optimizer.options.get("lr")
     path = setup.data.options.get("path")
-    data = formatting.file_name(PurePath(str(path)).name) if path else setup.data.name
-    parts = [data, setup.model.name, setup.optimizer.name]
+    data = formatting.file_name(PurePath(str(path)).name) if path else ""
+    parts = [
+        data or title_of(setup.data, "data", catalogue),
+        title_of(setup.model, "model", catalogue),
+        title_of(setup.optimizer, "optimizer", catalogue),
+    ]
     wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
 
@@ -176,9 +269,9 @@ def fork_origin(run: RunState) -> tuple[int, int] | None:
     return known or run.branch
 
 
-def fork_name(name: str, step: int) -> str:
-    """Return the name of a fork of a run named ``name``, which may be a fork itself."""
-    return f"{re.sub(r' from [0-9]+( [(][0-9]+[)])?$', '', name)} from {step}"
+def fork_name(differs: str, name: str, step: int) -> str:
+    """Return the name of a fork: what differs from its source, else ``name``, and its step."""
+    return f"{differs or name} from step {step:,}"
 
 
 def unique_name(name: str, runs: Iterable[RunState]) -> str:
@@ -241,7 +334,7 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
             changed = [k for k in sorted(own | before) if own.get(k) != before.get(k)]
             words += [f"{k} {_short(own.get(k, 'default'))}" for k in changed]
         elif isinstance(mine, Part):
-            words.append(mine.name)
+            words.append(title_of(mine, key, catalogue))
         else:
             words.append(f"{key.replace('_', ' ')} {_short(mine)}")
     return ", ".join(words)

@@ -71,32 +71,39 @@ class ChangeSetup(Struct, frozen=True, tag=True):
 
     Settings that can change during a run (`SetupChanged.applied`) apply from the next step and are
     remembered, so that rewinding replays them; all others (`SetupChanged.restarts`) restart the
-    run.
+    run. ``base``: only the differences of ``setup`` from it are applied to the run's setup, which
+    may have changed meanwhile; None: all of ``setup``.
     """
 
     run_id: int
     setup: Setup
     reread: bool = False
     """Restart with the data read again, even if the setup is unchanged."""
+    base: Setup | None = None
 
 
 class Rewind(Struct, frozen=True, tag=True):
-    """Restore step ``step`` bit for bit and pause there. Later steps are discarded."""
+    """Restore step ``step`` bit for bit and pause there; None: the last step that was made.
+
+    Later steps stay known, to go on to, until the run takes another way. Steps after the last are
+    made.
+    """
 
     run_id: int
-    step: int
+    step: int | None
 
 
 class Fork(Struct, frozen=True, tag=True):
     """Create run ``run_id`` from run ``source_id`` at ``step`` and apply ``setup``.
 
-    The source run is unchanged and can be played again.
+    The source run is unchanged and can be played again. ``step``: None for where the source is;
+    ``setup``: None for the settings of that step.
     """
 
     run_id: int
     source_id: int
-    step: int
-    setup: Setup
+    step: int | None
+    setup: Setup | None
 
 
 class ResetRun(Struct, frozen=True, tag=True):
@@ -161,6 +168,8 @@ class LineSample(Struct, frozen=True):
     first: int
     start: int
     every: int
+    recoded: str = ""
+    """The file's encoding, if its lines were converted to UTF-8."""
 
     def next_sampled(self, line: int) -> int:
         """Return the first sampled line at or after ``line``; `lines` or more if there is none."""
@@ -184,14 +193,16 @@ class ProvideFile(Struct, frozen=True, tag=True):
 
 
 class InspectFile(Struct, frozen=True, tag=True):
-    """Request a summary of a CSV file; answered by `FileSummary`.
+    """Request a summary of a table's file; answered by `FileSummary`.
 
-    ``header``: whether the first row names the columns; None: it does unless it holds numbers.
+    ``header``: whether the first row names the columns; None: it does unless it looks like data.
+    ``options``: the other options of the data, which say how it is read.
     """
 
     run_id: int
     path: str
     header: bool | None = None
+    options: dict[str, JsonValue] = {}
 
 
 class Export(Struct, frozen=True, tag=True):

@@ -72,6 +72,7 @@ class TrainingHistory:
         self._store_norms: dict[int, list[float]] = {}
         self._stride = 1
         self._forget: int | None = None
+        self._joined: int | None = None
         self.recent: list[float] = []
         """The losses of the last `RECENT` steps."""
 
@@ -132,7 +133,8 @@ class TrainingHistory:
 
         The columns of norms are omitted if none was measured. None if there is nothing to send.
         """
-        if not self._rows.count and not self._val and self._forget is None:
+        is_joined = self._joined is not None
+        if not self._rows.count and not self._val and self._forget is None and not is_joined:
             return None
         trained, losses, rates = self._rows.whole()
         steps = trained
@@ -160,6 +162,19 @@ class TrainingHistory:
         self._norms = {at: norms for at, norms in self._norms.items() if at <= step}
         self._store_norms = {at: norms for at, norms in self._store_norms.items() if at <= step}
         self._forget = step
+        self.recent = self._store.last(RECENT)
+
+    def take_joined(self) -> int | None:
+        """Return the step up to which the receiver brings its curves back, once; None for none."""
+        joined, self._joined = self._joined, None
+        return joined
+
+    def join(self, whole: "TrainingHistory", step: int) -> None:
+        """Bring the steps of ``whole`` up to ``step`` back, which `forget_after` discarded."""
+        self._stride, self._store = whole._stride, whole._store.up_to(step)
+        self._store_val = {at: loss for at, loss in whole._store_val.items() if at <= step}
+        self._store_norms = {at: norms for at, norms in whole._store_norms.items() if at <= step}
+        self._joined = step
         self.recent = self._store.last(RECENT)
 
     def copied(self, step: int) -> "TrainingHistory":

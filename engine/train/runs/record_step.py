@@ -20,9 +20,14 @@ EVENTS = 20_000
 
 def record_step(run: TrainingRun, step: int | None = None) -> tuple[Tape, str, int]:
     """Return the tape of the step after ``step``, its source and ``step``. The run is unchanged."""
-    if run.events is not None:
-        run.finish_events()
     step = run.step if step is None else max(0, min(step, run.step))
+    if run.events is not None:
+        # Going back would change weights that the statements still to come read.
+        rng = run.program.random_state()
+        try:
+            return *_recorded(run.fork(step)), step
+        finally:
+            run.program.set_random_state(rng)
     now, problem = run.state(), run.problem
     try:
         # `go_to` replays steps from the preceding checkpoint.
@@ -88,16 +93,19 @@ def explain_nan(run: TrainingRun) -> Problem:
         run.go_to(step)
     tape, _, _ = record_step(run, step)
     run.rewind(step)
+    run.forget_later()
     what = "NaN" if math.isnan(loss) else "infinite"
     where = describe_first_non_finite(tape)
     if step + 1 == bad:
         detail = f": {where}" if where else ""
     else:
         detail = f". Step {step + 1:,}: {where}" if where else f". Step {step + 1:,} went wrong"
+    scale = "" if run.program.setup.standardize else " standardize the data,"
     problem = Problem(
         "NaN",
         f"The loss of step {bad:,} is {what}{detail}",
-        "The run stands before that step: lower the learning rate, or clip gradients, and go on.",
+        f"The run stands before that step: lower the learning rate,{scale} or clip gradients, "
+        "and go on.",
     )
     run.problem = None
     return problem

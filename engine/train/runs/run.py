@@ -21,6 +21,7 @@ from gradscribe.engine.train.captured.unprofiled import unprofiled
 from gradscribe.engine.train.checkpoints import Checkpoint, Checkpoints
 from gradscribe.engine.train.runs.events import StepEvents
 from gradscribe.engine.train.runs.history import TrainingHistory
+from gradscribe.engine.train.runs.later_steps import LaterSteps
 from gradscribe.engine.train.runs.stop_conditions import StopConditions
 from gradscribe.engine.train.runs.weight_path import WeightPath
 from gradscribe.engine.train.source import error_messages, program
@@ -55,6 +56,8 @@ class TrainingRun:
         self.weight_path = WeightPath()
         self.changes: list[tuple[int, Change]] = []
         """The changes, each with the step after which it was made."""
+        self.later: LaterSteps | None = None
+        """The steps from before the run went back, until it has made them again or leaves them."""
         self.events: StepEvents | None = None
         self.pending_events = 0
         """For a run that was saved inside a step: how many of its events had run."""
@@ -77,6 +80,11 @@ class TrainingRun:
     def setup(self) -> Setup:
         """The current setup, with every default filled in."""
         return self.program.setup
+
+    @property
+    def last_step(self) -> int:
+        """The last known step: later than `step` after going back."""
+        return self.step if self.later is None else max(self.step, self.later.last)
 
     @property
     def epoch(self) -> float:
@@ -222,6 +230,7 @@ class TrainingRun:
             results.losses
         )
         self.history.add(self.step + 1, results.losses, rates)
+        self._compare_with_later(self.step + 1, results.losses)
         self.step += len(results.losses)
         every = self.setup.validate_every
         if every and self.step % every == 0 and self.program.has_validation:
@@ -233,6 +242,15 @@ class TrainingRun:
             self.checkpoints.add(checkpoints.take(self.program, self.batches, self.step))
         if not math.isfinite(results.losses[-1]):
             self.problem = Problem("NaN", f"The loss of step {self.step} is {results.losses[-1]}")
+
+    def _compare_with_later(self, first: int, losses: list[float]) -> None:
+        """Forget the later steps once they are made again, or the run takes another way."""
+        later = self.later
+        if later is None:
+            return
+        reaches = first + len(losses) > later.last
+        if reaches or not later.agrees(first, losses):
+            self.later = None
 
     def _validation_loss(self) -> float:
         """Return the validation loss; NaN, with `problem` set, if the model raises."""
@@ -310,6 +328,7 @@ class TrainingRun:
         if "data" in applied:
             self._rename(setup.data)
         if applied != ("data",):
+            self.forget_later()
             self.changes.append((self.step, setup))
         return applied, ()
 
@@ -317,6 +336,8 @@ class TrainingRun:
         """Apply new names for the same data from step 0 on: no step depends on them."""
         self.checkpoints.rename(data)
         self.changes = [(at, checkpoints.with_data_part(what, data)) for at, what in self.changes]
+        if self.later is not None:
+            self.later.rename(data)
 
     def edit(self, edit: WeightEdit) -> None:
         """Set an element of a parameter. Raises `SetupError` without it, or if not finite."""
@@ -327,6 +348,7 @@ class TrainingRun:
         if not torch.tensor(edit.value, dtype=torch.float64).to(parameter.dtype).isfinite():
             raise SetupError(f"a weight cannot be {edit.value:g}", "weight")
         self.apply(edit)
+        self.forget_later()
         self.changes.append((self.step, edit))
 
     def repeat_edits(self, other: "TrainingRun") -> None:
@@ -347,16 +369,53 @@ class TrainingRun:
     # Going back
 
     def rewind(self, step: int) -> None:
-        """Restore ``step`` bit for bit and discard everything after it."""
-        self.events = None
+        """Restore ``step`` bit for bit; the steps after it stay known as `later`.
+
+        A step after the current one is restored too, if it is known.
+        """
         self.program.release_graphs()
-        step = max(0, min(step, self.step))
-        self.go_to(step)
+        step = max(0, min(step, self.last_step))
+        if self.events is not None and step != self.step:
+            self.go_to(self.step)
+        self.events = None
+        if step > self.step:
+            self._join(step)
+        else:
+            self._leave(step)
         self.problem = None
+
+    def forget_later(self) -> None:
+        """Forget the steps after the current one."""
+        self.later = None
+
+    def _leave(self, step: int) -> None:
+        """Go back to ``step``."""
+        later = self.later
+        if step < self.step:
+            if later is None:
+                later = LaterSteps(self.state(), self.history.copied(self.step))
+            later.go_back(step, self.checkpoints.all, self.weight_path.points, self.changes)
+        self.go_to(step)
+        self.later = later
         self.checkpoints.forget_after(step)
         self.weight_path.forget_after(step)
         self.history.forget_after(step)
         self.changes = [(at, change) for at, change in self.changes if at <= step]
+
+    def _join(self, step: int) -> None:
+        """Go on to ``step``, which is one of the later steps."""
+        later = self.later
+        assert later is not None
+        checkpoints_, points, changes = later.take(step)
+        self.checkpoints.join(checkpoints_)
+        self.weight_path.points |= points
+        self.changes += changes
+        self.history.join(later.history, step)
+        if step == later.last:
+            self.load(later.end)
+            self.later = None
+        else:
+            self.go_to(step)
 
     def go_to(self, step: int) -> None:
         """Move to an earlier step without discarding later ones."""
@@ -391,17 +450,21 @@ class TrainingRun:
         checkpoints.restore(self.program, self.batches, saved)
         self.step = saved.step
 
-    def fork(self, step: int, setup: Setup) -> "TrainingRun":
+    def fork(self, step: int, setup: Setup | None = None) -> "TrainingRun":
         """Return a new run in the state of this one at ``step``, continuing with ``setup``.
+
+        ``setup``: None for the settings of that step. This run stays as it is, also inside a step.
 
         Raises:
             SetupError: the setup changes a setting that cannot change during a run.
         """
-        self.finish_events()
         step = max(0, min(step, self.step))
-        _, anew = program.changed_keys(self.setup, program.fill_defaults(setup, self.program.task))
-        if anew:
-            raise SetupError(f"a fork cannot change {', '.join(anew)}: begin a new run", anew[0])
+        if setup is not None:
+            wanted = program.fill_defaults(setup, self.program.task)
+            _, anew = program.changed_keys(self.setup, wanted)
+            if anew:
+                names = ", ".join(anew)
+                raise SetupError(f"a fork cannot change {names}: begin a new run", anew[0])
         run = TrainingRun(self.checkpoints.before(0).setup, self.program.files)
         run.checkpoints, run.weight_path = (
             self.checkpoints.copied(step),
@@ -411,7 +474,8 @@ class TrainingRun:
         run.step = step
         run.go_to(step)
         run.history = self.history.copied(step)
-        run.change_setup(setup)
+        if setup is not None:
+            run.change_setup(setup)
         run.leave()
         return run
 

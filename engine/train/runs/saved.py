@@ -6,6 +6,7 @@ the setup, which is validated like any other.
 
 import hashlib
 from collections import Counter
+from itertools import pairwise
 from typing import Any, cast
 
 import msgspec
@@ -15,8 +16,9 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol.setup import Setup, SetupError, validate
 from gradscribe.engine.train.arrays import DTYPES, raw_bytes
-from gradscribe.engine.train.checkpoints import Checkpoint, Checkpoints, restore
+from gradscribe.engine.train.checkpoints import Checkpoint, restore
 from gradscribe.engine.train.runs.history import TrainingHistory
+from gradscribe.engine.train.runs.later_steps import LaterSteps
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.source.changes import Change, WeightEdit
 from gradscribe.engine.train.user_module import attribute_lists
@@ -55,6 +57,18 @@ class SavedChange(Struct, frozen=True):
     edit: tuple[str, int, float] | None = None
 
 
+class SavedLater(Struct, frozen=True):
+    """The steps from before a run went back: their last state, and the parts of `SavedRun`."""
+
+    end: SavedCheckpoint
+    past: tuple[SavedCheckpoint, ...]
+    changes: tuple[SavedChange, ...]
+    kept: bytes
+    val: bytes
+    history_stride: int
+    norms: bytes = b""
+
+
 class SavedRun(Struct, frozen=True):
     """A run with its checkpoints and changes, its curves as rows of float64.
 
@@ -79,6 +93,7 @@ class SavedRun(Struct, frozen=True):
     left: tuple[str, ...] = ()
     """Module attributes that were too large or of an unsupported type."""
     norms: bytes = b""
+    later: SavedLater | None = None
 
 
 def save(run: TrainingRun) -> bytes:
@@ -96,44 +111,74 @@ def save(run: TrainingRun) -> bytes:
         now = run.state()
         run.load(open_step)
     setups: list[Setup] = []
-    past, stride = _within_budget(run.checkpoints)
-    changes = [
-        SavedChange(at, edit=(what.name, what.index, what.value))
-        if isinstance(what, WeightEdit)
-        else SavedChange(at, _index(setups, what))
-        for at, what in run.changes
-    ]
-    kept, val, history_stride = run.history.store()
-    model = run.program.model
-    kept_now, left = attribute_lists.to_lists(now.kept, model)
-    here = _state(now, setups, kept_now)
-    before = tuple(_state(c, setups, attribute_lists.to_lists(c.kept, model)[0]) for c in past)
-    data = msgspec.msgpack.encode(
-        SavedRun(
-            str(torch.__version__),
-            fingerprint(run),
-            tuple(setups),
-            here,
-            before,
-            stride,
-            tuple(changes),
-            kept.astype("<f8").tobytes(),
-            val.astype("<f8").tobytes(),
-            history_stride,
-            tuple(run.history.recent),
-            events,
-            tuple(left),
-            run.history.norms().astype("<f8").tobytes(),
-        )
+    past, stride = _within_budget(run.checkpoints.all, run.checkpoints.stride)
+    kept, val, norms, history_stride = _curves(run.history)
+    kept_now, left = attribute_lists.to_lists(now.kept, run.program.model)
+    state = SavedRun(
+        str(torch.__version__),
+        fingerprint(run),
+        (),
+        _state(now, setups, kept_now),
+        tuple(_past_state(run, c, setups) for c in past),
+        stride,
+        _changes(run.changes, setups),
+        kept,
+        val,
+        history_stride,
+        tuple(run.history.recent),
+        events,
+        tuple(left),
+        norms,
     )
+    data = _encoded(state, setups, _later(run, setups))
+    if len(data) > LIMIT:
+        data = _encoded(state, setups, None)
     if len(data) > LIMIT:
         raise SavedRunError(TOO_MUCH)
     return data
 
 
-def _within_budget(past: Checkpoints) -> tuple[list[Checkpoint], int]:
+def _encoded(state: SavedRun, setups: list[Setup], later: SavedLater | None) -> bytes:
+    return msgspec.msgpack.encode(msgspec.structs.replace(state, setups=tuple(setups), later=later))
+
+
+def _later(run: TrainingRun, setups: list[Setup]) -> SavedLater | None:
+    """Return the steps from before a run went back; None if it did not."""
+    later = run.later
+    if later is None:
+        return None
+    past, _ = _within_budget(later.checkpoints, run.checkpoints.stride)
+    kept, val, norms, history_stride = _curves(later.history)
+    return SavedLater(
+        _past_state(run, later.end, setups),
+        tuple(_past_state(run, c, setups) for c in past),
+        _changes(later.changes, setups),
+        kept,
+        val,
+        history_stride,
+        norms,
+    )
+
+
+def _curves(history: TrainingHistory) -> tuple[bytes, bytes, bytes, int]:
+    """Return the rows of losses, validation losses and norms, and the steps between them."""
+    kept, val, stride = history.store()
+    rows = (part.astype("<f8").tobytes() for part in (kept, val, history.norms()))
+    losses, validations, norms = rows
+    return losses, validations, norms, stride
+
+
+def _changes(changes: list[tuple[int, Change]], setups: list[Setup]) -> tuple[SavedChange, ...]:
+    return tuple(
+        SavedChange(at, edit=(what.name, what.index, what.value))
+        if isinstance(what, WeightEdit)
+        else SavedChange(at, _index(setups, what))
+        for at, what in changes
+    )
+
+
+def _within_budget(every: list[Checkpoint], stride: int) -> tuple[list[Checkpoint], int]:
     """Return the checkpoints that fit the budget, and the steps between them."""
-    every, stride = past.all, past.stride
     while len(every) > 1 and sum(c.size for c in every) > BUDGET:
         stride *= 2
         every = [c for c in every if c.step % stride == 0]
@@ -152,6 +197,10 @@ def _state(checkpoint: Checkpoint, setups: list[Setup], kept: list[object]) -> S
     return SavedCheckpoint(
         checkpoint.step, _index(setups, checkpoint.setup), tree, kept if any(kept) else None
     )
+
+
+def _past_state(run: TrainingRun, past: Checkpoint, setups: list[Setup]) -> SavedCheckpoint:
+    return _state(past, setups, attribute_lists.to_lists(past.kept, run.program.model)[0])
 
 
 def fingerprint(run: TrainingRun) -> str:
@@ -177,6 +226,7 @@ def resume(data: bytes, policy: bool = False) -> TrainingRun:
         setups = tuple(map(with_policy, saved.setups)) if policy else saved.setups
         states = [_checkpoint(state, setups) for state in (*saved.past, saved.now)]
         changes = [_change(change, setups) for change in saved.changes]
+        later = None if saved.later is None else _later_states(saved.later, setups)
     except (msgspec.MsgspecError, MemoryError, *_INVALID) as error:
         raise SavedRunError("it does not hold a run as it should") from error
     for setup in setups:
@@ -191,7 +241,8 @@ def resume(data: bytes, policy: bool = False) -> TrainingRun:
     history = _history(saved, run.history.columns, states[-1].step)
     try:
         count = len(list(run.program.model.parameters()))
-        if not all(_is_memory_of(count, state.optimizer) for state in states):
+        after = [later.end, *later.checkpoints] if later is not None else []
+        if not all(_is_memory_of(count, state.optimizer) for state in (*states, *after)):
             raise SavedRunError("its optimizer remembers something of what is no parameter")
         run.checkpoints.restore(states[:-1], saved.stride)
         restore(run.program, run.batches, states[-1])
@@ -201,6 +252,10 @@ def resume(data: bytes, policy: bool = False) -> TrainingRun:
         raise SavedRunError("its numbers do not fit its model") from error
     run.step, run.changes = states[-1].step, changes
     run.history = history
+    if later is not None and later.last > run.step:
+        assert saved.later is not None
+        later.history = _history(saved.later, run.history.columns, later.last)
+        run.later = later
     run.history.recent = list(saved.recent)
     run.pending_events = max(0, min(saved.events, len(run.program.lines) - 1))
     run.left = saved.left
@@ -208,7 +263,19 @@ def resume(data: bytes, policy: bool = False) -> TrainingRun:
     return run
 
 
-def _history(saved: SavedRun, columns: tuple[str, ...], last: int) -> TrainingHistory:
+def _later_states(saved: SavedLater, setups: tuple[Setup, ...]) -> LaterSteps:
+    """Return the later steps of a run without their curves. Raises like `_checkpoint`."""
+    end = _checkpoint(saved.end, setups)
+    past = [_checkpoint(state, setups) for state in saved.past]
+    changes = [_change(change, setups) for change in saved.changes]
+    steps = [state.step for state in past]
+    is_rising = all(before < after for before, after in pairwise([0, *steps]))
+    if saved.history_stride < 1 or not is_rising or max(steps, default=0) > end.step:
+        raise ValueError("later steps that do not go on")
+    return LaterSteps(end, TrainingHistory([]), past, {}, changes)
+
+
+def _history(saved: SavedRun | SavedLater, columns: tuple[str, ...], last: int) -> TrainingHistory:
     """Return the curves of a run at step ``last``. Raises `SavedRunError`."""
     widths = ((saved.kept, 3), (saved.val, 2), (saved.norms, len(columns) - 2))
     try:

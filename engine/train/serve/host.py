@@ -13,7 +13,7 @@ from gradscribe.engine.run import async_devices
 from gradscribe.engine.run.errors import USER_ERRORS, error_message
 from gradscribe.engine.train.runs import saved
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.serve import files, paired_run, replies
+from gradscribe.engine.train.serve import paired_run, replies, table_summary
 from gradscribe.engine.train.serve.hosted_run import HostedRun
 from gradscribe.engine.train.serve.samples import data_samples
 from gradscribe.engine.train.serve.view_client import ViewClient
@@ -71,8 +71,8 @@ class TrainingHost:
                 self._register(HostedRun(run_id, TrainingRun(setup), self._send), play)
             case requests.ProvideFile(_, path, data, problem, sample):
                 provided_files.provide(path, data, problem, sample)
-            case requests.InspectFile(run_id, path, header):
-                self._send(files.summarize_csv(run_id, path, header))
+            case requests.InspectFile(run_id, path, header, options):
+                self._send(table_summary.summarize_table(run_id, path, header, options))
             case requests.Fork(run_id, source_id, step, setup):
                 if source_id in self._runs:
                     self._register(self._runs[source_id].fork(run_id, step, setup))
@@ -115,12 +115,15 @@ class TrainingHost:
                 hosted.play(steps=steps)
             case requests.StepEvent():
                 hosted.step_event()
-            case requests.ChangeSetup(_, setup, reread):
-                if (fresh := hosted.change_setup(setup, reread)) is not None:
+            case requests.ChangeSetup():
+                if (fresh := hosted.change_setup(request)) is not None:
                     # After a NaN pause, a changed setup resumes the run.
                     self._register(fresh, play=hosted.playing or hosted.reached == "nan")
             case requests.Rewind(_, step):
-                hosted.rewind(step)
+                left = hosted.rewind(step)
+                if left and not self._is_paired(hosted):
+                    self._activate(hosted)
+                    hosted.play(steps=left)
             case requests.ResetRun(_, weights, data):
                 if (fresh := hosted.reset(weights, data)) is not None:
                     self._register(fresh)
@@ -151,6 +154,10 @@ class TrainingHost:
                 hosted.play()
             for _ in range(hosted.run.pending_events):
                 hosted.step_event()
+
+    def _is_paired(self, hosted: HostedRun) -> bool:
+        """Return whether a run follows another, as its correct run."""
+        return any(other.paired_id == hosted.run_id for other in self._runs.values())
 
     def _activate(self, hosted: HostedRun) -> None:
         """Make a run the one that plays; pause another."""

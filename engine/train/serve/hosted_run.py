@@ -4,9 +4,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.setup import Setup, SetupError
+from gradscribe.engine.protocol.setup_changes import rebase
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training import TrainReply, requests
+from gradscribe.engine.protocol.training.advice import RunAdvice
 from gradscribe.engine.protocol.training.replies import (
     SERIES_STEPS,
     EventDone,
@@ -19,13 +22,14 @@ from gradscribe.engine.protocol.training.replies import (
 )
 from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train import memory, views
+from gradscribe.engine.train.advice.adviser import RunAdviser
 from gradscribe.engine.train.memory import allocated_bytes, data_limit, resident_bytes
 from gradscribe.engine.train.runs import measure, record_step, saved
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.runs.stop_conditions import StopConditions
 from gradscribe.engine.train.serve import paired_run, replies
 from gradscribe.engine.train.source.changes import WeightEdit
-from gradscribe.engine.train.source.program import ProgramError
+from gradscribe.engine.train.source.program import ProgramError, fill_defaults
 from gradscribe.engine.train.views.scheduler import BUDGET, ViewScheduler
 
 UPDATE_S = 1 / 30
@@ -129,6 +133,7 @@ class HostedRun:
         """Schedule of the views."""
         self._seen: dict[str, int] = {}
         """The step of which each view was last computed."""
+        self.adviser = RunAdviser()
         self.set_wishes(wishes)
 
     # Requests
@@ -183,22 +188,33 @@ class HostedRun:
             self._check()
         self._report_changed()
 
-    def change_setup(self, setup: Setup, reread: bool) -> "HostedRun | None":
+    def change_setup(self, request: requests.ChangeSetup) -> "HostedRun | None":
         """Apply a setup from the next step on; return the run that starts anew if it has to."""
-        applied, anew = ((), ("data",)) if reread else self.run.change_setup(setup)
+        asked, base = request.setup, request.base
+        setup = asked if base is None else self._merged(base, asked)
+        applied, anew = ((), ("data",)) if request.reread else self.run.change_setup(setup)
         if anew:
             # A file that changed meanwhile is read again only if the data settings changed.
             run = TrainingRun(setup, None if "data" in anew else self.run.program.files)
-            self._send(SetupChanged(self.run_id, 0, applied, anew))
+            self._send(SetupChanged(self.run_id, 0, applied, anew, setup=asked, base=base))
             return self._successor(run)
         self.problem, self.reached = None, ""
         self._settings = self.run.setup
         lines, names = tuple(self.run.program.lines), self.run.program.class_names
-        self._send(SetupChanged(self.run_id, self.run.step, applied, lines=lines, classes=names))
+        self._send(SetupChanged(self.run_id, self.run.step, applied, (), lines, names, asked, base))
         self._seen.clear()
+        self.adviser.forget()
         if not self.playing:
             self.report()
         return None
+
+    def _merged(self, base: Setup, asked: Setup) -> Setup:
+        """Return the setup asked for, with what the run has changed in ``base`` meanwhile."""
+        try:
+            filled = fill_defaults(base, self.run.program.task)
+        except SetupError:
+            return asked
+        return rebase(rebase(base, filled, self.run.setup), base, asked)
 
     def reset(self, weights: bool, data: bool) -> "HostedRun | None":
         """Return to the first step; return the run that starts anew if the setup differs there."""
@@ -220,11 +236,18 @@ class HostedRun:
         fresh.paired_id, fresh._memory = self.paired_id, self._memory
         return fresh
 
-    def rewind(self, step: int) -> None:
-        """Restore an earlier step and pause there."""
+    def rewind(self, step: int | None) -> int:
+        """Restore a known step, None for the last, and pause there.
+
+        Returns how many steps are still to be made from there to ``step``.
+        """
+        step = self.run.last_step if step is None else step
+        # Those made last stay known at the receiver too.
+        self._send_curves()
         self.run.rewind(step)
         self._set_playback(playing=False)
         self._report_changed()
+        return max(0, step - self.run.step)
 
     def edit(self, change: WeightEdit) -> None:
         """Set an element of a parameter."""
@@ -232,17 +255,19 @@ class HostedRun:
         self.problem = None
         self._report_changed()
 
-    def fork(self, run_id: int, step: int, setup: Setup) -> "HostedRun":
-        """Return a new run in the state of this one at ``step``."""
-        run = self.run.fork(step, setup)
+    def fork(self, run_id: int, step: int | None, setup: Setup | None) -> "HostedRun":
+        """Return a new run in the state of this one at ``step``, or where it is."""
+        run = self.run.fork(self.run.step if step is None else step, setup)
         return HostedRun(run_id, run, self._send, self.wishes, (self.run_id, run.step))
 
     def record(self, step: int | None, live: bool) -> None:
         """Send the tape of a step."""
-        # Recording would finish a step that the user executes line by line.
-        if not live or self.run.events is None:
-            tape, source, at = record_step.record_step(self.run, step)
-            self._send(StepTape(self.run_id, at, tape, source, live))
+        events = self.run.events
+        done = events.index + 1 if events is not None and step in (None, self.run.step) else 0
+        if live and events is not None:
+            return
+        tape, source, at = record_step.record_step(self.run, step)
+        self._send(StepTape(self.run_id, at, tape, source, live, done))
 
     def save(self) -> None:
         """Send all curves of the run, then the run as bytes."""
@@ -306,7 +331,7 @@ class HostedRun:
             self.playing = False
             self.problem = run.problem
             if run.problem.type == "NaN":
-                self.problem = record_step.explain_nan(run)
+                self.problem = self._explain_nan()
                 self.reached = "nan"
             return
         if self.playing and (full := self._guard.problem(run, time.perf_counter())):
@@ -317,6 +342,15 @@ class HostedRun:
             self.playing, self.reached = False, self._conditions.reached
         elif any(until.kind == "step" and run.step >= until.value for until in self._until):
             self.playing, self.reached = False, "step"
+
+    def _explain_nan(self) -> Problem:
+        """Return where the loss diverged; data that are not scaled are a likely reason."""
+        problem = record_step.explain_nan(self.run)
+        self.adviser.look_at_setup(self.run, diverged=True)
+        unscaled = next((a for a in self.adviser.given if a.kind == "scaling"), None)
+        if unscaled is None:
+            return problem
+        return replace(problem, hint=f"{unscaled.words}: standardize them. {problem.hint}")
 
     # Updates
 
@@ -331,7 +365,14 @@ class HostedRun:
         self._send_curves()
         # Before the views, which may take a while: a request to pause waits for this reply.
         self._send_state()
+        if not self.playing:
+            self.adviser.look_at_progress(self.run)
+        self._send_advice()
         self.send_views(at_once=True)
+
+    def _send_advice(self) -> None:
+        if (given := self.adviser.news()) is not None:
+            self._send(RunAdvice(self.run_id, given))
 
     def _report_changed(self) -> None:
         """Send everything that is new after a change of the weights."""
@@ -348,6 +389,9 @@ class HostedRun:
             now = time.perf_counter()
             share = UPDATE_SHARE[self.run.mode]
             self._next_send_at = now + min(max(UPDATE_S, (now - begun) / share), SLOWEST_UPDATE_S)
+            if self.adviser.is_due(self.run.step):
+                self.adviser.look_at_progress(self.run)
+                self._send_advice()
             if with_views:
                 self.send_views(at_once=False)
 

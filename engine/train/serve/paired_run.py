@@ -22,8 +22,9 @@ def mirrored_request(request: object, run_id: int) -> MirroredRequest | None:
     """Return the request for the correct run that mirrors one for the other; None for none."""
     match request:
         case requests.ChangeSetup():
+            base = request.base and without_mistakes(request.base)
             return msgspec.structs.replace(
-                request, run_id=run_id, setup=without_mistakes(request.setup)
+                request, run_id=run_id, setup=without_mistakes(request.setup), base=base
             )
         case requests.Rewind() | requests.ResetRun() | requests.EditWeight():
             return msgspec.structs.replace(request, run_id=run_id)

@@ -68,6 +68,11 @@ class FakeTrainLink(QObject):
         self.received.emit(data(run_id))
         self.state(run_id, 0)
 
+    def restart(self, run_id, setup):
+        """Answer a change of the setup that begins anew."""
+        self.received.emit(messages.SetupChanged(run_id, 0, restarts=("data",), setup=setup))
+        self.begin(run_id, setup)
+
     def state(self, run_id, step, status="paused", **more):
         self.received.emit(messages.TrainState(run_id, status, step, **more))
 

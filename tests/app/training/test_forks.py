@@ -31,7 +31,7 @@ def test_a_branch_of_a_branch_tells_where_it_left_the_last_one(begun, train_link
         train_link.state(run_id or begun.run.run_id, at)
         begun.controller.fork()
         train_link.begin(begun.run.run_id, DEFAULT_SETUP, parent=1, parent_step=at)
-        assert begun.run.name == f"{name} from {at}"
+        assert begun.run.name == f"{name} from step {at}"
 
 
 def test_a_fork_that_is_forked_before_its_state_is_known_stands_where_it_branched_off(
@@ -74,12 +74,13 @@ def test_what_is_changed_before_a_fork_has_begun_is_changed_in_the_fork(begun, t
     changed = replace(begun.setup, optimizer=Part("adam", {"lr": 0.5}))
     begun.controller.change(changed)
     begun.controller._send_setup()
-    assert train_link.last(messages.ChangeSetup) == messages.ChangeSetup(fork.run_id, changed)
+    asked = train_link.last(messages.ChangeSetup)
+    assert asked == messages.ChangeSetup(fork.run_id, changed, base=DEFAULT_SETUP)
     train_link.begin(fork.run_id, DEFAULT_SETUP, parent=1, parent_step=60)
     assert (begun.run, begun.setup, len(begun.runs)) == (fork, changed, count)
     train_link.received.emit(messages.SetupChanged(fork.run_id, 60, ("optimizer.lr",)))
     assert fork.setup == changed
-    assert fork.name == "moons · mlp · adam 0.5 from 60"
+    assert fork.name == "lr 0.5 from step 60"
 
 
 def test_no_two_runs_have_the_same_name(begun, train_link):
@@ -90,12 +91,12 @@ def test_no_two_runs_have_the_same_name(begun, train_link):
         train_link.begin(begun.run.run_id, DEFAULT_SETUP, parent=1, parent_step=60)
     names = [run.name for run in begun.runs]
     plain = names[0]
-    assert names[1:] == [f"{plain} from 60", f"{plain} from 60 (2)", f"{plain} from 60 (3)"]
+    assert names[1:] == [f"{plain} from step 60{n}" for n in ("", " (2)", " (3)")]
     train_link.state(begun.run.run_id, 70)
     begun.controller.fork()
-    assert begun.run.name == f"{plain} from 70"
+    assert begun.run.name == f"{plain} from step 70"
     begun.store.rename(begun.run.run_id, "")
-    assert begun.run.name == f"{plain} from 70"
+    assert begun.run.name == f"{plain} from step 70"
     begun.store.rename(begun.run.run_id, "mine")
     begun.store.rename(begun.run.run_id, "")
-    assert begun.run.name == f"{plain} from 70"
+    assert begun.run.name == f"{plain} from step 70"

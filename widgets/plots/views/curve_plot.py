@@ -14,6 +14,7 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.plots.drawing.axes import Axis, axis_around
 from gradscribe.widgets.plots.drawing.curve_legend import draw_legend
+from gradscribe.widgets.plots.drawing.flags import StepFlag, draw_flags, flags_near
 from gradscribe.widgets.plots.drawing.polylines import (
     PixelPoints,
     draw_polyline,
@@ -97,6 +98,8 @@ class CurvePlot(Plot):
         self._drawn = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
         """The axes as drawn last."""
         self.backdrop: Backdrop | None = None
+        self.flags: tuple[StepFlag, ...] = ()
+        """Steps after which something was changed, and what."""
         self._lone: list[tuple[QPointF, QColor]] = []
         """Curves of one point."""
 
@@ -115,6 +118,12 @@ class CurvePlot(Plot):
         """Show these curves, the last on top."""
         self.curves = tuple(curves)
         self.refresh()
+
+    def set_flags(self, flags: Sequence[StepFlag]) -> None:
+        """Mark steps after which something was changed."""
+        if tuple(flags) != self.flags:
+            self.flags = tuple(flags)
+            self.refresh()
 
     def set_log(self, log: bool) -> None:
         """Use a logarithmic or a linear axis."""
@@ -178,6 +187,7 @@ class CurvePlot(Plot):
             if curve.label:
                 self._draw_label(painter, frame, curve, self._drawn.points(steps, rows[2]))
         painter.setClipping(False)
+        draw_flags(painter, self._drawn, self.flags, self.theme)
         for point, color in self._lone:
             draw_dot(painter, point, color, self.theme.panel)
         return shown
@@ -298,6 +308,9 @@ class CurvePlot(Plot):
             *(f"{c.name}  {formatting.number(n[1])}" for c, n in lines[:LISTED]),
         ]
         colors = [self.theme.surface, *(c.color for c, _ in lines[:LISTED])]
+        flags = flags_near(self._drawn, self.flags, self.mouse.x())
+        words += [f"after step {step:,}: {change}" for step, change in flags[:LISTED]]
+        colors += [self.theme.parameter] * len(flags[:LISTED])
         draw_bubble(painter, frame, QPointF(x, self.mouse.y()), words, colors, self.theme)
 
     def handle(self, happened: QEvent) -> bool:

@@ -53,7 +53,7 @@ def test_a_run_keeps_the_name_that_one_gives_it(room, begun, train_link):
     assert begun.run.name == "my baseline"
     room.table.renamed.emit(1, "")
     assert begun.run.name != "my baseline"
-    assert "sgd 0.5" in begun.run.name != usual
+    assert "SGD 0.5" in begun.run.name != usual
 
 
 def test_what_went_wrong_is_not_said_any_more_before_it_did(room, train_link):

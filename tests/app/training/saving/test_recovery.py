@@ -313,7 +313,7 @@ def test_a_fork_of_which_nothing_is_known_yet_is_made_again(open_window, where, 
     qtbot.waitUntil(lambda: len(kept_rooms(where)[0].runs) == 2)
     second.die()
     third = open_window()
-    assert "from 30 after 30 steps and 1 other run" in third.told[0]
+    assert "from step 30 after 30 steps and 1 other run" in third.told[0]
     third.choose(0)
     fork = third.session.run
     assert (fork.alive, fork.step, third.session.runs[0].step) == (True, 30, source.step)

@@ -12,11 +12,10 @@ __all__ = ["make"]
 
 
 def back_at(make, path, steps=30, step=9):
-    """Return a session that was saved after it went back, and forked there; and its link."""
+    """Return a session that was saved after it went back; and its link."""
     session, link, saving = make()
     trained(session, link, steps)
     session.controller.rewind(step)
-    session.controller.fork()
     save(saving, path)
     return session, link
 
@@ -31,16 +30,17 @@ def test_what_a_run_was_before_it_went_back_is_kept(make, tmp_path):
     for name in ("loss", "val"):
         assert list(theirs.whole(name).numbers()) == list(mine.whole(name).numbers())
     for one, engine in ((session, link), (other, other_link)):
-        one.controller.select(one.runs[0].run_id)
         one.controller.advance(12)
         engine.work()
         # It goes the same way again: how it went on from there is known still.
         assert one.run.whole("loss").last == 30
         one.controller.change(msgspec.structs.replace(SETUP, optimizer=Part("sgd", {"lr": 0.9})))
-        one.controller._rest.timeout.emit()
         one.controller.advance(2)
         engine.work()
-        assert one.run.whole("loss").last == 23
+        source, fork = one.runs
+        assert fork is one.run
+        assert fork.whole("loss").last == 23
+        assert source.curve("loss").last == 30
 
 
 def test_a_file_of_before_that_opens_without_it(make, tmp_path):
@@ -50,7 +50,7 @@ def test_a_file_of_before_that_opens_without_it(make, tmp_path):
     (tmp_path / "a.gradscribe").write_bytes(checksummed.wrap(msgspec.msgpack.encode(held)))
     other, _, opening = make()
     opening.open(read_session(tmp_path / "a.gradscribe"))
-    assert [run.whole("loss").last for run in other.runs] == [9, 9]
+    assert [run.whole("loss").last for run in other.runs] == [9]
 
 
 def test_a_long_one_is_kept_thinned_and_told_from_another_way_all_the_same(
@@ -61,7 +61,6 @@ def test_a_long_one_is_kept_thinned_and_told_from_another_way_all_the_same(
     other, link, opening = make()
     opening.open(read_session(tmp_path / "a.gradscribe"))
     assert other.runs[0].ahead["loss"].steps(0, 3).tolist() == [1, 5, 9]
-    other.controller.select(other.runs[0].run_id)
     other.controller.advance(30)
     link.work()
     assert other.run.ahead
@@ -69,4 +68,7 @@ def test_a_long_one_is_kept_thinned_and_told_from_another_way_all_the_same(
     other.controller.edit_weight("0.weight", 1, 0.5)
     other.controller.advance(30)
     link.work()
-    assert not other.run.ahead
+    source, fork = other.runs
+    assert fork is other.run
+    assert not fork.ahead
+    assert source.curve("loss").last == 349

@@ -38,10 +38,13 @@ def test_rewinding_goes_back_and_beyond_the_run_goes_on(begun, train_link):
     train_link.state(1, 40)
     begun.controller.rewind(10)
     assert train_link.sent[-1] == messages.Rewind(1, 10)
+    train_link.grow(1, 10, 10, after=10)
+    train_link.state(1, 10)
     begun.controller.rewind(60)
-    assert train_link.sent[-1] == messages.Advance(1, 20)
+    assert train_link.sent[-1] == messages.Advance(1, 50)
     begun.controller.back()
-    assert train_link.sent[-1] == messages.Rewind(1, 39)
+    begun.controller.back()
+    assert train_link.sent[-2:] == [messages.Rewind(1, 9), messages.Rewind(1, 8)]
 
 
 def test_resetting_keeps_what_is_not_asked_for(begun, train_link):

@@ -64,7 +64,10 @@ def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun,
     train_link.grow(1, 0, 40)
     train_link.grow(1, 10, 10, after=9)
     train_link.state(1, 9)
-    assert room.loss.curves[0].series.last == 9
+    before, batch = room.loss.curves[:2]
+    assert (before.name, before.series.first, before.series.last) == ("before going back", 9, 39)
+    assert (batch.name, batch.series.last) == ("batch", 9)
+    assert before.color.alphaF() < 0.5 < batch.color.alphaF()
     begun.controller.fork()
     train_link.begin(2, begun.setup, parent=1, parent_step=9)
     train_link.state(2, 9)
@@ -75,6 +78,28 @@ def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun,
     losses = [room.table.table.item(row, 2).text() for row in range(2)]
     assert steps == ["9", "39"]
     assert losses == [formatting.number(math.exp(-step / 100)) for step in (9, 39)]
+
+
+def test_a_changed_setting_is_a_flag_at_its_step_until_the_run_goes_back(room, begun, train_link):
+    train_link.grow(1, 0, 40)
+    train_link.state(1, 39)
+    begun.controller.change(replace(begun.setup, batch=8))
+    begun.controller._send_setup()
+    asked = train_link.last(messages.ChangeSetup)
+    changed = messages.SetupChanged(1, 39, ("batch",), setup=asked.setup, base=asked.base)
+    train_link.received.emit(changed)
+    begun.controller.edit_weight("0.weight", 1, 0.5)
+    flags = ((39, "batch 8"), (39, "0.weight[1] 0.5"))
+    train_link.grow(1, 40, 60)
+    train_link.state(1, 59)
+    assert [plot.flags for plot in room.plots()] == [flags] * len(room.plots())
+    train_link.grow(1, 10, 10, after=9)
+    train_link.state(1, 9)
+    assert begun.run.flags == []
+    assert room.loss.flags == flags, "those before going back are there as long as their curve"
+    begun.controller.fork()
+    train_link.begin(begun.run.run_id, begun.setup, parent=1, parent_step=9)
+    assert room.loss.flags == ()
 
 
 def test_the_loss_of_all_the_training_data_is_told_beside_that_of_a_batch(room, begun, train_link):

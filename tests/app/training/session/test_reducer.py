@@ -113,7 +113,7 @@ def curve(*steps):
 
 def test_curves_that_were_set_aside_hold_only_where_they_go_on():
     ahead = {"val": curve(5, 10, 15), "loss": curve(*range(1, 16)), "lr": curve(20)}
-    assert set(retained_past(ahead, 9)) == {"loss", "val"}
+    assert set(retained_past(ahead, 9)) == {"loss", "val", "lr"}
     assert retained_past(ahead, 15) == {}
     assert retained_past({"val": curve(5, 10)}, 3) == {}
     assert retained_past({"loss": curve()}, 0) == {}

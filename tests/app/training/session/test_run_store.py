@@ -77,11 +77,11 @@ def test_a_change_to_the_same_is_none(begun):
 
 def test_points_that_are_drawn_make_no_runs_to_compare(begun, train_link):
     begun.controller.change(Setup(data=Part("points", {"points": [[0, 0, 1]]})))
-    train_link.begin(1)
+    train_link.restart(1, begun.setup)
     for count in range(2, 6):
         train_link.grow(1, 0, 100)
         begun.controller.change(Setup(data=Part("points", {"points": [[0, 0, 1]] * count})))
-        train_link.begin(1)
+        train_link.restart(1, begun.setup)
     assert len(begun.runs) == 1
 
 
@@ -89,7 +89,7 @@ def test_curves_on_other_data_are_hidden_and_those_on_more_of_the_same_are_not(b
     def go_on_with(**options):
         train_link.grow(1, 0, 100)
         begun.controller.change(Setup(data=Part("formula", options)))
-        train_link.begin(1, Setup(data=Part("formula", options)))
+        train_link.restart(1, Setup(data=Part("formula", options)))
         return begun.runs[-2]
 
     on_circle = go_on_with(formula="x")
@@ -189,7 +189,7 @@ def test_a_run_that_went_back_past_a_change_shows_what_holds_then(begun, train_l
     begun.said.connect(said.append)
     train_link.received.emit(messages.SetupRestored(1, 40, filled(0.5, 1.0), filled(0.03), LINES))
     assert begun.setup == begun.run.setup == DEFAULT_SETUP
-    assert begun.run.name == "moons · mlp · adam 0.03"
+    assert begun.run.name == "Two moons · Layers · Adam 0.03"
     assert said == ["As it was at step 40: lr 0.03, clip norm 0"]
     begun.controller.undo()
     assert begun.setup == changed
@@ -211,7 +211,9 @@ def test_the_right_run_keeps_its_name_when_both_are_changed(begun, train_link):
         train_link.begin(run.run_id, run.setup)
     begun.controller.change(replace(begun.setup, optimizer=Part("adam", {"lr": 0.5})))
     for run in (begun.run, right):
-        train_link.received.emit(messages.SetupChanged(run.run_id, 50, applied=("optimizer",)))
+        now = replace(begun.setup, mistakes=run.setup.mistakes)
+        changed = messages.SetupChanged(run.run_id, 50, ("optimizer",), setup=now)
+        train_link.received.emit(changed)
     assert right.setup.mistakes == ()
-    assert right.name == "moons · mlp · adam 0.5"
-    assert begun.run.name == "moons · mlp · adam 0.5 · no zero grad"
+    assert right.name == "Two moons · Layers · Adam 0.5"
+    assert begun.run.name == "Two moons · Layers · Adam 0.5 · no zero grad"
