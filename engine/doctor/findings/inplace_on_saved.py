@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gradscribe.engine.doctor import stale_values
 from gradscribe.engine.doctor.carried_state import detach_between_iterations
 from gradscribe.engine.doctor.errors import failed_node, matching_error
 from gradscribe.engine.doctor.evidence import Evidence
@@ -57,7 +58,10 @@ def _stepped(
                 f"The step on line {step.line} changes {changed[0].name or 'a parameter'} in "
                 f"place, but {needed.op} on line {needed.place.line} saved it for backward"
             )
-            fix = _stepped_last(evidence, step.line, failed, at)
+            if stale_values.other_step_follows(evidence.program, step.line, failed):
+                fix = stale_values.without_stale_values(evidence, step, at, failed)
+            else:
+                fix = _stepped_last(evidence, step.line, failed, at)
             yield FoundCase(evidence.step_place(step), message, (needed.place,), fix)
             return
 
