@@ -56,7 +56,7 @@ class Link(QObject):
 
     With ``spare`` a second engine is started in advance, so that it can take over at once. Else
     ``lend``, if given, returns a ready engine that is not in use, or None: an engine is started
-    then at a low priority.
+    then.
     """
 
     ready = Signal(object)
@@ -110,7 +110,7 @@ class Link(QObject):
         return self._lend(self) if self._lend is not None and not self._opens else None
 
     def _started(self) -> EngineProcess:
-        engine = EngineProcess(self, spare=self._lend is not None, is_open=self._opens)
+        engine = EngineProcess(self, is_open=self._opens)
         engine.start()
         return engine
 
