@@ -38,6 +38,7 @@ from gradscribe.widgets.plots.views.fit_plot import FitPlot
 from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.plots.views.unit_maps import UnitMaps
 from gradscribe.widgets.plots.views.weight_table import WeightTable
+from gradscribe.widgets.tables.parameter_table import ParameterTable
 from gradscribe.widgets.training.bar import TrainingBar
 from gradscribe.widgets.training.button_pages import ButtonPages
 from gradscribe.widgets.training.run_table import RunTable
@@ -176,6 +177,7 @@ class TrainingPage(QWidget):
             "steps": [
                 (10, "One step", lambda: scroll_area(self.lines)),
                 (20, "Runs", lambda: self.table),
+                (40, "Parameters", lambda: self.parameters),
             ],
             "numbers": [(20, "Over time", lambda: self.over_time)],
         }
@@ -256,6 +258,7 @@ class TrainingPage(QWidget):
         self.graph = StepGraph(self)
         yield
         self.lines, self.table = StepLines(self), RunTable(self)
+        self.parameters = ParameterTable(self)
         yield
         yield from self._make_curves()
 
@@ -357,6 +360,7 @@ class TrainingPage(QWidget):
             *self.plots(),
             self.lines,
             self.table,
+            self.parameters,
             self.axis,
         )
 
