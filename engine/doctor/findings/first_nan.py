@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradscribe.engine.doctor import nan_fixes, training
+from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.rewrites import nan_fixes
 from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan, shape
 from gradscribe.engine.protocol.tape import Execution, Node, Op, Snapshot
 

@@ -4,12 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gradscribe.engine.doctor import stale_values
 from gradscribe.engine.doctor.carried_state import detach_between_iterations
 from gradscribe.engine.doctor.errors import failed_node, matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.doctor.rewrites import stale_values
 from gradscribe.engine.protocol.tape import Op, Place, Saved
 
 _PLAIN = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/", "pow_": "**"}

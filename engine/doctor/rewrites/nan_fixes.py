@@ -2,10 +2,10 @@
 
 import ast
 
-from gradscribe.engine.doctor import cross_entropy
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.fixes import parenthesized, unwrap_call
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.doctor.rewrites import cross_entropy
 from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan
 from gradscribe.engine.protocol.tape import Op
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from gradscribe.engine.doctor.cross_entropy import with_binary_cross_entropy
 from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.rewrites.cross_entropy import with_binary_cross_entropy
 from gradscribe.engine.run import run
 
 HEAD = """import torch
