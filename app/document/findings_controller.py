@@ -5,8 +5,10 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QScrollArea, QTabWidget
 
+from gradscribe.app.document.fix_trials import FixTrials
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.side_run import SideRun
+from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol.tape import Finding, Tape
 from gradscribe.playback.code import fix_diff
 from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -29,11 +31,14 @@ class FindingsController(QObject):
         tabs: QTabWidget,
         page: QScrollArea,
         trial: Callable[[QObject], SideRun] = SideRun,
+        link: Callable[[QObject], Link] = Link,
     ) -> None:
         super().__init__(tabs)
         self._session, self._editor, self._pane = session, editor, pane
         self._tabs, self._page = tabs, page
         self._trial = trial(self)
+        self.fix_trials = FixTrials(self, link)
+        self.fix_trials.tried.connect(pane.settle)
         self._tried: Finding | None = None
         self._elsewhere: FixHandler = ("", frozenset(), lambda _: None)
         self._trial.ended.connect(self._show_trial)
@@ -68,9 +73,24 @@ class FindingsController(QObject):
         if current:
             self._editor.findings.set_findings(result.latest.findings)
         self._pane.set_current(current)
+        self._try_fixes(current)
         if self._tried is not None and not current:
             self._trial.close()
             self._settle()
+
+    def _try_fixes(self, current: bool) -> None:
+        """Try the fixes of the shown findings, unless the text has changed since."""
+        session = self._session
+        if not current:
+            self.fix_trials.cancel()
+            return
+        self._pane.set_may_try(session.doc.may_run)
+        self.fix_trials.start(
+            session.result.latest.findings,
+            session.result.latest_source,
+            session.doc,
+            session.limits,
+        )
 
     def open(self) -> None:
         """Bring the tab to the front and go to the first finding's line."""
@@ -121,5 +141,6 @@ class FindingsController(QObject):
             card.set_running(False)
 
     def close(self) -> None:
-        """Cancel the running trial."""
+        """Cancel what is running and end its engines."""
         self._trial.close()
+        self.fix_trials.close()

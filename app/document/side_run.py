@@ -10,8 +10,11 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Tape
 
 
-def run_document(link: Link, source: str, doc: Doc, limits: Limits) -> int:
-    """Run ``source`` with a document's name, seed, device and limits; return the run id."""
+def run_document(link: Link, source: str, doc: Doc, limits: Limits, *, brief: bool = False) -> int:
+    """Run ``source`` with a document's name, seed, device and limits; return the run id.
+
+    ``brief``: request only the outcome.
+    """
     return link.run(
         source,
         filename=doc.path or UNSAVED_FILENAME,
@@ -21,6 +24,7 @@ def run_document(link: Link, source: str, doc: Doc, limits: Limits) -> int:
         memory=limits.memory,
         policy=doc.foreign,
         is_open=limits.is_open,
+        brief=brief,
     )
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
@@ -53,7 +54,9 @@ class Link(QObject):
     emitted first, then `received` with a tape of status ``died`` or ``timeout`` for the program
     that ran in it. A program that had not begun is sent to the new engine.
 
-    With ``spare`` a second engine is started in advance, so that it can take over at once.
+    With ``spare`` a second engine is started in advance, so that it can take over at once. Else
+    ``lend``, if given, returns a ready engine that is not in use, or None: an engine is started
+    then.
     """
 
     ready = Signal(object)
@@ -63,8 +66,15 @@ class Link(QObject):
     died = Signal(str)
     """Carries one line: why the engine ended, and what happens next."""
 
-    def __init__(self, parent: QObject | None = None, *, spare: bool = False) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        spare: bool = False,
+        lend: Callable[[QObject], EngineProcess | None] | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._lend = lend
         self._engine: EngineProcess | None = None
         self._spare: EngineProcess | None = None
         self._wants_spare = spare
@@ -90,12 +100,19 @@ class Link(QObject):
             engine, self._spare = self._spare, None
             engine.ended.disconnect(self._lose_spare)
         else:
-            engine = EngineProcess(self, is_open=self._opens)
-            engine.start()
+            engine = self._borrowed() or self._started()
         engine.received.connect(self._take)
         engine.ended.connect(self._on_engine_lost)
         engine.await_ready()
         self._engine = engine
+
+    def _borrowed(self) -> EngineProcess | None:
+        return self._lend(self) if self._lend is not None and not self._opens else None
+
+    def _started(self) -> EngineProcess:
+        engine = EngineProcess(self, is_open=self._opens)
+        engine.start()
+        return engine
 
     def close(self) -> None:
         """End the engine and drop its requests; `start` may follow."""
@@ -131,12 +148,13 @@ class Link(QObject):
         memory: int = MEMORY,
         policy: bool = False,
         is_open: bool = False,
+        brief: bool = False,
     ) -> int:
         """Run a program and return its run id, which its replies carry.
 
         ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
-        for programs from outside; ``is_open``: run with all of the user's permissions. A program
-        that waits for the running one is replaced by this one.
+        for programs from outside; ``is_open``: run with all of the user's permissions; ``brief``:
+        send only the outcome. A program that waits for the running one is replaced by this one.
         """
         self._last_id += 1
         # A message cannot carry a lone surrogate.
@@ -151,6 +169,7 @@ class Link(QObject):
             event_limit=event_limit,
             memory=memory,
             policy=policy,
+            brief=brief,
         )
         self._fit(request, is_open and not policy)
         self._announce()
@@ -355,6 +374,10 @@ class Link(QObject):
         spare.setParent(to)
         self._rest.start(NEXT_SPARE_MS)
         return spare
+
+    def companion(self, parent: QObject) -> "Link":
+        """Return a link to another engine, which takes this link's spare engine if it is ready."""
+        return Link(parent, lend=self.give_spare)
 
     def _swap(self) -> None:
         """Replace the engine by the spare if it is ready, else by a new one."""

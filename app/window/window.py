@@ -219,7 +219,7 @@ class Window(QMainWindow):
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
-            self.session, self.editor, self.findings, self.below, found
+            self.session, self.editor, self.findings, self.below, found, link=self._link.companion
         )
         self.tables = tab_widget(
             ("Values", self.values), ("Line", self.lines), ("Ledger", self.ledger)

@@ -80,6 +80,8 @@ def trial_runs(finding: Finding, source: str, before: Outcome) -> Generator[str,
     ``before`` is the outcome of ``source``. If the fix reveals the same mistake elsewhere, that is
     fixed, too: the program that is returned has all of these fixes.
     """
+    if not any((f.id, f.place) == (finding.id, finding.place) for f in before.findings):
+        return FixTrial("", "nothing can be said: a second run of the program does not show this")
     fix, found, program = finding.fix, finding, source
     for _ in range(MOST_ROUNDS):
         after = yield fix

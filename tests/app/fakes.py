@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QObject, Signal
 
+from gradscribe.engine.doctor.fix_trial import outcome_of
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Event, Place, Problem, Snapshot, Tape, Value
 
@@ -21,6 +22,7 @@ class FakeLink(QObject):
         self.stops = 0
         self.closed = False
         self.started = 0
+        self.companions = []
 
     def start(self) -> None:
         self.started += 1
@@ -53,6 +55,10 @@ class FakeLink(QObject):
     def give_spare(self, to) -> None:
         return None
 
+    def companion(self, parent):
+        self.companions.append(FakeLink())
+        return self.companions[-1]
+
     def close(self) -> None:
         self.closed = True
 
@@ -67,6 +73,15 @@ class FakeLink(QObject):
 
     def answer(self, tape, run_id=None, seconds=0.01) -> None:
         self.received.emit(messages.Recorded(run_id or len(self.runs), tape, seconds))
+
+    def answer_trial(self, record) -> str:
+        """Run the last program as the second engine does; return its text."""
+        source = self.sources[-1]
+        tape, run_id = record(source), len(self.runs)
+        end = Tape(tape.status, tape.error, findings=tape.findings)
+        reply = messages.Recorded(run_id, end, 0.01, outcome=outcome_of(tape, source))
+        self.received.emit(reply)
+        return source
 
     def print(self, text, run_id=None) -> None:
         self.received.emit(messages.Printed(run_id or len(self.runs), text))

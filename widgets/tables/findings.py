@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.tape import Finding
-from gradscribe.playback.code.fix_diff import FixRow, changed_lines
+from gradscribe.playback.code.fix_diff import TRIED_IN_PART, FixRow, changed_lines
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -16,6 +16,11 @@ MAX_LINES = 12
 """Maximum number of diff lines shown."""
 MAX_CARDS = 12
 """Maximum number of cards: each takes time to create, and every keystroke starts a run."""
+
+INDENT = 24
+"""Indentation of a finding that follows from the one above, in pixels."""
+TRYING = "This fix is being tried; it can be applied once it has worked."
+NOT_TRIED = "Run the program to try this fix; it can be applied once it has worked."
 
 
 class FindingCard(QFrame):
@@ -31,23 +36,65 @@ class FindingCard(QFrame):
         super().__init__(parent)
         self.finding = finding
         self.setProperty("row", "soft")
-        self.setAccessibleName(f"{finding.title}, {finding.message}")
+        follows = "follows from the finding above, " if finding.follows else ""
+        self.setAccessibleName(f"{finding.title}, {follows}{finding.message}")
+        self._source, self._beside = source, beside
+        self._current = True
         self._column = vbox(self, margins=(12, 10, 12, 10), spacing=6)
         self._add_head(finding)
         self._column.addWidget(Label("words", _with_full_stop(finding.message), self).selectable())
         self._column.addWidget(Label("caption", finding.why, self).selectable())
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
-        rows = changed_lines(source, finding.fix)
-        if rows:
-            self._add_diff(rows)
-            self._add_buttons()
-        elif finding.why_no_fix:
-            words = finding.why_no_fix if beside else f"No automatic fix. {finding.why_no_fix}"
-            self._column.addWidget(Label("caption", f"{words}.", self))
-            if beside:
-                self._add_demo_button("Train the fixed run too, and see both side by side")
+        self._add_change()
         self._table: QWidget | None = None
+
+    def _add_change(self) -> None:
+        """Add the changed lines with their buttons, or the reason why there are none."""
+        finding = self.finding
+        self._change = part = QWidget(self)
+        self._column_of_change = column = vbox(part, spacing=6)
+        self._column.addWidget(part)
+        self._note: Label | None = None
+        rows = changed_lines(self._source, finding.fix)
+        if rows:
+            self._add_diff(column, rows)
+            self._add_buttons(column)
+            if finding.tried == "part":
+                self._say(f"{TRIED_IN_PART}.")
+        elif finding.why_no_fix:
+            beside = self._beside
+            words = finding.why_no_fix if beside else f"No automatic fix. {finding.why_no_fix}"
+            self._say(f"{words}.")
+            if beside:
+                tip = "Train the fixed run too, and see both side by side"
+                self._add_demo_button(column, tip)
+        part.setVisible(bool(rows or finding.why_no_fix))
+        self.set_current(self._current)
+
+    def _say(self, text: str) -> None:
+        """Say something about the fix above its lines."""
+        if self._note is None:
+            self._note = Label("caption", "", self._change)
+            self._column_of_change.insertWidget(0, self._note)
+        self._note.say(text)
+
+    def settle(self, finding: Finding) -> None:
+        """Show the result of the trial of the fix: buttons that work, or the reason for none."""
+        had_focus = self._change.isAncestorOf(QApplication.focusWidget() or self)
+        self.finding = finding
+        self._column.removeWidget(self._change)
+        self._change.hide()
+        self._change.deleteLater()
+        self.apply = self.show_me = None
+        self._add_change()
+        if had_focus:
+            (self.apply or self).setFocus()
+
+    def set_may_try(self, may_run: bool) -> None:
+        """Set whether a fix that was not tried is being tried."""
+        if self.finding.fix and self.finding.tried == "no":
+            self._say(TRYING if may_run else NOT_TRIED)
 
     def _add_head(self, finding: Finding) -> None:
         head = hbox(None, spacing=8)
@@ -65,7 +112,7 @@ class FindingCard(QFrame):
         button.setAccessibleName(tip)
         return button
 
-    def _add_diff(self, rows: list[str]) -> None:
+    def _add_diff(self, column: QVBoxLayout, rows: list[str]) -> None:
         box = vbox(None, spacing=1)
         lines = [row[2:] for row in rows]
         blank = min((len(x) - len(x.lstrip()) for x in lines if x.strip()), default=0)
@@ -73,26 +120,32 @@ class FindingCard(QFrame):
             box.addWidget(diff_strip(line[blank:], "−" if row.startswith("-") else "+", self))
         if len(rows) > MAX_LINES:
             box.addWidget(Label("caption", f"and {len(rows) - MAX_LINES} more lines", self))
-        self._column.addLayout(box)
+        column.addLayout(box)
 
-    def _add_buttons(self) -> None:
+    def _add_buttons(self, column: QVBoxLayout) -> None:
         tip = "Change these lines; can be undone"
         self.apply = push_button(
             "Apply fix", self, lambda: self.fix_requested.emit(self.finding), tip=tip
         )
-        self._add_demo_button("Run the fixed program too, and see both side by side", self.apply)
+        tip = "Run the fixed program too, and see both side by side"
+        self._add_demo_button(column, tip, self.apply)
 
-    def _add_demo_button(self, tip: str, *before: QWidget) -> None:
+    def _add_demo_button(self, column: QVBoxLayout, tip: str, *before: QWidget) -> None:
         self.show_me = push_button(
             "Show me", self, lambda: self.demo_requested.emit(self.finding), tip=tip
         )
-        self._column.addLayout(hbox(None, *before, self.show_me, STRETCH, spacing=8))
+        column.addLayout(hbox(None, *before, self.show_me, STRETCH, spacing=8))
 
     def set_current(self, current: bool) -> None:
-        """Enable the buttons only while the source is the one that was analysed."""
+        """Enable the buttons only while the source is the one that was analysed.
+
+        Those of a fix wait until it was tried.
+        """
+        self._current = current
+        waits = bool(self.finding.fix) and self.finding.tried == "no"
         for button in (self.apply, self.show_me):
             if button is not None:
-                button.setEnabled(current)
+                button.setEnabled(current and not waits)
 
     def set_running(self, running: bool) -> None:
         """Show that the fixed program is running."""
@@ -138,6 +191,7 @@ class FindingsPane(QWidget):
         self._column.addWidget(self._more)
         self._column.addStretch(1)
         self._cards: list[FindingCard] = []
+        self._rows: list[QWidget] = []
         self._shown: tuple[tuple[Finding, ...], str, frozenset[str]] = ((), "", frozenset())
         self.setAccessibleName("Findings")
 
@@ -160,19 +214,22 @@ class FindingsPane(QWidget):
         if (findings, source, beside) == self._shown:
             return
         self._shown = (findings, source, beside)
-        for card in self._cards:
-            self._column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+        for row in self._rows:
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
         shown, rest = findings[:MAX_CARDS], len(findings) - MAX_CARDS
         self._cards = [FindingCard(f, source, f.id in beside, self) for f in shown]
         self._more.say(f"and {rest} more, once some of these are fixed")
         self._more.setVisible(rest > 0)
-        for place, card in enumerate(self._cards):
+        self._rows = [
+            _indented(card, self) if card.finding.follows else card for card in self._cards
+        ]
+        for place, (card, row) in enumerate(zip(self._cards, self._rows, strict=True)):
             card.line_requested.connect(self.line_requested)
             card.fix_requested.connect(self.fix_requested)
             card.demo_requested.connect(self.demo_requested)
-            self._column.insertWidget(place + 1, card)
+            self._column.insertWidget(place + 1, row)
         self._none.setVisible(not findings)
 
     def set_current(self, current: bool) -> None:
@@ -180,9 +237,27 @@ class FindingsPane(QWidget):
         for card in self._cards:
             card.set_current(current)
 
+    def set_may_try(self, may_run: bool) -> None:
+        """Set whether the fixes that were not tried are being tried."""
+        for card in self._cards:
+            card.set_may_try(may_run)
+
+    def settle(self, finding: Finding, result: Finding) -> None:
+        """Show the result of the trial of a finding's fix."""
+        card = self.card(finding)
+        if card is not None:
+            card.settle(result)
+
     def card(self, finding: Finding) -> FindingCard | None:
         """Return the card of a finding, or None if it is not shown."""
         return next((card for card in self._cards if card.finding == finding), None)
+
+
+def _indented(card: FindingCard, parent: QWidget) -> QWidget:
+    """Return a row with a card that is grouped under the one above."""
+    row = QWidget(parent)
+    hbox(row, card, margins=(INDENT, 0, 0, 0))
+    return row
 
 
 def _with_full_stop(text: str) -> str:

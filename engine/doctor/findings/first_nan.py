@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradscribe.engine.doctor import nan_fixes, training
+from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.rewrites import nan_fixes
 from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan, shape
 from gradscribe.engine.protocol.tape import Execution, Node, Op, Snapshot
 
@@ -156,6 +157,45 @@ ENTRY = FindingKind(
 y = torch.log(x)  # !
 loss = (y * 2).sum()
 loss.backward()
+""",
+        """# clipping passes a NaN on that the root has made
+torch.manual_seed(0)
+net = nn.Linear(3, 2)
+opt = optim.Adam(net.parameters(), lr=0.01)
+x = torch.randn(6, 3)
+x[3] = x[2]
+for step in range(3):
+    e = net(x)
+    d = ((e[::2] - e[1::2]) ** 2).sum(1).sqrt().mean()  # !
+    opt.zero_grad()
+    d.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), max_norm=1.0)
+    opt.step()
+""",
+        """# two logarithms of a saturated probability
+torch.manual_seed(0)
+net = nn.Linear(2, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(20, 2) * 6
+y = (x[:, :1] > 0).float()
+for step in range(4):
+    opt.zero_grad()
+    p = torch.sigmoid(net(x) * 20)
+    loss = -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()  # !
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    opt.step()
+""",
+        """# a spread of zero under a logarithm and in a divisor
+raw = param([-120.0, 0.3, 1.0])
+mean, y = param([0.0, 0.0, 0.0]), torch.tensor([0.0, 1.0, -1.0])
+opt = optim.SGD([raw, mean], lr=0.05)
+for step in range(3):
+    std = F.softplus(raw)
+    loss = (torch.log(std) + ((y - mean) / std) ** 2 / 2).mean()  # !
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 """,
     ),
     healthy=(

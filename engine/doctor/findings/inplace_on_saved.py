@@ -9,6 +9,7 @@ from gradscribe.engine.doctor.errors import failed_node, matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.doctor.rewrites import stale_values
 from gradscribe.engine.protocol.tape import Op, Place, Saved
 
 _PLAIN = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/", "pow_": "**"}
@@ -57,7 +58,10 @@ def _stepped(
                 f"The step on line {step.line} changes {changed[0].name or 'a parameter'} in "
                 f"place, but {needed.op} on line {needed.place.line} saved it for backward"
             )
-            fix = _stepped_last(evidence, step.line, failed, at)
+            if stale_values.other_step_follows(evidence.program, step.line, failed):
+                fix = stale_values.without_stale_values(evidence, step, at, failed)
+            else:
+                fix = _stepped_last(evidence, step.line, failed, at)
             yield FoundCase(evidence.step_place(step), message, (needed.place,), fix)
             return
 

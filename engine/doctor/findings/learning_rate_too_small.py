@@ -30,14 +30,30 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             f"{known_rate(evidence)}: "
             f"no step changed a parameter by more than {max(ratios):.2g} of its size"
         )
-        yield rate_case(evidence, curve, message, _factor(max(ratios)))
+        factor = min(_factor(max(ratios)), _largest_factor(evidence))
+        case = rate_case(evidence, curve, message, factor)
+        yield case if factor > 1 else case._replace(fix="", why_no_fix=_OTHER_CAUSE)
         return
+
+
+_OTHER_CAUSE = "The rate is as large as rates are: look for what makes the gradients small"
+_LARGEST, _LARGEST_ADAPTIVE = 1.0, 0.1
+"""Largest rates that are proposed, for plain gradient descent and for Adam and the like."""
+
+
+def _largest_factor(evidence: Evidence) -> float:
+    """Return the factor of the rate up to the largest one that is proposed."""
+    step = next((s for s in evidence.tape.steps if s.lr), None)
+    if step is None or not step.lr:
+        return math.inf
+    plain = step.optimizer in ("SGD", "ASGD", "LBFGS", "Adadelta")
+    return (_LARGEST if plain else _LARGEST_ADAPTIVE) / step.lr
 
 
 def _is_still(evidence: Evidence) -> bool:
     """Return whether every gradient is zero, which no rate makes up for."""
-    sent = (a.sent for a in evidence.tape.accumulations)
-    return all(is_zero(evidence.tape.snapshots[i]) for i in sent if i is not None)
+    sent = [a.sent for a in evidence.tape.accumulations if a.sent is not None]
+    return bool(sent) and all(is_zero(evidence.tape.snapshots[i]) for i in sent)
 
 
 def _factor(ratio: float) -> float:

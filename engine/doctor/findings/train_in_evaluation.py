@@ -1,12 +1,13 @@
 """A model evaluated while in training mode."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gradscribe.engine.doctor import modes
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
-from gradscribe.engine.doctor.scopes import callers
+from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
+from gradscribe.engine.doctor.scopes import callers, enclosing_function
 from gradscribe.engine.protocol.tape import Call, Op
 
 
@@ -162,11 +163,11 @@ def _case(evidence: Evidence, call: Call, layer: str) -> FoundCase:
     line, program = modes.call_line(evidence, call), evidence.program
     name = modes.module_expression(evidence, call)
     message = f"{call.name} is still in training mode here; {layer} acts as in training"
-    return FoundCase(program.line(line), message, (), _fix(evidence, line, name))
+    return FoundCase(program.line(line), message, (), _fix(evidence, call, line, name))
 
 
-def _fix(evidence: Evidence, line: int, name: str) -> str:
-    """Switch to evaluation before the call, and back to training if it goes on."""
+def _fix(evidence: Evidence, call: Call, line: int, name: str) -> str:
+    """Switch to evaluation before the call, and back to training before it goes on."""
     program = evidence.program
     if not name:
         return ""
@@ -177,13 +178,72 @@ def _fix(evidence: Evidence, line: int, name: str) -> str:
         calls = [c for c in callers(program, value.body) if c.lineno > line]
         line = calls[0].lineno if calls else line
     loop = program.loop(line)
-    if loop is None or not any(
-        loop.lineno <= s.line <= (loop.end_lineno or 0) for s in evidence.tape.steps
-    ):
-        first = loop.lineno if loop is not None else line
-        return program.inserted(first, f"{name}.eval()")
-    fixed = program.inserted(line, f"{name}.eval()")
-    return type(program)(fixed).inserted(loop.body[0].lineno, f"{name}.train()") if fixed else ""
+    steps = {s.line for s in evidence.tape.steps}
+    if loop is not None and not any(loop.lineno <= s <= (loop.end_lineno or 0) for s in steps):
+        line = loop.lineno
+    edits = {line: f"{name}.eval()"}
+    trained = _next_training(evidence, call)
+    if trained is not None:
+        again = modes.module_expression(evidence, trained)
+        at = _before_training(program, modes.call_line(evidence, trained), line, again)
+        if not again or at in edits:
+            return ""
+        edits[at] = f"{again}.train()"
+    return _inserted(program, edits)
+
+
+def _inserted(program: ProgramTree, edits: Mapping[int, str]) -> str:
+    """Return the program with a line inserted before each of some lines; empty if one cannot be."""
+    for at in sorted(edits, reverse=True):
+        text = program.inserted(at, edits[at])
+        if not text:
+            return ""
+        program = ProgramTree(text)
+    return "\n".join(program.lines)
+
+
+def _next_training(evidence: Evidence, call: Call) -> Call | None:
+    """Return a later call of the same module that training uses, after any round of evaluation."""
+    made, line = modes.results(evidence), modes.call_line(evidence, call)
+    evaluated = False
+    for other in modes.outer_calls(evidence):
+        if other.module != call.module:
+            continue
+        # Training uses the running statistics that the evaluation itself has changed.
+        if modes.call_line(evidence, other) == line:
+            evaluated = True
+        elif evaluated and any(v in evidence.root_dependencies for v in made.get(other.id, ())):
+            return other
+    return None
+
+
+def _before_training(program: ProgramTree, line: int, evaluation: int, name: str) -> int:
+    """Return a line that is reached between an evaluation and the training call on ``line``.
+
+    That is before the outermost loop that does not evaluate, else in the loop that does.
+    """
+    root, at = name.partition(".")[0], line
+    loop = program.loop(line)
+    while loop is not None:
+        end = loop.end_lineno or loop.lineno
+        if any(loop.lineno <= bound <= end for bound, _ in program.bindings.get(root, ())):
+            return at
+        if _evaluates(program, loop, evaluation):
+            return loop.body[0].lineno
+        at = loop.lineno
+        loop = program.loop(at)
+    return at
+
+
+def _evaluates(program: ProgramTree, loop: ast.For | ast.While, line: int) -> bool:
+    """Return whether a loop contains a line, or calls the function that does."""
+    if loop.lineno <= line <= (loop.end_lineno or loop.lineno):
+        return True
+    statement = program.statement(line)
+    around = enclosing_function(program, statement) if statement is not None else None
+    if not isinstance(around, ast.FunctionDef):
+        return False
+    return any(isinstance(n, ast.Call) and called_name(n) == around.name for n in ast.walk(loop))
 
 
 ENTRY = FindingKind(
@@ -207,6 +267,59 @@ for epoch in range(3):
 with torch.no_grad():
     test = model(x[:4])  # !
 print(test.mean())
+""",
+        """# the evaluation is in a function, and training goes on after it
+torch.manual_seed(0)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
+opt = optim.SGD(net.parameters(), lr=0.01)
+def train_epoch(net):
+    for i in range(0, 16, 4):
+        loss = F.mse_loss(net(x[i : i + 4]), y[i : i + 4])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+def evaluate(m):
+    with torch.no_grad():
+        return F.mse_loss(m(x[16:]), y[16:]).item()  # !
+for epoch in range(3):
+    train_epoch(net)
+    print(evaluate(net))
+""",
+        """# the evaluation has a loop of its own within the epoch
+torch.manual_seed(0)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 1))
+opt = optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(3):
+    for i in range(0, 16, 4):
+        loss = F.mse_loss(model(x[i : i + 4]), y[i : i + 4])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    with torch.no_grad():
+        for i in range(16, 32, 4):
+            print(F.mse_loss(model(x[i : i + 4]), y[i : i + 4]).item())  # !
+""",
+        """# a method validates after each epoch of another
+torch.manual_seed(0)
+class Trainer:
+    def __init__(self):
+        self.model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.3), nn.Linear(8, 1))
+        self.opt = optim.Adam(self.model.parameters(), lr=0.01)
+    def fit(self, x, y, xv, yv):
+        for epoch in range(3):
+            self.opt.zero_grad()
+            loss = ((self.model(x) - y) ** 2).mean()
+            loss.backward()
+            self.opt.step()
+            print(loss.item(), self.validate(xv, yv))
+    @torch.no_grad()
+    def validate(self, x, y):
+        out = self.model(x)  # !
+        return ((out - y) ** 2).mean().item()
+t = Trainer()
+t.fit(torch.randn(16, 4), torch.randn(16, 1), torch.randn(8, 4), torch.randn(8, 1))
 """,
     ),
     healthy=(

@@ -90,3 +90,68 @@ def test_memory_that_nothing_was_written_to_yet_is_no_nan():
     # Whether torch.empty() happens to hold NaN is chance; what made the value decides.
     values = tuple(replace(value, maker="empty") for value in tape.values)
     assert examine(replace(tape, values=values), source) == ()
+
+
+ROUNDED = """torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = optim.{optimizer}(net.parameters(), lr={rate})
+x = torch.randn(40, 3)
+y = x.sum(1, keepdim=True)
+for step in range(12):
+    loss = F.mse_loss({prediction}, y) * {scale}
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def ids(source):
+    return [finding.id for finding in found(source)[1]]
+
+
+def test_gradients_of_zero_are_not_blamed_on_the_learning_rate():
+    names = {"optimizer": "Adam", "rate": 0.01, "scale": 1}
+    assert ids(ROUNDED.format(prediction="torch.round(net(x))", **names)) == [
+        "nondifferentiable-op"
+    ]
+
+
+@pytest.mark.parametrize(("optimizer", "largest"), [("SGD", 1.0), ("Adam", 0.1)])
+def test_no_larger_rate_is_proposed_than_people_use(optimizer, largest):
+    names = {"optimizer": optimizer, "prediction": "net(x)"}
+    source = ROUNDED.format(rate=1e-9, scale=1, **names)
+    fixes = [f.fix for f in found(source)[1] if f.id == "learning-rate-too-small"]
+    (rate,) = (float(fix.split("lr=")[1].split(")")[0]) for fix in fixes)
+    assert 1e-9 < rate <= largest
+    # With gradients that small no rate of that size helps.
+    tape = run.record(
+        ROUNDED.format(rate=largest, scale=1e-4 if optimizer == "SGD" else 1, **names)
+    )
+    assert all(not f.fix for f in tape.findings if f.id == "learning-rate-too-small")
+
+
+def test_a_nan_without_growth_is_not_blamed_on_the_learning_rate():
+    source = """torch.manual_seed(0)
+net = nn.Linear(3, 2)
+opt = optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(6, 3)
+pairs = torch.tensor([[0, 1], [2, 2], [3, 4]])
+for step in range(3):
+    e = net(x)
+    loss = (e[pairs[:, 0]] - e[pairs[:, 1]]).pow(2).sum(1).sqrt().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+    assert ids(source) == ["first-nan"]
+
+
+def test_data_with_nan_that_comes_after_the_first_nan_is_not_the_first():
+    source = """x = param([1.0, -1.0])
+y = x.log()
+copy = torch.tensor(y.tolist())
+y.sum().backward()
+"""
+    assert [(f.id, f.place.line) for f in found(source)[1] if f.id == "first-nan"] == [
+        ("first-nan", 2)
+    ]

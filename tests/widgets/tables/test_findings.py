@@ -4,11 +4,19 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Place
-from gradscribe.playback.code.fix_diff import FixRow
+from gradscribe.playback.code.fix_diff import TRIED_IN_PART, FixRow
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.tables.findings import MAX_CARDS, MAX_LINES, FindingsPane
+from gradscribe.widgets.tables.findings import (
+    INDENT,
+    MAX_CARDS,
+    MAX_LINES,
+    NOT_TRIED,
+    TRYING,
+    FindingsPane,
+)
 
 SOURCE = "a = 1\nb = 2\nif a:\n    c = a + b\n"
 ONE = Finding(
@@ -19,6 +27,7 @@ ONE = Finding(
     "Why it matters.",
     (Place(1, 0, 1, 5),),
     SOURCE.replace("a + b", "a - b"),
+    tried="whole",
 )
 TWO = Finding("id-two", "Another", Place(2, 0, 2, 5), "m", "w.", severity="hint")
 
@@ -135,3 +144,76 @@ def test_of_very_many_findings_the_first_are_shown_and_the_rest_counted(pane):
     assert texts(pane.cards()[0])[1] == "went 1 → …"
     pane.set_findings((ONE,), SOURCE)
     assert not pane._more.isVisible()
+
+
+UNTRIED = replace(ONE, tried="no")
+
+
+@pytest.fixture
+def untried(shown):
+    made = shown(FindingsPane(), 300, 500)
+    made.set_findings((UNTRIED, TWO), SOURCE)
+    made.set_may_try(True)
+    return made
+
+
+def test_a_fix_that_was_not_tried_cannot_be_applied(untried):
+    card = untried.cards()[0]
+    assert (card.apply.isEnabled(), card.show_me.isEnabled()) == (False, False)
+    assert TRYING in texts(card)
+    untried.set_may_try(False)
+    assert NOT_TRIED in texts(card)
+    untried.set_current(False)
+    untried.set_current(True)
+    assert not card.apply.isEnabled()
+
+
+def test_once_a_fix_has_worked_it_can_be_applied(untried, qtbot):
+    card = untried.cards()[0]
+    untried.settle(UNTRIED, ONE)
+    assert card.apply.isEnabled()
+    with qtbot.waitSignal(untried.fix_requested) as asked:
+        qtbot.mouseClick(card.apply, Qt.MouseButton.LeftButton)
+    assert asked.args == [ONE]
+    # The same findings of another run keep what is known.
+    untried.set_findings((UNTRIED, TWO), SOURCE)
+    assert untried.cards()[0] is card
+    assert card.apply.isEnabled()
+
+
+def test_a_fix_that_was_tried_in_part_says_so(untried):
+    untried.settle(UNTRIED, replace(ONE, tried="part"))
+    assert f"{TRIED_IN_PART}." in texts(untried.cards()[0])
+
+
+def test_in_place_of_a_fix_that_failed_stands_the_reason(untried, qtbot):
+    card = untried.cards()[0]
+    untried.settle(UNTRIED, replace(ONE, fix="", why_no_fix="It stops"))
+    assert (card.apply, card.show_me) == (None, None)
+    qtbot.waitUntil(lambda: not any(text.startswith("+") for text in texts(card)))
+    assert "No automatic fix. It stops." in texts(card)
+
+
+def test_a_result_for_an_older_text_changes_nothing(untried):
+    untried.set_current(False)
+    untried.settle(UNTRIED, ONE)
+    assert not untried.cards()[0].apply.isEnabled()
+    untried.settle(TWO, TWO)
+    untried.settle(ONE, UNTRIED)
+
+
+def test_a_finding_that_follows_from_another_is_grouped_under_it(shown, qtbot):
+    follower = replace(TWO, follows="id-one", why_no_fix="Fix line 4 first: this follows from it")
+    pane = shown(FindingsPane(), 300, 500)
+    pane.set_findings((ONE, follower), SOURCE)
+    first, second = pane.cards()
+
+    def left(card):
+        return card.mapTo(pane, card.rect().topLeft()).x()
+
+    qtbot.waitUntil(lambda: left(second) - left(first) == INDENT)
+    margin = left(first)
+    assert "follows from the finding above" in second.accessibleName()
+    assert "No automatic fix. Fix line 4 first: this follows from it." in texts(second)
+    pane.set_findings((TWO,), SOURCE)
+    qtbot.waitUntil(lambda: left(pane.cards()[0]) == margin)

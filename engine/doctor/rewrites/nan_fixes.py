@@ -5,6 +5,8 @@ import ast
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.fixes import parenthesized, unwrap_call
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
+from gradscribe.engine.doctor.rewrites import cross_entropy
+from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan
 from gradscribe.engine.protocol.tape import Op
 
 _BOUNDS = {
@@ -18,6 +20,9 @@ _BOUNDS = {
 def fix_nan(evidence: Evidence, op: Op) -> str:
     """Return the program with a bound on the input of ``op``; empty if unknown."""
     program = evidence.program
+    better = cross_entropy.with_binary_cross_entropy(evidence, op) or _bounded_once(evidence, op)
+    if better:
+        return better
     for node in program.find(ast.expr, op.place):
         if isinstance(node, ast.Call):
             return _bounded(program, node)
@@ -31,6 +36,39 @@ def fix_nan(evidence: Evidence, op: Op) -> str:
                 (node.left, f"{parenthesized(program, node.left)}.clamp_min(1e-12)")
             )
     return ""
+
+
+def _bounded_once(evidence: Evidence, op: Op) -> str:
+    """Return the program with a bound on the variable that several failing ops of a line share."""
+    failing = [
+        other
+        for other in evidence.tape.ops[evidence.tape.ops.index(op) :]
+        if other.place.line == op.place.line and other.phase == "forward"
+    ]
+    bounded = [value for other in failing if (value := _divisor(evidence, other)) is not None]
+    value = _divisor(evidence, op)
+    made = evidence.creator(value) if value is not None and bounded.count(value) > 1 else None
+    if value is None or made is None:
+        return ""
+    program, name = evidence.program, evidence.values[value].name
+    statement = program.statement(made.place.line)
+    if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) != name:
+        return ""
+    if not name.isidentifier():
+        return ""
+    return program.inserted(statement.lineno, f"{name} = {name}.clamp_min(1e-6)", after=True)
+
+
+def _divisor(evidence: Evidence, op: Op) -> int | None:
+    """Return the input at whose zeros an op's result is not finite, if there are any."""
+    index = {"log": 0, "log2": 0, "log10": 0, "rsqrt": 0, "reciprocal": 0, "div": 1}.get(op.op)
+    if index is None or len(op.inputs) <= index:
+        return None
+    snapshot = evidence.snapshot(op.inputs[index])
+    made = evidence.snapshot(op.outputs[0]) if op.outputs else None
+    if snapshot is None or made is None or has_nan(snapshot) or has_inf(snapshot):
+        return None
+    return op.inputs[index] if has_nan(made) or has_inf(made) else None
 
 
 def _bounded(program: ProgramTree, node: ast.Call) -> str:
