@@ -99,6 +99,8 @@ class TrainPresenter(QObject):
         page.form.edited.connect(self._edit)
         page.bar.pressed.connect(self.commanded)
         page.bar.rate_changed.connect(session.controller.set_rate)
+        session.store.rate_changed.connect(page.bar.set_rate)
+        page.bar.set_rate(session.store.look.rate)
         page.axis.picked.connect(session.controller.rewind)
         page.lines.next_pressed.connect(session.controller.next_event)
         page.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))

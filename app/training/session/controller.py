@@ -14,6 +14,8 @@ from gradscribe.app.training.session.setup_history import (
     WeightChange,
 )
 from gradscribe.app.training.session.state import (
+    FIRST_RATE,
+    UNTIL_SOLVED,
     RunState,
     TrainEngine,
     reply_timeout_ms,
@@ -80,8 +82,10 @@ class TrainController(QObject):
     # The setup
 
     def open(self) -> None:
-        """Begin the first run and train it."""
+        """Begin the first run and train it, slowly enough to watch, until it is solved."""
         if not self._store.runs:
+            self.set_rate(FIRST_RATE)
+            self.until = UNTIL_SOLVED
             self.begin(play=True)
 
     def change(self, setup: Setup) -> None:
@@ -260,6 +264,7 @@ class TrainController(QObject):
         store = self._store
         if rate != store.look.rate:
             store.look = replace(store.look, rate=rate)
+            store.rate_changed.emit(rate)
             run = store.run
             if self._plays and run is not None and run.alive:
                 self._send_play(run)

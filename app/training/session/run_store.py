@@ -41,6 +41,8 @@ class RunStore(QObject):
     runs_changed = Signal()
     state_changed = Signal(object)
     """The state or name of a `RunState` changed."""
+    rate_changed = Signal(float)
+    """The most steps per second changed; 0 is unlimited."""
     alone_changed = Signal(bool)
     """True if only the model's views are to be shown."""
     error_changed = Signal(str, str)

@@ -17,6 +17,7 @@ from gradscribe.engine.protocol.training import (
     DataSample,
     EventDone,
     RunStarted,
+    StopCondition,
     TrainRequest,
     TrainState,
     ViewReply,
@@ -34,6 +35,10 @@ DEFAULT_SETUP = Setup(
 )
 """The default setup: two moons, which is visibly solved within seconds."""
 
+FIRST_RATE = 30.0
+"""Steps per second of the first run: slow enough to watch."""
+UNTIL_SOLVED = (StopCondition("solved"), StopCondition("plateau", 5000))
+"""When a run that began by itself, or from an example, pauses: solved, or as good as it gets."""
 UNTHINNED_CURVES = ("loss", "val", "lr")
 """Curves that are stored step by step; others are thinned to `THINNED_SIZE` numbers."""
 THINNED_SIZE = 16_384

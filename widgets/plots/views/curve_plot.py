@@ -263,7 +263,7 @@ class CurvePlot(Plot):
     ) -> None:
         """Draw the raw numbers, thin and pale; without antialiasing, which is expensive."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(faded(curve.color, 0.42), 1))
+        painter.setPen(QPen(faded(curve.color, 0.42 * curve.color.alphaF()), 1))
         least = self._drawn.points(steps, rows[0])
         if np.array_equal(rows[0], rows[1], equal_nan=True):
             draw_polyline(painter, least)
