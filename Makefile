@@ -19,7 +19,7 @@ help:
 	@echo 'make format       let ruff format the source and fix what it can'
 	@echo 'make docs         write the pages that are made from the source'
 	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
-	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch'
+	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch, and healthy programs'
 	@echo 'make bench        how long starting, recording, laying out and training take'
 	@echo 'make clean        remove the environment and every cache'
 

@@ -3,7 +3,7 @@
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.graph import search
-from gradscribe.playback.tape import saved_memory, scenes, track
+from gradscribe.playback.tape import saved_memory, scenes, steps, track
 from gradscribe.playback.tape.index import index_of
 
 
@@ -15,6 +15,7 @@ def precompute(tape: Tape, position: int) -> None:
     """
     index = index_of(tape)
     search.build_index(index, scenes.scenes(index))
+    steps.step_marks(index)
     track.segments(index)
     track.ledger(index)
     track.value_rows(index, position)

@@ -107,7 +107,7 @@ def test_the_command_line_is_parsed_without_torch():
     assert "torch" not in modules_after("import gradscribe.app.cli.main")
 
 
-LATE = {"torch", "pyqtgraph", "networkx", "matplotlib"}
+LATE = {"torch", "pyqtgraph", "networkx", "matplotlib", "pandas"}
 """Libraries that are imported once they are needed."""
 
 

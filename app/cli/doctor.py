@@ -1,17 +1,18 @@
 """``gradscribe doctor SCRIPT.py``: print the doctor's findings as text or JSON."""
 
 import argparse
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradscribe.app.cli import record, report
+from gradscribe.app.cli import fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS, FAILED, RAN
-from gradscribe.app.cli.options import add_recording, add_trust
+from gradscribe.app.cli.options import add_recording, add_trials, add_trust
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Finding, Tape
-from gradscribe.playback.code.fix_diff import changed_lines
+from gradscribe.playback.code.fix_diff import TRIED_IN_PART, changed_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
+    add_trials(parser)
     add_trust(parser)
 
 
@@ -40,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         policy=not options.trust,
         is_open=options.trust,
     )
+    tape = fix_trials.tried_as_asked(tape, source, options)
     if options.json is not None:
         _write(tape, options.json)
     else:
@@ -64,7 +67,11 @@ def findings_text(tape: Tape, script: str, source: str) -> str:
         return ""  # It never ran.
     if not tape.findings:
         return f"The doctor found nothing{' but this error' if tape.error is not None else ''}.\n"
-    return "\n".join("".join(_finding_text(finding, script, source)) for finding in tape.findings)
+    texts = ("".join(_finding_text(finding, script, source)) for finding in tape.findings)
+    return "\n".join(
+        textwrap.indent(text, "    ") if finding.follows else text
+        for finding, text in zip(tape.findings, texts, strict=True)
+    )
 
 
 def _finding_text(finding: Finding, script: str, source: str) -> Iterator[str]:
@@ -78,4 +85,6 @@ def _finding_text(finding: Finding, script: str, source: str) -> Iterator[str]:
         yield f"  See also line {lines}.\n"
     if finding.why_no_fix:
         yield f"  Not fixed here. {finding.why_no_fix}.\n"
+    if finding.tried == "part":
+        yield f"  {TRIED_IN_PART}.\n"
     yield from (f"    {line}\n" for line in changed_lines(source, finding.fix))

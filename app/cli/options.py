@@ -16,3 +16,12 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
     """Add the script to record, and its device."""
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
+
+
+def add_trials(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--no-trials``."""
+    parser.add_argument(
+        "--no-trials",
+        action="store_true",
+        help="do not run the fixed script before a fix is offered; no fix is offered then",
+    )

@@ -12,6 +12,7 @@ from gradscribe.app.files import documents
 from gradscribe.app.link import launch
 from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
 from gradscribe.engine.protocol import frames, messages
+from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.tape import Problem, Tape
 
@@ -80,19 +81,28 @@ class ProgramRecorder:
 
     def record(self, source: str, timeout: float = TIMEOUT_S, policy: bool = False) -> Tape:
         """Run a program and return its tape; see `record_source`."""
+        return self._perform(
+            messages.Run(1, source, timeout=timeout, event_limit=EVENT_LIMIT, policy=policy)
+        )[0]
+
+    def outcome(self, run: messages.Run) -> Outcome:
+        """Run a program and return its outcome; ``run`` asks for no more than that."""
+        tape, outcome = self._perform(run)
+        return outcome or Outcome(tape.status, tape.error, is_cut=True)
+
+    def _perform(self, run: messages.Run) -> tuple[Tape, Outcome | None]:
         if self._engine is None:
             self._engine = BlockingEngine(self._is_open)
             self._engine.__enter__()
             ready = self._engine.wait_ready()
             if isinstance(ready, Tape):
                 self.problem = ready.error.message if ready.error else "there is no engine"
-                return ready
-        tape = self._engine.record(
-            messages.Run(1, source, timeout=timeout, event_limit=EVENT_LIMIT, policy=policy), None
-        )
+                return ready, None
+        tape = self._engine.record(run, None)
+        outcome = self._engine.outcome
         if self._engine.spent or tape.status in ("died", "timeout"):
             self._end()
-        return tape
+        return tape, outcome
 
     def _end(self) -> None:
         if self._engine is not None:
@@ -140,6 +150,8 @@ class BlockingEngine:
         """Reason why its messages are ignored; empty while they are not."""
         self.spent = False
         """True if the last program left state behind that would affect the next one."""
+        self.outcome: Outcome | None = None
+        """The outcome of the last program, if that was asked for and it ended by itself."""
         self._threads = [
             threading.Thread(target=work, daemon=True)
             for work in (self._listen, self._forward_errors)
@@ -175,15 +187,15 @@ class BlockingEngine:
     def record(self, run: messages.Run, printed: Callable[[str], None] | None) -> Tape:
         """Send a program and wait for its tape; kill it if it is late."""
         self._printed.clear()
-        self._at = None
+        self._at = self.outcome = None
         self.send(run)
         deadline = time.monotonic() + run.timeout + launch.GRACE_S
         room, ended = PRINTED_LIMIT, False
         try:
             while room >= 0:
                 match self.next(deadline):
-                    case messages.Recorded(run.run_id, tape, spent=spent):
-                        self.spent = spent
+                    case messages.Recorded(run.run_id, tape, spent=spent, outcome=outcome):
+                        self.spent, self.outcome = spent, outcome
                         return tape
                     case messages.Ended(run.run_id) if not ended:
                         deadline, ended = time.monotonic() + FREEZE_S, True

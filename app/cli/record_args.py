@@ -5,9 +5,9 @@ import math
 import sys
 from pathlib import Path
 
-from gradscribe.app.cli import record, report
+from gradscribe.app.cli import fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
-from gradscribe.app.cli.options import add_recording, add_trust
+from gradscribe.app.cli.options import add_recording, add_trials, add_trust
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
+    add_trials(parser)
     add_trust(parser)
 
 
@@ -79,8 +80,9 @@ def run(options: argparse.Namespace) -> int:
         streamed.append(len(text))
         say(shown(text))
 
+    source = documents.read(Path(options.script))
     tape = record.record_source(
-        documents.read(Path(options.script)),
+        source,
         filename=options.script,
         device=options.device,
         timeout=options.timeout,
@@ -94,6 +96,8 @@ def run(options: argparse.Namespace) -> int:
     report.write_problem(tape, options.script)
     if tape.truncated:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
+    if options.json is not None:
+        tape = fix_trials.tried_as_asked(tape, source, options)
     _write(tape, options)
     return BY_STATUS[tape.status]
 

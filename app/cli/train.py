@@ -28,9 +28,10 @@ from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import needed_file as file_needed
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol import setup as setups
-from gradscribe.engine.protocol.setup import Setup, SetupError
+from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import replies, requests
+from gradscribe.engine.protocol.training.advice import Advice, RunAdvice
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
 
 RUN_ID = 1
@@ -63,6 +64,8 @@ class TrainOutcome:
     """``step``, ``loss``, ``val`` and ``lr``, one number per step; NaN for a missing one."""
     views: dict[str, replies.ViewReply] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    advice: tuple[Advice, ...] = ()
+    """What a teacher would say about its data and setup."""
 
     @property
     def loss(self) -> float:
@@ -86,10 +89,10 @@ def read_setup(name: str) -> Setup:
 def catalogue() -> replies.Catalogue:
     """Return the catalogue of data, models, losses, optimizers, schedules. Raises `EngineDied`."""
     with BlockingEngine() as engine:
-        _ready(engine)
+        wait_ready(engine)
         engine.send(requests.ListCatalogue())
         while True:
-            match _next(engine):
+            match next_message(engine):
                 case replies.Catalogue() as listing:
                     return listing
 
@@ -121,7 +124,7 @@ def run(
     """
     interrupts = _Interrupts()
     with interrupts, BlockingEngine() as engine:
-        ready = _ready(engine)
+        ready = wait_ready(engine)
         device = full_device_name(setup.device)
         if device not in ready.devices:
             raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
@@ -143,14 +146,16 @@ def run(
         return outcome
 
 
-def _ready(engine: BlockingEngine) -> messages.Ready:
+def wait_ready(engine: BlockingEngine) -> messages.Ready:
+    """Wait until the engine can take requests. Raises `EngineDied`."""
     ready = engine.wait_ready()
     if isinstance(ready, Tape):
         raise EngineDied(ready.error.message if ready.error else "the engine does not start")
     return ready
 
 
-def _next(engine: BlockingEngine) -> object:
+def next_message(engine: BlockingEngine) -> object:
+    """Return the engine's next message. Raises `EngineDied`."""
     try:
         return engine.next(time.monotonic() + REPLY_TIMEOUT_S)
     except EngineGone:
@@ -164,7 +169,7 @@ def _begin(engine: BlockingEngine) -> TrainOutcome:
     data: replies.DataSample | None = None
     curves = {name: array("d") for name in ("step", "loss", "val", "lr")}
     while True:
-        match _next(engine):
+        match next_message(engine):
             case replies.RunStarted() as begun:
                 pass
             case replies.DataSample() as data:
@@ -202,9 +207,11 @@ def _follow(
 ) -> None:
     """Handle messages until the run pauses."""
     while True:
-        match _next(engine):
+        match next_message(engine):
             case replies.SeriesChunk() as series:
                 _extend(outcome.curves, series)
+            case RunAdvice(_, advice):
+                outcome.advice = advice
             case replies.TrainState() as state:
                 outcome.state = state
                 if progress is not None:
@@ -255,9 +262,11 @@ def _finish(engine: BlockingEngine, outcome: TrainOutcome, files: tuple[str, ...
         engine.send(requests.Export(RUN_ID, kind))  # type: ignore[arg-type]
     engine.send(requests.ListCatalogue(RUN_ID))
     while True:
-        match _next(engine):
+        match next_message(engine):
             case replies.ViewReply(_, kind) as view:
                 outcome.views[kind] = view
+            case RunAdvice(_, advice):
+                outcome.advice = advice
             case replies.Exported(_, kind, data, problem):
                 if problem is not None:
                     raise documents.Refused(problem.message)
@@ -291,6 +300,9 @@ def to_json(outcome: TrainOutcome) -> bytes:
         "mode": state.mode,
         "why": state.why,
         "note": begun.note,
+        "notes": [_note(advice, begun.setup) for advice in outcome.advice],
+        "rows": _rows(outcome),
+        "classes": class_rows(outcome),
         "series": {
             "step": [int(step) for step in outcome.curves["step"]],
             **{name: outcome.curves[name].tolist() for name in ("loss", "val", "lr")},
@@ -298,6 +310,38 @@ def to_json(outcome: TrainOutcome) -> bytes:
         "weights": weights,
     }
     return msgspec.json.encode(_plain(document)) + b"\n"
+
+
+def _note(advice: Advice, setup: Setup) -> dict[str, object]:
+    """Return a piece of advice; ``change`` are keys of the setup as they are to be, if any."""
+    note: dict[str, object] = {"place": advice.place, "words": advice.words}
+    return {**note, "change": as_written(advice, setup)} if advice.change else note
+
+
+def as_written(advice: Advice, setup: Setup) -> dict[str, object]:
+    """Return the keys that a piece of advice changes, as they stand in a setup file."""
+    written: dict[str, object] = {}
+    for key, value in advice.change.items():
+        name, _, option = key.partition(".")
+        part = getattr(setup, name)
+        if not option or not isinstance(part, Part):
+            written[name] = value
+            continue
+        before = written.get(name)
+        written[name] = {**(before if isinstance(before, dict) else {"name": part.name})}
+        written[name] |= {option: value}  # type: ignore[operator]
+    return written
+
+
+def _rows(outcome: TrainOutcome) -> dict[str, int]:
+    train, validation = outcome.begun.rows
+    return {"train": train, "validation": validation}
+
+
+def class_rows(outcome: TrainOutcome) -> dict[str, int]:
+    """Return the number of rows of each class by its name; empty without classes."""
+    begun = outcome.begun
+    return dict(zip(begun.classes, begun.class_counts, strict=False))
 
 
 def _problem(problem: Problem | None) -> dict[str, object] | None:

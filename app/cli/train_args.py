@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import math
 import signal
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from gradscribe.app.cli import train
+from gradscribe.app.cli import table, train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
 from gradscribe.app.cli.options import add_trust
 from gradscribe.app.cli.terminal import say
@@ -23,6 +24,7 @@ from gradscribe.engine.protocol.training import replies
 from gradscribe.playback.text import formatting
 
 EXITS = {"ok": RAN, "nan": FAILED, "error": FAILED, "interrupted": INTERRUPTED}
+MOST_CLASSES = 12
 UPDATE_S = 0.1
 """Least time between two updates of the progress line."""
 
@@ -33,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("setup", nargs="?", metavar="SETUP.json", help="- is standard input")
     parser.add_argument(
         "--list", action="store_true", help="list models, data and options, and exit"
+    )
+    parser.add_argument(
+        "--table",
+        metavar="FILE",
+        help="say how the columns of a table are understood, write a setup for it, and exit",
     )
     parser.add_argument(
         "--steps", type=_count, metavar="N", help="number of steps, instead of the setup's"
@@ -64,6 +71,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         if options.list:
             say(catalogue_text(train.catalogue()))
+            return RAN
+        if options.table is not None:
+            say(table.described(table.look_into(options.table)))
             return RAN
         with _terminated():
             return _train(options)
@@ -196,7 +206,8 @@ def summary(outcome: TrainOutcome) -> str:
     weights = sum(math.prod(p.shape) for p in begun.parameters)
     rows = [
         ("model", f"{setup.model.name}, {formatting.count(weights, 'parameter')}"),
-        ("data", setup.data.name + (f" ({begun.note})" if begun.note else "")),
+        ("data", setup.data.name),
+        *_rows_used(outcome),
         ("steps", f"{state.step:,} ({state.epoch:.4g} epochs)"),
         ("time", f"{outcome.seconds:.2f} s, {state.mode} mode"),
     ]
@@ -208,8 +219,33 @@ def summary(outcome: TrainOutcome) -> str:
             if f"{part}_count" in facts:
                 right = f", {facts[f'{part}_right']:.0f} of {facts[f'{part}_count']:.0f} right"
             rows.append((f"{name} loss", f"{facts[f'{part}_loss']:.6g}{right}"))
+    rows += _notes(outcome)
     width = max(len(name) for name, _ in rows)
     return "".join(f"{name:<{width}}   {words}\n" for name, words in rows)
+
+
+def _rows_used(outcome: TrainOutcome) -> Iterator[tuple[str, str]]:
+    """Yield the rows of a table that were used, and its classes."""
+    begun = outcome.begun
+    if "target" not in begun.setup.data.options:
+        return
+    trained, validated = begun.rows
+    left = f"; {begun.note}" if begun.note else ""
+    yield "rows", f"{trained:,} to train on, {validated:,} to validate on{left}"
+    if classes := train.class_rows(outcome):
+        shown = ", ".join(f"{name} {count:,}" for name, count in [*classes.items()][:MOST_CLASSES])
+        more = f" and {len(classes) - MOST_CLASSES:,} more" if len(classes) > MOST_CLASSES else ""
+        yield "classes", f"{shown}{more}"
+
+
+def _notes(outcome: TrainOutcome) -> Iterator[tuple[str, str]]:
+    """Yield what a teacher would say, and what to write in the setup."""
+    for one in outcome.advice:
+        yield "note", f"{one.place}: {one.words}"
+        if one.change:
+            written = train.as_written(one, outcome.begun.setup)
+            text = json.dumps(written, ensure_ascii=False).removeprefix("{").removesuffix("}")
+            yield "", f"write {text}"
 
 
 def catalogue_text(found: replies.Catalogue) -> str:

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
     from gradscribe.app.ui.graph_overlay import GraphOverlay
-    from gradscribe.app.ui.loop_curves import LoopCurves
+    from gradscribe.app.ui.loops.history_tab import HistoryTab
+    from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
@@ -78,11 +79,14 @@ class CommandContext:
     lessons: LessonController
     findings_controller: FindingsController
     loop_curves: LoopCurves
+    history: HistoryTab
     workspaces: Workspaces
     training: TrainSession
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
+    edit_step: Callable[[], None]
+    """Puts the keyboard into the number of the step strip."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     close_window: Callable[[], object]

@@ -17,6 +17,7 @@ CARD_MENU = (
     "graph.gradient",
     "graph.all",
     "graph.tensor",
+    "graph.history",
 )
 """Ids of the commands in the context menu of a card."""
 
@@ -59,6 +60,18 @@ def _has_tensor(context: CommandContext) -> bool:
 def tensor(context: CommandContext) -> None:
     """Show the selected value or gradient whole in a window of its own."""
     context.tensors.open()
+
+
+@command(
+    "graph.history",
+    "History over the steps",
+    "View/6",
+    when=lambda context: context.history.can_show(),
+)
+def history(context: CommandContext) -> None:
+    """Draw the selected tensor and its gradient at the same event of every step of the loop."""
+    context.settings.put("below", True)
+    context.history.show()
 
 
 @command("graph.ways", "Ways to the loss", "View/6", when=_has_ways, checked=_is_asked("ways"))

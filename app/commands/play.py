@@ -3,6 +3,7 @@
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 
+PACES = {"event": "Event by event", "line": "Line by line", "step": "Step by step"}
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -51,6 +52,42 @@ def line_back(context: CommandContext) -> None:
     context.clock.previous_line()
 
 
+def _has_steps(context: CommandContext) -> bool:
+    return context.workspaces.current == "program" and context.clock.step_count > 0
+
+
+@command(
+    "play.next_step",
+    "Same event in the next step",
+    "Play/1",
+    keys=("Ctrl+Shift+PgDown",),
+    bare=("PgDown",),
+    when=_has_steps,
+)
+def next_step(context: CommandContext) -> None:
+    """Go one step of the loop on, to the same event."""
+    context.clock.turn_step(1)
+
+
+@command(
+    "play.step_back",
+    "Same event in the previous step",
+    "Play/1",
+    keys=("Ctrl+Shift+PgUp",),
+    bare=("PgUp",),
+    when=_has_steps,
+)
+def step_back(context: CommandContext) -> None:
+    """Go one step of the loop back, to the same event."""
+    context.clock.turn_step(-1)
+
+
+@command("play.go_to_step", "Go to step…", "Play/2", keys=("Ctrl+G",), when=_has_steps)
+def go_to_step(context: CommandContext) -> None:
+    """Type the number of a step of the loop."""
+    context.edit_step()
+
+
 @command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
 def reset(context: CommandContext) -> None:
     """Go to the start of the tape; in Training to step 0."""
@@ -96,3 +133,14 @@ def speeds(context: CommandContext) -> list[MenuChoice]:
         return MenuChoice(f"{speed:g}×", lambda at: at.clock.set_speed(speed), checked=here)
 
     return [choice(speed) for speed in SPEEDS]
+
+
+@submenu("play.pace", "Play by", "Play/3")
+def paces(context: CommandContext) -> list[MenuChoice]:
+    """Pace of the playback: event by event, line by line, or step by step."""
+
+    def choice(pace: str, title: str) -> MenuChoice:
+        here = context.clock.pace == pace
+        return MenuChoice(title, lambda at: at.clock.set_pace(pace), checked=here)
+
+    return [choice(pace, title) for pace, title in PACES.items()]

@@ -183,6 +183,18 @@ def alone(context: CommandContext) -> None:
     context.training.store.set_alone(not context.training.store.look.alone)
 
 
+@command(
+    "train.graph_column",
+    "Graph next to the output",
+    "View/4",
+    when=on_training_page,
+    checked=lambda context: context.training.store.look.graph_column,
+)
+def graph_column(context: CommandContext) -> None:
+    """In a large window, show the graph of the step in its own column, or in a tab."""
+    context.training.store.set_graph_column(not context.training.store.look.graph_column)
+
+
 @submenu("train.export_view", "Export picture of", menu="Train/4")
 def export_view(context: CommandContext) -> list[MenuChoice]:
     """One view of Training as a PNG file."""

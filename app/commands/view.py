@@ -151,7 +151,7 @@ def below(context: CommandContext) -> None:
 
 @command("view.curves", "Curves of the loop", "View/4", keys=("Ctrl+Shift+4",))
 def curves(context: CommandContext) -> None:
-    """Show the loss that the program's loop computes, round by round; a click goes to a round."""
+    """Show the loss that the program's loop computes, step by step; a click goes to a step."""
     for key, shown in (("left", True), ("below", True), ("lecture", False)):
         if context.settings.flag(key) is not shown:
             context.settings.put(key, shown)

@@ -1,10 +1,13 @@
 """The playback clock: it advances the session's position over time."""
 
+from typing import Literal
+
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.session import Session
 from gradscribe.playback.code import line_states
-from gradscribe.playback.tape.tempo import duration
+from gradscribe.playback.tape import steps
+from gradscribe.playback.tape.tempo import duration, step_duration
 from gradscribe.widgets.base.single_shot import single_shot
 
 SLOWEST, FASTEST = 0.25, 8.0
@@ -13,18 +16,24 @@ MAX_PLAYED_EVENTS = 60
 SWEEP = 4.0
 """Speed above which several events are shown per tick."""
 
+Pace = Literal["event", "line", "step"]
+PACES: tuple[Pace, ...] = ("event", "line", "step")
+
 
 class PlaybackClock(QObject):
     """Play, pause, step and scrub over the session's tape."""
 
     playing_changed = Signal(bool)
     speed_changed = Signal(float)
+    pace_changed = Signal(str)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.speed = 1.0
         """Playback speed, 1 is normal."""
+        self.pace: Pace = "event"
+        """Plays by event, by line of the program, or by step of its loop."""
         self.playing = False
         """True while the tape is playing."""
         self._until: int | None = None
@@ -76,6 +85,30 @@ class PlaybackClock(QObject):
         self.pause()
         self._session.move(self._session.view.position - 1)
 
+    @property
+    def step_count(self) -> int:
+        """Number of steps of the tape's loop; 0 without a loop."""
+        return len(steps.steps_of(self._session.result.tape))
+
+    def go_to_step(self, number: int) -> None:
+        """Go to the same event in another step, clamped to those there are."""
+        tape, here = self._session.result.tape, self._session.view.position
+        self.seek(steps.same_event(tape, here, number))
+
+    def turn_step(self, by: int) -> None:
+        """Go ``by`` steps on, or back if negative, to the same event; past the ends nowhere."""
+        found = steps.steps_of(self._session.result.tape)
+        number = found.number_at(self._session.view.position) + by
+        if 1 <= number <= len(found):
+            self.go_to_step(number)
+
+    def set_pace(self, pace: str) -> None:
+        """Play by ``event``, ``line`` or ``step`` from now on; ignores other words."""
+        known = next((one for one in PACES if one == pace), self.pace)
+        if known != self.pace:
+            self.pace = known
+            self.pace_changed.emit(known)
+
     def next_line(self) -> None:
         """Play to the end of the next line, or jump there if that would take long."""
         tape, here = self._session.result.tape, self._session.view.position
@@ -117,15 +150,36 @@ class PlaybackClock(QObject):
             self.speed_changed.emit(speed)
 
     def _tick(self) -> None:
-        at_once = max(1, round(self.speed / SWEEP))
         stop = self.length if self._until is None else min(self._until, self.length)
-        wait = self._advance(min(at_once, stop - self._session.view.position))
+        if self._until is not None or self.pace == "event":
+            at_once = max(1, round(self.speed / SWEEP))
+            wait = self._advance(min(at_once, stop - self._session.view.position))
+        else:
+            wait = self._leap()
         if self._session.view.position >= stop:
             # The animation of the last event continues; pausing does not cut it short.
             self._until = None
             self._set_playing(False)
         else:
             self._timer.start(wait)
+
+    def _leap(self) -> int:
+        """Advance by a line or by steps and return the milliseconds until the next time."""
+        tape, here = self._session.result.tape, self._session.view.position
+        found = steps.steps_of(tape)
+        if self.pace == "line" or not len(found):
+            self._session.move(line_states.end_of_next_line(tape, here))
+            return duration("op", self.speed)
+        ms, by = step_duration(len(found), self.speed)
+        number = found.number_at(here)
+        _, stop = found.span(number)
+        if here == 0:
+            self._session.move(stop)
+        elif number == len(found):
+            self._session.move(self.length)
+        else:
+            self._session.move(steps.same_event(tape, here, min(number + by, len(found))))
+        return ms
 
     def _advance(self, events: int) -> int:
         """Advance by ``events`` and return the milliseconds it takes to show them."""

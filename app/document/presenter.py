@@ -24,7 +24,8 @@ from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, Picture
-from gradscribe.playback.tape import saved_memory, scenes, track
+from gradscribe.playback.tape import event_text, saved_memory, scenes, steps, track
+from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
@@ -108,6 +109,7 @@ class Presenter(QObject):
         session.peeked.connect(self._show_full)
         self._clock.playing_changed.connect(views.transport.set_playing)
         self._clock.speed_changed.connect(views.transport.set_speed)
+        self._clock.pace_changed.connect(views.transport.set_pace)
         self.scene_builder.built.connect(self._show_picture)
         self.questions.changed.connect(self._show_answer)
         self._ways.found.connect(views.inspector.set_ways)
@@ -127,6 +129,8 @@ class Presenter(QObject):
         views.transport.back_pressed.connect(clock.back)
         views.transport.reset_pressed.connect(clock.reset)
         views.transport.speed_changed.connect(clock.set_speed)
+        views.transport.step_picked.connect(clock.go_to_step)
+        views.transport.pace_picked.connect(clock.set_pace)
         views.inspector.check_requested.connect(session.check)
         views.inspector.gradcheck_requested.connect(session.gradcheck)
         views.inspector.peek_requested.connect(session.peek)
@@ -187,8 +191,24 @@ class Presenter(QObject):
         self._views.inspector.set_source(self._session.result.source)
         self.scenes = scenes.scenes(tape)
         starts = [scene.start for scene in self.scenes]
-        self._views.transport.set_track(track.segments(tape), len(tape.events), starts)
+        transport = self._views.transport
+        transport.set_track(track.segments(tape), len(tape.events), starts)
+        transport.set_steps(steps.steps_of(tape), steps.step_marks(tape), self._describe)
         self._views.ledger.set_rows(track.ledger(tape))
+
+    def _describe(self, position: int) -> str:
+        """Return the step and the event of a position, for the time line's tooltip."""
+        index = index_of(self._session.result.tape)
+        found = steps.steps_of(index)
+        event = event_text.caption(index, position - 1) if position else "Nothing has run"
+        number = found.number_at(position)
+        if not number:
+            return f"event {position:,} of {found.length:,}: {event}"
+        start, stop = found.span(number)
+        return (
+            f"step {number:,} of {len(found):,}, event {position - start:,} of {stop - start:,}: "
+            f"{event}"
+        )
 
     def _show_result(self) -> None:
         result, views = self._session.result, self._views

@@ -17,7 +17,7 @@ from gradscribe.app.lessons.progress import LessonProgress
 from gradscribe.app.ui.layout import Columns, Panel
 from gradscribe.playback.lessons.lesson import Lesson
 from gradscribe.widgets.lessons.pane import LessonPane
-from gradscribe.widgets.transport.scrubber import Scrubber
+from gradscribe.widgets.transport.transport import Transport
 
 
 class LessonDock(QObject):
@@ -48,10 +48,10 @@ class LessonDock(QObject):
         columns: Columns,
         tables: Mapping[str, tuple[QTabWidget, QWidget]],
         open_lesson: Callable[[Lesson], None],
-        scrubber: Scrubber,
+        transport: Transport,
     ) -> None:
         """Attach to the window: the list floats over ``ground``; a step may open ``tables``."""
-        self._scrubber = scrubber
+        self._transport = transport
         self._ground, self._columns, self._tables, self._open = ground, columns, tables, open_lesson
         self.learning.changed.connect(self._show)
         self.learning.table_wanted.connect(self._show_table)
@@ -75,7 +75,7 @@ class LessonDock(QObject):
         # In a narrow window each step begins with the graph visible.
         self._columns.show_aside(self.learning.lesson is not None)
         # Keep Back and Next at the same place for every step's program.
-        self._scrubber.reserve_overview(self.learning.lesson is not None)
+        self._transport.reserve_strip(self.learning.lesson is not None)
 
     def _show_table(self, name: str) -> None:
         if name in self._tables:

@@ -33,7 +33,8 @@ from gradscribe.app.ui.find_bar import FindBar
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
-from gradscribe.app.ui.loop_curves import LoopCurves
+from gradscribe.app.ui.loops.history_tab import HistoryTab
+from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
@@ -93,6 +94,10 @@ class Window(QMainWindow):
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
+        self.history = HistoryTab(
+            self.session, self.clock, self.look, self.below, self.presenter.selected_card
+        )
+        self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.context = self._make_context()
@@ -173,11 +178,13 @@ class Window(QMainWindow):
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
             loop_curves=self.loop_curves,
+            history=self.history,
             workspaces=self.workspaces,
             training=self.workspaces.session,
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
+            edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
@@ -202,6 +209,7 @@ class Window(QMainWindow):
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found
@@ -264,8 +272,7 @@ class Window(QMainWindow):
         self.line_steps = LineTableController(
             session, self.clock, self.presenter, self.lines, self.tables
         )
-        scrubber = self.transport.scrubber
-        self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, scrubber)
+        self.lesson_dock.attach(self.ground, self.columns, tables, open_lesson, self.transport)
         self.workspaces.entered.connect(self._enter)
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)
@@ -281,6 +288,7 @@ class Window(QMainWindow):
 
     def _connect_graph(self) -> None:
         self.graph.installEventFilter(self)
+        self.graph.picked.connect(self.history.pick)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
@@ -460,6 +468,7 @@ class Window(QMainWindow):
         self.export_queue.cancel()
         self.presenter.close()
         self.loop_curves.close()
+        self.history.close()
         self.findings_controller.close()
         self.workspaces.close()
         self.session.close()

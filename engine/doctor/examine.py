@@ -4,12 +4,13 @@ import ast
 import contextlib
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from gradscribe.engine.doctor import findings
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Tape
 
 NO_FIX = "No edit of these lines alone fixes it: only you know what they should do instead"
@@ -55,7 +56,58 @@ def examine_safely(tape: Tape, source: str) -> tuple[Finding, ...]:
 
 
 def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda f: (f.severity == "hint", f.place.line, f.id)))
+    return grouped(sorted(found, key=lambda f: (f.severity == "hint", f.place.line, f.id)))
+
+
+def grouped(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings with the consequences of each right after it, without fixes of their own."""
+    kinds = {kind.id: kind for kind in finding_kinds()}
+    causes = dict[str, Finding]()
+    for finding in found:
+        cause = _cause(finding, found, kinds)
+        if cause is not None and _root(causes, cause).id != finding.id:
+            causes[finding.id] = cause
+    # A consequence of a consequence is grouped under the first cause.
+    firsts = [f for f in found if f.id not in causes]
+    rows = list[Finding]()
+    for first in firsts:
+        is_named = first.id not in {row.id for row in rows}
+        rows.append(first)
+        if is_named:
+            rows += [
+                replace(f, follows=first.id, fix="", why_no_fix=_fix_first(first))
+                for f in found
+                if f.id in causes and _root(causes, f).id == first.id
+            ]
+    return tuple(rows)
+
+
+def _cause(
+    finding: Finding, found: Sequence[Finding], kinds: Mapping[str, FindingKind]
+) -> Finding | None:
+    kind = kinds.get(finding.id)
+    for other in found if kind is not None else ():
+        cause = kinds.get(other.id)
+        if other.id == finding.id or other.severity == "hint" or kind is None or cause is None:
+            continue
+        spoils = kind.follows == SPOILED and cause.spoils_training
+        if (spoils or other.id in kind.follows) and cause.follows != SPOILED:
+            return other
+    return None
+
+
+def _root(causes: Mapping[str, Finding], finding: Finding) -> Finding:
+    """Return the first cause of a finding, itself if it has none."""
+    while finding.id in causes:
+        finding = causes[finding.id]
+    return finding
+
+
+def _fix_first(cause: Finding) -> str:
+    where = (
+        f"line {cause.place.line}" if cause.place.line else cause.title[0].lower() + cause.title[1:]
+    )
+    return f"Fix {where} first: this follows from it"
 
 
 def _parses(source: str) -> bool:

@@ -7,6 +7,20 @@ from typing import Literal, NamedTuple
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.protocol.tape import Place
 
+SPOILED = ("",)
+"""`FindingKind.follows` of symptoms: any sure finding explains them that spoils training."""
+
+
+CUTS = (
+    "cut-by-copy",
+    "cut-by-data",
+    "cut-by-detach",
+    "cut-by-item",
+    "cut-by-no-grad",
+    "cut-by-numpy",
+)
+"""Findings of a graph that is cut, so that part of it leads to no loss."""
+
 
 class FoundCase(NamedTuple):
     """A case of a mistake: place, evidence, related places and the fixed program."""
@@ -50,3 +64,8 @@ class FindingKind(NamedTuple):
     setup_fix: SetupFix = SetupFix()
     sick: tuple[str, ...] = ()
     healthy: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+    """Ids of the findings that this is then a consequence of; `SPOILED` for whatever spoils
+    training."""
+    spoils_training: bool = True
+    """True if losses and gradients are wrong by a *sure* case of this."""

@@ -27,7 +27,15 @@ class LossCurve(NamedTuple):
 def loss_curves(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that train: three passes or more, with updates between."""
     found = _curves(evidence.losses) if evidence.updated else []
+    found = [curve for curve in found if _is_updated_between(evidence, curve)]
     return found or _asked(evidence)
+
+
+def _is_updated_between(evidence: Evidence, curve: LossCurve) -> bool:
+    """Return whether a parameter changed between a curve's first and last pass."""
+    first, last = (evidence.pass_at.get(curve.passes[at], 0) for at in (0, -1))
+    updates = (m for moments in evidence.leaf_events.values() for m in moments)
+    return any(m.kind == "update" and first < m.position < last for m in updates)
 
 
 def _curves(losses: dict[int, list[tuple[int, float]]]) -> list[LossCurve]:
@@ -60,12 +68,17 @@ def _asked(evidence: Evidence) -> list[LossCurve]:
 
 
 def diverged(curve: LossCurve) -> bool:
-    """Return whether a loss diverged: non-finite, or ten times its start and still rising."""
+    """Return whether a loss diverged: ten times its start and still rising, or then infinite.
+
+    NaN in a loss that had not risen before has another cause.
+    """
     losses = curve.losses
     if not math.isfinite(losses[0]):
         return False
     if not all(map(math.isfinite, losses)):
-        return True
+        finite = [*takewhile(math.isfinite, losses)]
+        grown = max(map(abs, finite)) > 10 * max(abs(losses[0]), 1e-12)
+        return grown or not math.isnan(losses[len(finite)])
     start, end = abs(losses[0]), losses[-1]
     return end > 10 * max(start, 1e-12) and end > losses[0] and end >= 0.5 * max(losses)
 

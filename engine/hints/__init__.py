@@ -6,12 +6,22 @@ The first row that matches wins, so specific rows precede general ones in each t
 import re
 from collections.abc import Mapping
 
-from gradscribe.engine.hints import autograd, classes, layers, models, operands, python, tensors
+from gradscribe.engine.hints import (
+    autograd,
+    classes,
+    layers,
+    loops,
+    models,
+    operands,
+    python,
+    tensors,
+)
 from gradscribe.engine.hints.advice import HintContext, HintRow
 from gradscribe.engine.protocol.tape import Place
 
 ROWS: tuple[HintRow, ...] = (
     *classes.ROWS,
+    *loops.ROWS,
     *python.ROWS,
     *autograd.ROWS,
     *models.ROWS,

@@ -4,7 +4,7 @@ import bdb
 import re
 import traceback
 
-from gradscribe.engine.hints import advice, calls
+from gradscribe.engine.hints import advice, calls, loops
 from gradscribe.engine.hints.advice import HintRow
 from gradscribe.engine.sandbox.confine import box
 
@@ -40,6 +40,17 @@ def _offline(_: re.Match[str], __: advice.HintContext) -> str:
         return "Is there a network, and is the name right?"
     return (
         "Programs here are kept from the network. Run > Let my programs use files opens that too."
+    )
+
+
+def _undefined(match: re.Match[str], case: advice.HintContext) -> str:
+    return loops.never_assigned(match[1], case) or advice.undefined_name(match, case)
+
+
+def _unbound(match: re.Match[str], case: advice.HintContext) -> str:
+    return loops.never_assigned(match[1], case) or (
+        f"The function gives {match[1]} a value of its own, but only later: pass it in as an "
+        "argument."
     )
 
 
@@ -157,13 +168,11 @@ ROWS = (
     HintRow("invalid syntax|unexpected EOF", _COMMA, "invalid syntax", SyntaxError),
     HintRow(
         "local variable '(.+)'",
-        "The function gives {1} a value of its own, but only later: pass it in as an argument.",
+        _unbound,
         "cannot access local variable 'x' where it is not associated with a value",
         UnboundLocalError,
     ),
-    HintRow(
-        r"name '(\w+)' is not defined", advice.undefined_name, "name 'x' is not defined", NameError
-    ),
+    HintRow(r"name '(\w+)' is not defined", _undefined, "name 'x' is not defined", NameError),
     HintRow(
         r"No module named '([\w.]+)'",
         advice.missing_module,

@@ -2,6 +2,7 @@
 
 from gradscribe.engine.hints import advice, calls, shapes
 from gradscribe.engine.hints.advice import HintRow
+from gradscribe.engine.hints.loops import last_batch
 
 _TARGETS = "Class targets are whole numbers: make them with dtype=torch.long, or add .long()."
 _DTYPES = "Both need the same dtype: convert one, for example with .float()."
@@ -88,7 +89,7 @@ ROWS = (
     ),
     HintRow(
         "Expected more than 1 value per channel",
-        "Batch normalisation needs two samples or more in training; call .eval() for one.",
+        last_batch,
         "Expected more than 1 value per channel when training, got input size [1, 3]",
         ValueError,
     ),

@@ -300,6 +300,8 @@ def _finding(finding: Finding) -> Json:
         "fix": finding.fix,
         "unmended": finding.why_no_fix,
         "severity": finding.severity,
+        "follows": finding.follows,
+        "tried": finding.tried,
     }
 
 

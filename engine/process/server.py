@@ -30,6 +30,7 @@ from gradscribe.engine.protocol.position import (
     without_thread_switches,
 )
 from gradscribe.engine.protocol.regions import ReadRegion, Region
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
 from gradscribe.engine.run import scalar_sender, watchdog
@@ -262,8 +263,9 @@ class Server:
         spent = own_fault or (
             engine.before is not None and engine.before.is_contaminated(request.filename)
         )
+        reply = messages.Recorded(request.run_id, tape, seconds, spent)
         try:
-            self.send(messages.Recorded(request.run_id, tape, seconds, spent))
+            self.send(_brief(reply, request.source) if request.brief else reply)
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
 
@@ -274,6 +276,15 @@ def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender
             return engine.execute(request, stream.write)
     except BaseException as error:  # noqa: BLE001 - outermost handler: report it, stay alive
         return _own_fault(error)
+
+
+def _brief(reply: messages.Recorded, source: str) -> messages.Recorded:
+    """Return the reply with the outcome in place of the tape, of which only the end stays."""
+    from gradscribe.engine.doctor.fix_trial import outcome_of
+
+    tape = reply.tape
+    end = Tape(tape.status, tape.error, findings=tape.findings)
+    return replace(reply, tape=end, outcome=outcome_of(tape, source))
 
 
 def _own_fault(error: BaseException) -> Tape:

@@ -18,11 +18,13 @@ from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import (
     Catalogue,
     EventDone,
+    RunAdvice,
     RunStarted,
     SetupChanged,
     SetupRestored,
     TrainReply,
 )
+from gradscribe.engine.protocol.training.advice import MAX_ADVICE
 from gradscribe.engine.protocol.training.replies import RawArray
 
 if TYPE_CHECKING:
@@ -95,6 +97,11 @@ def check_training_reply(answer: TrainReply) -> Iterator[str]:
         case RunStarted(lines=lines) | SetupChanged(lines=lines) | SetupRestored(lines=lines):
             if len(lines) > MAX_STEP_LINES:
                 yield "too many lines"
+        case RunAdvice(advice=advice):
+            if len(advice) > MAX_ADVICE:
+                yield "too much advice"
+            if not all(_is_small(one.change) for one in advice):
+                yield "a change that is too big"
         case EventDone(changed=changed) if len(changed) > MAX_CHANGED:
             yield "too many changes"
         case Catalogue(entries=entries):
@@ -113,7 +120,7 @@ def shorten(answer: TrainReply) -> TrainReply:
     return cast("TrainReply", _cut(answer, check_tape.MAX_TEXT_CHARS))
 
 
-_LONG = ("lines", "message", "hint", "trace")
+_LONG = ("lines", "message", "hint", "trace", "words")
 """Fields of an answer, and of a problem, that are prose and not names."""
 
 
@@ -147,7 +154,12 @@ def _cut(thing: object, most: int) -> object:
 
 def _is_setup(setup: Setup) -> bool:
     """Return whether a setup stays within `MAX_TEXT_CHARS` and `MAX_SETUP_PARTS`."""
-    waiting: list[object] = [asdict(setup)]
+    return _is_small(asdict(setup))
+
+
+def _is_small(thing: object) -> bool:
+    """Return whether plain data stay within `MAX_TEXT_CHARS` and `MAX_SETUP_PARTS`."""
+    waiting: list[object] = [thing]
     parts = 0
     while waiting:
         item = waiting.pop()

@@ -71,6 +71,8 @@ def find_flaws(tape: Tape) -> Iterator[str]:
         yield "times that do not match the ops"
     if any(call.parent is not None and call.parent >= at for at, call in enumerate(tape.calls)):
         yield "a module call inside itself"
+    if any(not 0 < first <= last <= MAX_LINES for first, last in tape.loops):
+        yield "a loop without lines"
     yield from _of_ids(tape)
     yield _of_places(tape)
 
@@ -121,6 +123,7 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a snapshot", (kept for item in tape.rewrites for _, kept in item), len(tape.snapshots)
     memory = (number for item in tape.steps for _, _, number in item.memory)
     yield "a snapshot", memory, len(tape.snapshots)
+    yield "an op", (item.op for item in tape.function_checks), len(tape.ops)
     yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
 
 

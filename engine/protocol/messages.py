@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
@@ -24,6 +25,8 @@ class Run(Struct, frozen=True, tag=True):
     """Bytes of copied values the engine may store; past it the oldest become summaries."""
     policy: bool = False
     """True if the policy for untrusted programs applies."""
+    brief: bool = False
+    """True to send only the outcome, for the trial of a fix."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -134,6 +137,8 @@ class Recorded(Struct, frozen=True, tag=True):
     seconds: float
     spent: bool = False
     """True if the program contaminated the process: the next run needs a fresh engine."""
+    outcome: Outcome | None = None
+    """What the run led to, if that was asked for; the tape then has only its end."""
 
 
 class Peeked(Struct, frozen=True, tag=True):

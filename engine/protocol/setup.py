@@ -16,6 +16,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from gradscribe.engine.protocol.json_slips import first_slip
+from gradscribe.engine.protocol.near_words import MAX_WORD_CHARS, did_you_mean, plain
+
 JsonValue = None | bool | int | float | str | list[object] | dict[str, object]
 """A JSON value, the type of an option."""
 Mode = Literal["auto", "reference", "captured"]
@@ -100,6 +103,7 @@ class Setup(Struct, frozen=True):
 
 _KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
 _MODES = "auto, reference or captured"
+_MODE_NAMES = ("auto", "reference", "captured")
 _OPTIONS = 'an option belongs to its part, as in "data": {"name": "sine", "noise": 0.2}'
 _KINDS: dict[object, str] = {
     int: "a whole number",
@@ -110,8 +114,10 @@ _KINDS: dict[object, str] = {
     Mode: _MODES,
     tuple[str, ...]: "a list of names",
 }
-MAX_QUOTED_CHARS = 60
+MAX_QUOTED_CHARS = MAX_WORD_CHARS
 _PARTS = ("data", "model", "loss", "optimizer", "schedule")
+_NAME_KEYS = ("type", "kind", "class", "method", "algorithm", "id", "title", "function")
+_COMMON = "data, model, loss, optimizer, schedule, steps, batch, train, standardize, l2, seed"
 _AROUND = {"title", "about", "setup"}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)', re.DOTALL)
 """A JSON string or number."""
@@ -128,10 +134,7 @@ def parse(given: object, hint: OptionHint | None = None) -> Setup:
     clean: dict[str, object] = {}
     for key, value in given.items():
         if key not in _KEYS:
-            belongs = hint(str(key), value) if hint is not None else ""
-            why = f": {belongs}" if belongs else did_you_mean(str(key), _KEYS)
-            why = why or ("" if hint is not None else f": {_OPTIONS}")
-            raise SetupError(f"unknown key {quoted(key)}{why}", str(key))
+            raise SetupError(f"unknown key {quoted(key)}{_meant(str(key), value, hint)}", str(key))
         if key in _PARTS:
             clean[key] = _counted(_part(key, value))
         else:
@@ -141,15 +144,40 @@ def parse(given: object, hint: OptionHint | None = None) -> Setup:
             msgspec.convert({key: value}, Setup)
         except msgspec.ValidationError as error:
             if "enum value" in str(error):
-                raise SetupError(f"{key} is {quoted(value)}, but must be {_MODES}", key) from None
+                near = did_you_mean(str(value), _MODE_NAMES)
+                message = f"{key} is {quoted(value)}, but must be {_MODES}{near}"
+                raise SetupError(message, key) from None
             text = json.dumps(value, ensure_ascii=False)
             short = text if len(text) <= MAX_QUOTED_CHARS else text[:MAX_QUOTED_CHARS] + "…"
             raise SetupError(
-                f"{key} is {short}, which is not {_KINDS[_KEYS[key].type]}", key
+                f"{key} is {short}, which is not {_KINDS[_KEYS[key].type]}{written(value)}", key
             ) from None
     setup = msgspec.convert(clean, Setup)
     validate(setup)
     return setup
+
+
+def _meant(key: str, value: object, hint: OptionHint | None) -> str:
+    """Return the place or the name that an unknown key is meant for; else all keys."""
+    belongs = hint(key, value) if hint is not None else ""
+    if belongs:
+        return f": {belongs}"
+    near = did_you_mean(key, _KEYS)
+    if near or hint is None:
+        return near or f": {_OPTIONS}"
+    return f"; the keys are {_COMMON} and others"
+
+
+def written(value: object) -> str:
+    """Return how a number or a truth in quotes is written; empty for any other value."""
+    word = value.strip() if isinstance(value, str) and len(value) <= MAX_WORD_CHARS else ""
+    if word.lower() in ("true", "false"):
+        return f"; without quotes, {word.lower()} is"
+    try:
+        is_number = isinstance(msgspec.json.decode(word), int | float)
+    except (msgspec.DecodeError, UnicodeError):
+        return ""
+    return f"; without quotes, {word} is" if is_number else ""
 
 
 def parse_text(text: str | bytes, hint: OptionHint | None = None) -> Setup:
@@ -205,16 +233,15 @@ def _where(error: str, text: str | bytes) -> str:
     """Return a description of a JSON error, with line and column."""
     words, _, place = error.removeprefix("JSON is malformed: ").partition(" (byte ")
     data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-    if place:
-        at = int(place.removesuffix(")"))
-    elif (far := _out_of_range(data)) is not None:
-        words, at = "a number is out of range", far
+    decoded = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    if not place and (far := _out_of_range(data)) is not None:
+        words, before = "a number is out of range", data[:far].decode("utf-8", "replace")
+    elif (slip := first_slip(decoded)) is not None:
+        words, before = slip[1], decoded[: slip[0]]
+    elif place:
+        before = data[: int(place.removesuffix(")"))].decode("utf-8", "replace")
     else:
         return words.partition(" - at ")[0]
-    before, rest = data[:at].decode("utf-8", "replace"), data[at:]
-    for number in (b"NaN", b"Infinity", b"-Infinity", b"nfinity"):
-        if rest.startswith(number):
-            words = "NaN and Infinity are no numbers of JSON"
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return f"{words}, in line {line}, column {column}"
 
@@ -252,7 +279,9 @@ def _part(key: str, value: object) -> object:
     if isinstance(value, str):
         return {"name": value}
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise SetupError(f'{key} is a name or an object with a "name"', key)
+        keys = [k for k in value if plain(k) in _NAME_KEYS] if isinstance(value, dict) else []
+        meant = f'; write "name" for {quoted(keys[0])}' if keys else ""
+        raise SetupError(f'{key} is a name or an object with a "name"{meant}', key)
     if set(value) == {"name", "options"} and isinstance(value["options"], dict):
         return value
     return {"name": value["name"], "options": {k: v for k, v in value.items() if k != "name"}}
@@ -282,16 +311,6 @@ def is_finite(number: float) -> bool:
         return math.isfinite(number)
     except OverflowError:
         return False
-
-
-def did_you_mean(word: str, known: object) -> str:
-    """Return a hint at the known word that is closest to ``word``; else empty."""
-    import difflib
-
-    if len(word) > MAX_QUOTED_CHARS:
-        return ""
-    close = difflib.get_close_matches(word.lower(), [str(item) for item in known], 1)  # type: ignore[attr-defined]
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 _AT_LEAST: dict[str, float] = {
@@ -324,11 +343,15 @@ def validate(setup: Setup) -> None:
         raise SetupError(f"train is {setup.train}, but must be above 0 and at most 1", "train")
     if setup.dtype not in _DTYPES:
         raise SetupError(
-            f"dtype is {quoted(setup.dtype)}, but must be one of {', '.join(_DTYPES)}", "dtype"
+            f"dtype is {quoted(setup.dtype)}, but must be one of {', '.join(_DTYPES)}"
+            f"{did_you_mean(setup.dtype, _DTYPES)}",
+            "dtype",
         )
     if setup.amp not in ("", "float16", "bfloat16"):
         raise SetupError(
-            f"amp is {quoted(setup.amp)}, but must be float16, bfloat16 or empty", "amp"
+            f"amp is {quoted(setup.amp)}, but must be float16, bfloat16 or empty"
+            f"{did_you_mean(setup.amp, ('float16', 'bfloat16'))}",
+            "amp",
         )
     for name in setup.mistakes:
         if name not in MISTAKES:

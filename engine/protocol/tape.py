@@ -333,7 +333,8 @@ class Finding(Struct, frozen=True):
     """Something the doctor noticed: ``id`` is stable and named after the mistake.
 
     ``place`` is what to look at first, ``related`` are the other places. ``message`` has the
-    measurements, ``fix`` the whole program with a fix, else ``why_no_fix`` the reason.
+    measurements, ``fix`` the whole program with a fix, else ``why_no_fix`` the reason. ``tried``
+    is how far the fixed program was run: a fix that was not is a proposal, and not offered yet.
     """
 
     id: str
@@ -345,6 +346,28 @@ class Finding(Struct, frozen=True):
     fix: str = ""
     severity: Literal["sure", "hint"] = "sure"
     why_no_fix: str = field(default="", name="unmended")
+    follows: str = ""
+    """The id of the finding that this is a consequence of; empty if it stands for itself."""
+    tried: Literal["no", "part", "whole"] = "no"
+
+
+class FunctionCheck(Struct, frozen=True, array_like=True, gc=False):
+    """A backward of a custom Function that central differences contradict, at one of its calls.
+
+    ``op`` is the call's index, ``argument`` that of the input among forward's. Of the input's
+    element with the largest difference, ``sent`` is what backward gives for the gradient that
+    arrived in the run, ``expected`` what differences give. ``factor`` is sent / expected where all
+    elements have the same, else None. ``ignores``: backward does not use the gradient that arrives.
+    """
+
+    op: int
+    argument: int
+    sent: float
+    expected: float
+    factor: float | None = None
+    ignores: bool = False
+    needs_product: bool = False
+    """True if backward times the gradient that arrives is right, element by element."""
 
 
 class Formula(Struct, frozen=True, array_like=True, gc=False):
@@ -398,3 +421,5 @@ class Tape(Struct, frozen=True):
     rewrites: tuple[Rewrite, ...] = ()
     writes: tuple[tuple[Change, ...], ...] = ()
     stuck: int | None = None  # the backward node that raised it, or the root of a failed backward
+    function_checks: tuple[FunctionCheck, ...] = ()
+    loops: tuple[tuple[int, int], ...] = ()  # first and last line of each loop of the program

@@ -232,6 +232,7 @@ def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
         times=tuple(o.took for o in log.ops),
         fault=None if failed.op is None else _op(failed.op, log, source, called),
         stuck=failed.node,
+        loops=tuple(source.syntax.loops),
     )
 
 

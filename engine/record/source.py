@@ -47,6 +47,8 @@ class SyntaxIndex:
         """Targets of loops and comprehensions: each is another thing's name in turn."""
         self.imported = set(_GIVEN)
         """Names of modules and of objects imported from them, not of tensors."""
+        self.loops: list[tuple[int, int]] = []
+        """First and last line of each ``for`` and ``while`` statement."""
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -55,6 +57,8 @@ class SyntaxIndex:
             self._learn(node)
 
     def _learn(self, node: ast.AST) -> None:
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            self.loops.append((node.lineno, node.end_lineno or node.lineno))
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 self._bind(target, node.value)

@@ -32,6 +32,7 @@ from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run import async_devices, breakpoints, errors, scalar_sender, watchdog
 from gradscribe.engine.run.cleanup import NamesRestorer
 from gradscribe.engine.run.exits import AtexitCallbacks
+from gradscribe.engine.run.function_checks import function_checks
 from gradscribe.engine.run.live_scalars import LiveScalars
 from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
 from gradscribe.engine.sandbox.confine import box
@@ -121,6 +122,8 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
         done = _failed_late(done, failure, recorder)
     with _without_gc():
         tape = _completed(freeze(recorder, leaves(recorder, done.names)), done, request.device)
+        checks = function_checks(tape, request.source, recorder.log.snapshots)
+        tape = msgspec.structs.replace(tape, function_checks=checks) if checks else tape
         tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
     recorder.backward.failed_by = None
     last_run = FinishedRun(request, recorder, tape, done.names)

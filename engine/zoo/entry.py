@@ -1,7 +1,8 @@
 """Types of zoo entries.
 
 The functions and classes of entries are pasted verbatim into the exported script, so they must be
-plain PyTorch that uses only ``csv``, ``math``, ``torch``, ``nn`` and ``F``.
+plain PyTorch that uses only ``csv``, ``math``, ``torch``, ``nn`` and ``F``, and the imports of
+`Written`.
 """
 
 import inspect
@@ -13,6 +14,7 @@ import torch
 
 from gradscribe.engine.protocol.setup import JsonValue
 from gradscribe.engine.protocol.training.catalogue import EntryKind, Option, OptionKind, Task
+from gradscribe.engine.zoo.provided_files import ProvidedFiles
 
 Options = Mapping[str, JsonValue]
 Pasted = tuple[Callable[..., object] | type, ...]
@@ -47,6 +49,19 @@ class Listing:
     """True if it is offered before the others of its group."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """The source of a data section that depends on what a file holds."""
+
+    imports: str
+    uses: Pasted
+    statements: str
+    """They make ``x``, ``y`` and ``class_names``."""
+    input_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    note: str = ""
+
+
 @dataclass(frozen=True)
 class Data(Listing):
     """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU.
@@ -68,6 +83,8 @@ class Data(Listing):
     class_names: bool = False
     """True if ``make`` returns a list of class names as third value."""
     note: Callable[[Options], str] = field(default=lambda _options: "")
+    write: Callable[[dict[str, JsonValue], ProvidedFiles], Written] | None = None
+    """Writes the section in place of a call of ``make``; raises `SetupError`."""
     kind: EntryKind = "data"
 
 

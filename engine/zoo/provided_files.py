@@ -28,6 +28,20 @@ def provided_bytes(path: str, files: ProvidedFiles) -> bytes:
     return data if isinstance(data, bytes) else b""
 
 
+def stored_file(
+    path: str, files: ProvidedFiles | None = None
+) -> tuple[bytes, LineSample | None] | None:
+    """Return the contents of a provided file, or of a sample of its lines; None if it was not.
+
+    Raises:
+        OSError: it cannot be read; with the provided message.
+    """
+    stored = (_files if files is None else files).get(str(path))
+    if isinstance(stored, str):
+        raise OSError(stored)
+    return stored
+
+
 def provided_files() -> ProvidedFiles:
     """Return a snapshot of all provided files, so that later ones do not affect a run."""
     return dict(_files)
@@ -45,21 +59,21 @@ def open_provided(
     Raises:
         OSError: it cannot be read; with the provided message.
     """
-    stored = (_files if files is None else files).get(str(path))
+    stored = stored_file(path, files)
     if stored is None:
         return builtins.open(path, mode, newline=newline, encoding=encoding)
-    if isinstance(stored, str):
-        raise OSError(stored)
     data, sample = stored
     if sample is not None and "b" in mode:
         return cast("IO[bytes]", SampledBytes(sample))
     if sample is not None:
-        return cast("IO[str]", SampledText(data, sample, encoding or "utf-8"))
+        return cast(
+            "IO[str]", SampledText(data, sample, "utf-8" if sample.recoded else encoding or "utf-8")
+        )
     raw = io.BytesIO(data)
     return raw if "b" in mode else io.TextIOWrapper(raw, encoding=encoding, newline=newline)
 
 
-def count_line_ends(path: str) -> int:
+def count_line_ends(path: str, files: ProvidedFiles | None = None) -> int:
     """Return the number of line ends in a file. Raises OSError."""
-    with cast("IO[bytes]", open_provided(path, "rb")) as file:
+    with cast("IO[bytes]", open_provided(path, "rb", files=files)) as file:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))

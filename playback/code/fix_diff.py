@@ -10,6 +10,8 @@ from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
 
 MOST_LEAVES = 6
+TRIED_IN_PART = "Tried for a part of the run, as the whole takes longer than a trial may"
+"""Words for a fix that works as far as it was run; without a full stop."""
 
 
 class FixRow(NamedTuple):

@@ -59,21 +59,21 @@ def broadcast_table(index: Index, op: Op, rule: Rule | None, loss: str = "") -> 
     names = naming.template_names(index, op)
     target = index.values[op.outputs[0]].shape
     given = [
-        (names[key], index.values[arg.value])
+        (key, index.values[arg.value])
         for key, arg in zip("abcdef", operands.operands(op), strict=False)
         if arg.value is not None
     ]
     if not any(broadcast_dims(value.shape, target) for _, value in given):
         return None
-    tensors = tuple(Tensor(name, value.shape) for name, value in given)
-    call = ParsedCall(op.op, tensors, tuple(name for name, _ in given), {})
+    tensors = tuple(Tensor(names[key], value.shape) for key, value in given)
+    call = ParsedCall(op.op, tensors, tuple(names[key] for key, _ in given), {})
     forward = broadcast(call, target)
     assert forward is not None
     rows = [*forward.rows[:-1], AxisRow(names["y"], forward.rows[-1].chips)]
     if loss:
         rows += [
-            AxisRow(f"∂{loss}/∂{name}", _summed(value.shape, target))
-            for name, value in given
+            AxisRow(f"∂{loss}/∂{names.atom(key)}", _summed(value.shape, target))
+            for key, value in given
             if value.requires_grad
         ]
     return AxisTable("", tuple(rows))

@@ -3,6 +3,7 @@
 from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.explain.naming import TemplateNames
 from gradscribe.playback.explain.rule import Rule
+from gradscribe.playback.tape.expressions import ATOM
 from gradscribe.playback.text import symbols
 
 
@@ -26,6 +27,9 @@ def formula(op: Op, rule: Rule | None, names: TemplateNames) -> str:
     elif how != "mean":
         template = template.replace("mean of", "sum of" if how == "sum" else "each")
         template = template.replace("mean over rows of", "sum of" if how == "sum" else "each row's")
+    if "y" in names.unnamed and names.bindings.get("y", ATOM) < ATOM:
+        # An operator says nothing else than its formula.
+        template = template.removeprefix("{y} = ")
     return names.fill(template)
 
 

@@ -1,6 +1,7 @@
 """Names of operands and results in a formula, and their numbers."""
 
 import math
+import string
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,10 +10,16 @@ from gradscribe.engine.protocol.tape import Op, Value
 from gradscribe.playback.explain.rule import CallNumbers, Rule, rule_table
 from gradscribe.playback.explain.settings import settings
 from gradscribe.playback.tape import operands
+from gradscribe.playback.tape.expressions import (
+    ATOM,
+    SUM,
+    Expression,
+    own_name,
+    value_expression,
+)
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
 
-_LETTERS = ("a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v")
 _PRODUCTS: dict[tuple[int, ...], str] = {(1, 1): "dot", (2, 1): "mv", (1, 2): "vm"}
 _EUCLIDEAN = {"2", "2.0", "None", "'fro'"}
 KEYS = "abcdefghijklmnop"
@@ -101,17 +108,44 @@ def _number(written: str) -> float | str:
         return written
 
 
-class TemplateNames(dict[str, str]):
-    """Values for a template. ``unnamed`` are the keys of values without a name in the source."""
+_OPEN = ("(", "[", ", ", "= ", " of ", "|", "‖", " if ", " where ", "else ")
+_CLOSED = (")", "]", ",", "|", "‖", " if ", " where ", " in ", " > ", " < ", " ≥ ", " ≤ ")
+_TERM_AFTER, _TERM_BEFORE = (" + ", " − "), (" + ", " − ", " × ", " ÷ ", "·")
 
-    unnamed: set[str]
+
+class TemplateNames(dict[str, str]):
+    """Values for a template. ``unnamed`` are the keys of values without a name in the source.
+
+    Those are called by their expressions; ``bindings`` tells how tightly these hold together.
+    """
+
+    unnamed: set[str] = set()
+    bindings: dict[str, int] = {}
 
     def __missing__(self, key: str) -> str:
         return "…"
 
+    def atom(self, key: str) -> str:
+        """Return a value, in parentheses if it is an expression with an operator."""
+        return Expression(self[key], self.bindings.get(key, ATOM)).inside(ATOM)
+
+    def _filled(self, template: str) -> str:
+        """Return the template with its values, in parentheses where they need them."""
+        if not any(binding < ATOM for binding in self.bindings.values()):
+            return template.format_map(self)
+        pieces = list(string.Formatter().parse(template))
+        parts: list[str] = []
+        for at, (before, key, _, _) in enumerate(pieces):
+            parts.append(before)
+            if key is not None:
+                after = pieces[at + 1][0] if at + 1 < len(pieces) else ""
+                is_whole = _stands_alone(before, after, self.bindings.get(key, ATOM))
+                parts.append(self[key] if is_whole else self.atom(key))
+        return "".join(parts)
+
     def fill(self, template: str) -> str:
         """Return the filled template; a doubled minus sign becomes a plus or is dropped."""
-        twice, filled = 2 * formatting.MINUS, template.format_map(self)
+        twice, filled = 2 * formatting.MINUS, self._filled(template)
         if twice not in filled:
             return filled
         return filled.removeprefix(twice).replace(f"({twice}", "(").replace(twice, "+")
@@ -119,12 +153,24 @@ class TemplateNames(dict[str, str]):
     def with_values(self, **more: str) -> "TemplateNames":
         """Return a copy with more values."""
         found = TemplateNames(self, **more)
-        found.unnamed = self.unnamed
+        found.unnamed, found.bindings = self.unnamed, self.bindings
         return found
 
     def has_all_names(self, template: str) -> bool:
         """Return whether all values in the template have a name in the source."""
         return not any("{" + key + "}" in template for key in self.unnamed)
+
+
+def _stands_alone(before: str, after: str, binding: int) -> bool:
+    """Return whether an expression between two pieces of a template needs no parentheses."""
+    if binding == ATOM:
+        return True
+    free_left = not before or before.endswith(_OPEN)
+    free_right = not after or after.startswith(_CLOSED)
+    if binding == SUM:
+        return free_left and (free_right or after.startswith(_TERM_AFTER))
+    is_term = before.endswith(_TERM_AFTER) and (free_right or after.startswith(_TERM_AFTER))
+    return is_term or (free_left and (free_right or after.startswith(_TERM_BEFORE)))
 
 
 def template_names(index: Index, op: Op) -> TemplateNames:
@@ -134,30 +180,27 @@ def template_names(index: Index, op: Op) -> TemplateNames:
     elements per element of the result, ``as`` and ``at`` the shape and transposed shape of ``a``.
     """
     found = TemplateNames(op=symbols.op_title(op))
-    found.unnamed = set()
-    spare = [letter for letter in _LETTERS if letter not in index.names]
-    called: dict[int, str] = {}
+    found.unnamed, found.bindings = set(), {}
+    called: dict[int, Expression] = {}
     args = operands.operands(op)
     for key, arg in zip(KEYS, args, strict=False):
         if arg.value is None:
             found[key] = formatting.variable(arg.name) or _literal(arg.number, arg.text)
             continue
         value = index.values[arg.value]
-        known = name_of(index, value)
-        if not known:
+        if value.id not in called:
+            called[value.id] = _called(index, value, called)
+        if not name_of(index, value):
             found.unnamed.add(key)
-            if value.id not in called:
-                called[value.id] = spare.pop(0) if spare else "…"
-            known = called[value.id]
-        found[key] = formatting.variable(known)
+        found[key], found.bindings[key] = called[value.id].text, called[value.id].binding
         _shapes(found, key, value)
     found.update(settings(op))
     every = [found[key] for key, _ in zip(KEYS, args, strict=False)]
     found["all"] = ", ".join([*every, "…"] if len(args) > len(KEYS) else every)
     if op.outputs:
         made = index.values[op.outputs[0]]
-        name = formatting.variable(name_of(index, made))
-        found["y"] = name or ("y" if "y" not in index.names else "out")
+        result = _called(index, made, {})
+        found["y"], found.bindings["y"] = result.text, result.binding
         if not made.name:
             found.unnamed.add("y")
         _shapes(found, "g", made)
@@ -169,13 +212,24 @@ def template_names(index: Index, op: Op) -> TemplateNames:
     return found
 
 
+def _called(index: Index, value: Value, taken: Mapping[int, Expression]) -> Expression:
+    """Return the name of a value, else its expression, which differs from those ``taken``."""
+    name = name_of(index, value)
+    if name:
+        return Expression(formatting.variable(name))
+    made = value_expression(index, value.id, formatting.variable)
+    if made is None:
+        op = index.op(value.op) if value.op is not None else None
+        maker = value.maker.rsplit(".", 1)[-1] or "tensor"
+        made = Expression(f"{symbols.op_title(op)}(…)" if op is not None else maker)
+    while any(other.text == made.text for other in taken.values()):
+        made = Expression(made.inside(ATOM) + "′")
+    return made
+
+
 def name_of(index: Index, value: Value) -> str:
     """Return a value's name without the path of its module: ``weight``; "" for none."""
-    name = value.name or (
-        index.values[index.first_version(value.id)].name if value.node is None else ""
-    )
-    last = name.rsplit(".", 1)
-    return last[-1] if len(last) > 1 and last[-1].isidentifier() else name
+    return own_name(index, value)
 
 
 def scalar_numbers(index: Index, op: Op) -> CallNumbers | None:

@@ -98,7 +98,7 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
         shown = snapshot_text.value(index.snapshot(value.snapshot)) if reached else "…"
         active = index.op_events.get(number) == position - 1
         rows.append(ExplanationRow(label, f"= {symbols.op_title(op)}", shown, active))
-    title = f"{symbols.op_title(op)} makes {index.values[op.outputs[0]].name or 'a result'}"
+    title = f"{symbols.op_title(op)} makes {event_text.result_name(index, op) or 'a result'}"
     if op.inplace:
         title = (
             f"{symbols.op_title(op)} changes {event_text.value_name(index, op.outputs[0])} in place"
@@ -135,7 +135,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     op = index.op(number)
     names, rule = naming.template_names(index, op), naming.rule_of(index, op)
     loss = root_name(index, run.run)
-    above = f"∂{loss}/∂{names['y']}"
+    above = f"∂{loss}/∂{names.atom('y')}"
     main = index.execution_in_pass(op.node, run.run) or run
     rows = _received(index, op, main, above)
     edges = edges_of(index, number)
@@ -245,7 +245,7 @@ def _share(
     gradient = index.tape.edges[number].gradient if number is not None else None
     if number is None or gradient is None:
         return None
-    label = f"∂{loss}/∂{names[KEYS[min(operand, len(KEYS) - 1)]]}"
+    label = f"∂{loss}/∂{names.atom(KEYS[min(operand, len(KEYS) - 1)])}"
     if _is_part(index, number):
         label = f"part of {label}"
     derivation = _derivation(index, rule, names, operand, above, number)
@@ -318,13 +318,13 @@ def _called(
 ) -> dict[str, str]:
     """Return name in torch's formula -> name in the program, as far as known."""
     op = index.op(index.node_ops[node.id])
-    called = {"grad": above, "result": names["y"]}
+    called = {"grad": above, "result": names.atom("y")}
     back = edges_of(index, index.node_ops[node.id])
     for slot in range(len(node.next)):
         place = back.get((node.id, slot))
         name = from_torch.edge_argument(formula, len(node.next), slot)
         if place is not None and name and place < len(KEYS):
-            called[name] = names[KEYS[place]]
+            called[name] = names.atom(KEYS[place])
     for arg in op.args:
         if arg.keyword in formula.arguments and arg.value is None:
             called[arg.keyword] = arg.text
@@ -418,8 +418,11 @@ def _made_by(index: Index, value: Value) -> str:
 
 
 def root_name(index: Index, run: int) -> str:
-    """Return the name of a pass's root, which it differentiates; ``L`` without a name."""
-    for root in index.tape.passes[run].roots if run < len(index.tape.passes) else ():
+    """Return the name of a pass's root, which it differentiates.
+
+    Without a name it is ``L``, or another word if the program has a tensor of that name.
+    """
+    for root in index.tape.passes[run].roots if 0 <= run < len(index.tape.passes) else ():
         if root is not None and index.values[root].name:
             return index.values[root].name
-    return "L"
+    return next((word for word in ("L", "loss", "root") if word not in index.names), "output")

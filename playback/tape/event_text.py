@@ -2,6 +2,7 @@
 
 from gradscribe.engine.protocol.tape import Edge, Event, Op, Value
 from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape.expressions import value_expression
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
 
@@ -43,13 +44,14 @@ def ledger_text(index: Index, at: int) -> str:
 
 
 def value_name(index: Index, value: int) -> str:
-    """Return a value's name; without one, the op or factory that made it: ``the mul``."""
+    """Return a value's name; without one its expression, or what made it: ``the linear``."""
     made = index.values[value]
     name = made.name or index.values[index.first_version(value)].name
     if name:
         return name
     if made.op is not None:
-        return f"the {symbols.op_title(index.op(made.op))}"
+        found = value_expression(index, value)
+        return found.text if found is not None else f"the {symbols.op_title(index.op(made.op))}"
     if made.maker == ".grad":
         return "a gradient"
     return f"the {made.maker.rsplit('.', 1)[-1]}" if made.maker else "a tensor"
@@ -79,8 +81,17 @@ def _op_caption(index: Index, op: Op, updates: bool) -> str:
         return f"{value_name(index, op.outputs[0])} is updated in place"
     if op.inplace:
         return f"{symbols.op_title(op)} changes {value_name(index, op.outputs[0])} in place"
-    name = index.values[op.outputs[0]].name
+    name = result_name(index, op)
     return f"{symbols.op_title(op)} makes {name}" if name else f"{symbols.op_title(op)} runs"
+
+
+def result_name(index: Index, op: Op) -> str:
+    """Return what an op's first result is called: its name, else its expression; else ""."""
+    made = index.values[op.outputs[0]]
+    if made.name:
+        return made.name
+    found = value_expression(index, made.id)
+    return found.text if found is not None else ""
 
 
 def _op(index: Index, op: Op, updates: bool) -> str:
@@ -93,12 +104,9 @@ def _op(index: Index, op: Op, updates: bool) -> str:
         old = snapshot_text.value(index.snapshot(index.values[before].snapshot)) if before else ""
         verb = "updated" if updates else "changed"
         return f"{symbols.op_title(op)} {verb} {value_name(index, made.id)}: {old} → {new}"
-    name = f" {made.name}" if made.name else ""
-    return (
-        f"{symbols.op_title(op)} made{name} = {new}"
-        if name
-        else f"{symbols.op_title(op)} made {new}"
-    )
+    name = result_name(index, op)
+    title = symbols.op_title(op)
+    return f"{title} made {name} = {new}" if name else f"{title} made {new}"
 
 
 def _node(index: Index, number: int) -> str:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Event, Tape
 from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.tape.loops import OUTSIDE, Line, LoopText, line_of, went_back
 
 
 class Scene(Struct, frozen=True):
@@ -22,10 +23,11 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     """Return the scenes of a tape, in order and without gaps; at least one.
 
     A scene starts only where a loop repeats: at a forward op (or the failed call) whose line has
-    already run in the current scene, after a backward pass has ended in it, and only if no backward
-    pass leads from a later part into an earlier one. The line of an op inside a module is that of
-    the outermost module's call. The events that lead up to that op (entering its module, its data,
-    ``zero_grad``) belong to the new scene.
+    already run in the current scene, or above which the body of a loop has already been, after a
+    backward pass has ended in it; and only if no backward pass leads from a later part into an
+    earlier one. The line of an op inside a module is that of the outermost module's call. The
+    events that lead up to that op (entering its module, its data, ``zero_grad``) belong to the new
+    scene.
     """
     return index_of(tape).cached("scenes", _scenes)
 
@@ -47,38 +49,121 @@ def scene_index_at(scenes_: tuple[Scene, ...], position: int) -> int:
 
 
 def _starts(index: Index) -> list[int]:
-    events = index.tape.events
-    starts = [0]
-    seen: Counter[tuple[str, int]] = Counter()
-    latest: dict[int, int] = {}
-    inside: dict[int, int] = {}
-    """Line of an op, in whatever module -> its latest event: an error has left its modules."""
-    ended, outer = -1, 0
-    calls: list[int] = []
-    for at, event in enumerate(events):
-        kind, line = event.kind, event.line
+    finder = _StartFinder(index)
+    for at, event in enumerate(index.tape.events):
+        finder.read(at, event)
+    return finder.starts
+
+
+class _StartFinder:
+    """Finds the starts of scenes, event by event.
+
+    Where the text of the loops is known, a scene also begins where the body of a loop goes back to
+    a line above after a pass; and a function that is called twice in a round of it begins none.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index, self._events = index, index.tape.events
+        self._text = LoopText(index.tape.loops)
+        self.starts = [0]
+        self._seen: Counter[tuple[str, int]] = Counter()
+        self._latest: dict[int, int] = {}
+        self._inside: dict[int, int] = {}
+        """Line of an op, in whatever module -> its latest event: an error has left its modules."""
+        self._ended, self._outer = -1, 0
+        self._calls: list[int] = []
+        self._line, self._line_at = Line(0, 0), -1
+        """The latest line in the body of a loop, and its event."""
+        self._around: tuple[int, ...] = ()
+        self._round_at: dict[int, int] = {}
+        """Loop -> the event at which its present round began."""
+        self._known = 1
+        """Number of starts that no later line can take back."""
+        self._entered: tuple[int, int] | None = None
+        """Event and loop where the program came out of a loop with a pass into another."""
+        self._loops: set[int] = set()
+        """The loops of the scene so far."""
+
+    def read(self, at: int, event: Event) -> None:
+        """Take the event ``at``, which may begin a scene."""
+        kind, line, index = event.kind, event.line, self._index
+        is_outer = not self._calls
+        is_forward = kind == "op" and index.kinds[event.ref] == "forward"
         if kind == "enter":
-            outer = outer if calls else line
-            calls.append(event.ref)
-        elif kind == "leave" and event.ref in calls:
-            del calls[calls.index(event.ref) :]
-        elif kind == "op":
-            if index.kinds[event.ref] != "forward":
-                continue
+            self._outer = line if is_outer else self._outer
+            self._calls.append(event.ref)
+        elif kind == "leave" and event.ref in self._calls:
+            del self._calls[self._calls.index(event.ref) :]
+        elif is_forward:
             # A model that is called on two lines does not repeat, though the lines inside do.
-            line = outer if calls else line
+            line = line if is_outer else self._outer
         elif kind == "end" and not index.tape.passes[event.ref].create_graph:
             # With create_graph a pass makes the graph longer, and ends nothing.
-            ended = at
-        if kind == "op" or (kind == "error" and index.tape.fault is not None):
-            before = (latest if kind == "op" else inside).get(line, at)
-            if starts[-1] <= before < ended:
-                start = _led_up(events, at, seen)
-                starts.append(start)
-                seen = Counter((e.kind, e.line) for e in events[start:at])
-            latest[line] = inside[event.line] = at
-        seen[kind, event.line] += 1
-    return starts
+            self._ended = at
+            self._end_entry(at)
+        if is_outer and self._text and kind not in OUTSIDE and at not in index.events_in_passes:
+            self._follow(at, event)
+        if is_forward or (kind == "error" and index.tape.fault is not None):
+            before = (self._latest if is_forward else self._inside).get(line, at)
+            if self.starts[-1] <= before < self._ended:
+                self._begin(at, at)
+                if not self._text or self._text.around(line):
+                    self._known = len(self.starts)
+            self._latest[line] = self._inside[event.line] = at
+        self._seen[kind, event.line] += 1
+
+    def _follow(self, at: int, event: Event) -> None:
+        """Take an event that may be in the body of a loop."""
+        now = line_of(self._index, event)
+        around = self._text.around(now.first)
+        if not around:
+            return
+        common = [loop for loop in around if loop in self._around]
+        back = bool(common) and went_back(self._line, now)
+        if back and self._ended > self._round_at[common[-1]]:
+            if self._ended >= self.starts[-1] and len(self.starts) == self._known:
+                self._begin(self._first_op(at), at)
+        elif common and now.first > self._line.first and len(self.starts) > self._known:
+            del self.starts[self._known :]
+            self._count(at)
+        elif not common and self._loops and self._loops.isdisjoint(around):
+            self._entered = (at, around[0]) if self._ended >= self.starts[-1] else None
+        if self._entered is not None and self._entered[1] not in around:
+            self._entered = None
+        for loop in around:
+            if loop not in self._around or (back and loop == common[-1]):
+                self._round_at[loop] = at
+        self._line, self._line_at, self._around = now, at, around
+        self._known = len(self.starts)
+        if self._entered is None:
+            self._loops.update(around)
+
+    def _first_op(self, at: int) -> int:
+        """Return the first forward op since the latest pass and the latest line; else ``at``."""
+        for number in range(max(self._ended, self._line_at) + 1, at):
+            event = self._events[number]
+            if event.kind == "op" and self._index.kinds[event.ref] == "forward":
+                return number
+        return at
+
+    def _end_entry(self, at: int) -> None:
+        """Begin a scene where a loop was entered that turns out to have passes of its own."""
+        if self._entered is not None and self._entered[0] > self.starts[-1]:
+            self._begin(self._entered[0], at)
+            self._known = len(self.starts)
+            self._loops.update(self._around)
+        self._entered = None
+
+    def _begin(self, first: int, at: int) -> None:
+        """Begin a scene with what leads up to the event ``first``; ``at`` is being read."""
+        self.starts.append(_led_up(self._events, first, self._seen))
+        self._loops = set(self._text.around(self._events[first].line))
+        self._count(at)
+
+    def _count(self, at: int) -> None:
+        """Count the lines of the scene so far, before the event ``at``."""
+        since = self._events[self.starts[-1] : at]
+        self._seen = Counter((event.kind, event.line) for event in since)
 
 
 def _joined(index: Index, starts: list[int]) -> list[int]:

@@ -32,6 +32,22 @@ def duration(kind: EventKind, speed: float) -> int:
     return round(_OTHER_MS.get(kind, TOKEN_MS) / speed)
 
 
+LOOP_MS = 24_000
+"""Milliseconds in which a long loop plays step by step at speed 1."""
+LONGEST_STEP_MS, SHORTEST_STEP_MS = 600, 40
+"""Milliseconds for which a step is shown at speed 1; no step is shown shorter at any speed."""
+
+
+def step_duration(count: int, speed: float) -> tuple[int, int]:
+    """Return the milliseconds between two shown steps of ``count``, and the steps from one to next.
+
+    A loop that cannot be shown step by step in time is sampled.
+    """
+    ms = max(SHORTEST_STEP_MS, min(LONGEST_STEP_MS, LOOP_MS / max(1, count))) / speed
+    by = max(1, round(SHORTEST_STEP_MS / ms))
+    return round(ms * by), by
+
+
 class VideoFrame(Struct, frozen=True):
     """A video frame: ``elapsed_ms`` of the ``duration_ms`` from ``before`` to ``position``.
 

@@ -56,7 +56,10 @@ class CurveChart(CurvePlot):
         self.marker = pg.InfiniteLine(angle=90, movable=True)
         self.marker.setCursor(Qt.CursorShape.SizeHorCursor)
         self.region = pg.LinearRegionItem(swapMode="sort")
-        for item, height in ((self.region, 10), (self.marker, 20)):
+        self.played = pg.InfiniteLine(
+            angle=90, label="graph", labelOpts={"position": 0.94, "movable": False}
+        )
+        for item, height in ((self.region, 10), (self.marker, 20), (self.played, 15)):
             item.setZValue(height)
             item.hide()
             self.view.add(item)
@@ -179,6 +182,12 @@ class CurveChart(CurvePlot):
         if is_other:
             self.marked.emit(step)
 
+    def set_played(self, step: int | None) -> None:
+        """Mark the step that a graph plays while the curves go on; None for none."""
+        self.played.setVisible(step is not None)
+        if step is not None:
+            self.played.setValue(float(step))
+
     def _pick(self, step: float) -> None:
         if self._shown():
             self.step_picked.emit(max(0, round(step)))
@@ -288,6 +297,8 @@ class CurveChart(CurvePlot):
         color = self.theme.selection
         self.marker.setPen(pg.mkPen(color, width=1.5))
         self.marker.setHoverPen(pg.mkPen(color, width=3))
+        self.played.setPen(pg.mkPen(self.theme.backward, width=1.5, style=Qt.PenStyle.DashLine))
+        self.played.label.setColor(self.theme.backward)
         self.region.setBrush(faded(color, 0.16))
         self.region.setHoverBrush(faded(color, 0.24))
         for line in self.region.lines:

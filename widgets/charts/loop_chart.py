@@ -1,6 +1,7 @@
-"""Chart of the scalars that a program's loop computes, over the loop's rounds."""
+"""Chart of the scalars that a program's loop computes, over the loop's steps."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -12,6 +13,8 @@ from gradscribe.playback.tape.loop_scalars import (
     ScalarSeries,
     common_rounds,
 )
+from gradscribe.playback.tape.step_curves import steps_of_positions
+from gradscribe.playback.tape.steps import Steps
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.theme import Theme, faded
@@ -35,10 +38,10 @@ PALE = 0.4
 
 
 class LoopChart(QWidget):
-    """Curves of scalars over rounds; a click or a drag of the position line moves the playback."""
+    """Curves of scalars over steps; a click or a drag of the position line moves the playback."""
 
     position_picked = Signal(int)
-    """Carries the position of the tape right after the picked round's number was computed."""
+    """Carries the position of the tape right after the picked step's number was computed."""
 
     said = Signal(str)
 
@@ -47,6 +50,10 @@ class LoopChart(QWidget):
         self.theme = Theme.load("light")
         self.series: tuple[ScalarSeries, ...] = ()
         self._note = ""
+        self._steps = Steps((), 0)
+        """The steps that the axis counts; while there are none, it counts the numbers."""
+        self._along: list[float] = []
+        """Places of the reference's numbers on the axis."""
         self.is_growing = False
         """True while the program runs: there is no tape yet to go to a place of."""
         self._position = 0
@@ -55,7 +62,7 @@ class LoopChart(QWidget):
         self._drawn: dict[str, StepSeries] = {}
         self._previous: dict[str, StepSeries] = {}
         self.chart = CurveChart("Loop curves", "", parent=self)
-        self.chart.step_word, self.chart.is_trained = "Round", False
+        self.chart.is_trained = False
         self.chart.is_titled = False
         self.chart.heading.hide()
         self.enlarged: ChartWindow | None = None
@@ -84,8 +91,10 @@ class LoopChart(QWidget):
 
     # The curves
 
-    def set_series(self, series: Sequence[ScalarSeries], note: str, again: bool) -> None:
-        """Show these series, the likeliest loss first.
+    def set_series(
+        self, series: Sequence[ScalarSeries], note: str, again: bool, steps: Steps | None = None
+    ) -> None:
+        """Show these series, the likeliest loss first, over the ``steps`` of their tape.
 
         ``note`` is said below the curves. With ``again``, they are of another run of the same
         document, and the curves so far stay, pale.
@@ -94,14 +103,23 @@ class LoopChart(QWidget):
         if not again:
             self._chosen = {}
         self.series, self._note, self.is_growing = tuple(series), note, False
+        self._steps = steps or Steps((), 0)
         self._list()
 
-    def grow(self, series: Sequence[ScalarSeries], note: str, *, ended: bool = False) -> None:
+    def grow(
+        self,
+        series: Sequence[ScalarSeries],
+        note: str,
+        *,
+        ended: bool = False,
+        steps: Steps | None = None,
+    ) -> None:
         """Replace the series by what they have grown to, or by the exact ones of the ``ended`` run.
 
-        The choice and the pale curves of the run before stay.
+        Only an ended run has ``steps``. The choice and the pale curves of the run before stay.
         """
         self.series, self._note, self.is_growing = tuple(series), note, not ended
+        self._steps = steps or Steps((), 0)
         self._list()
 
     def shown(self) -> list[ScalarSeries]:
@@ -125,6 +143,7 @@ class LoopChart(QWidget):
     def _list(self) -> None:
         """Fill chips and chart."""
         shown, reference = self.shown(), self.reference()
+        self._along = self._places(reference, reference) if reference is not None else []
         self._drawn = {}
         old: list[PlotCurve] = []
         new: list[PlotCurve] = []
@@ -137,13 +156,13 @@ class LoopChart(QWidget):
             chip.setText(_elided(name))
             chip.setAccessibleName(name)
             chip.setChecked(one in shown)
-            chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} rounds, {one.dtype}")
+            chip.setToolTip(f"{name}: line {one.line}, {len(one.numbers):,} numbers, {one.dtype}")
             color, dashes = self._color(place), DASHES[place]
             chip.setIcon(_sample(color, dashes))
             if one not in shown or reference is None:
                 continue
             curve = self._drawn[name] = StepSeries()
-            curve.extend(common_rounds(reference, one), one.numbers)
+            curve.extend(self._places(reference, one), one.numbers)
             if name in self._previous:
                 before = self._previous[name]
                 pale = faded(color, PALE)
@@ -151,7 +170,7 @@ class LoopChart(QWidget):
             new.append(PlotCurve(name, curve, color, dashes))
         self._fit_chips()
         self.chart.placeholder = "Choose a curve above" if self.series else self._note
-        self.chart.setAccessibleName(f"Curves over rounds: {', '.join(c.name for c in new)}")
+        self.chart.setAccessibleName(f"Curves over steps: {', '.join(c.name for c in new)}")
         self.chart.set_curves([*old, *reversed(new)])
         self.set_position(self._position)
 
@@ -161,20 +180,34 @@ class LoopChart(QWidget):
         return (*colors, theme.ink2)[place]
 
     def reference(self) -> ScalarSeries | None:
-        """Return the shown series whose rounds the axis counts: that with the most."""
+        """Return the shown series with the most numbers, which the axis follows."""
         return max(self.shown(), key=lambda one: len(one.numbers), default=None)
+
+    def _places(self, reference: ScalarSeries, one: ScalarSeries) -> list[float]:
+        """Return the place of each number of a series on the axis: step k from k on."""
+        if not self._steps.starts:
+            return common_rounds(reference, one)
+        inside, share = steps_of_positions(self._steps, one.positions)
+        places: list[float] = (inside + share).tolist()
+        return places
+
+    def _step(self, one: ScalarSeries, round_: int) -> int:
+        """Return the step in which a series got a number, counted from 1."""
+        return self._steps.number_at(one.positions[round_ - 1]) or round_
 
     # The position
 
     def set_position(self, position: int) -> None:
-        """Mark the round that the playback is in, and write its exact numbers."""
+        """Mark the step that the playback is in, and write its exact numbers."""
         self._position = position
         if self.is_growing:
             # The position is that of another run.
             position = max((one.positions[-1] for one in self.shown()), default=0)
         reference = self.reference()
         at = reference.rounds_at(position) if reference is not None else 0
-        self.chart.position = float(at) if at and not self.is_growing else None
+        self.chart.position = None
+        if reference is not None and at and not self.is_growing:
+            self.chart.position = self._along[at - 1]
         self.words.say(" · ".join(filter(None, (self._numbers(position), *self._troubles()))))
         self.setAccessibleDescription(self.words.said())
         self._fit_words()
@@ -184,8 +217,8 @@ class LoopChart(QWidget):
         for one in self.shown():
             at = one.rounds_at(position)
             if at:
-                parts.append(f"{self._name(one)} = {one.exact(at)} in round {at:,}")
-        return ", ".join(parts) or ("Click a round to go to it" if self.shown() else "")
+                parts.append(f"{self._name(one)} = {one.exact(at)} in step {self._step(one, at):,}")
+        return ", ".join(parts) or ("Click a step to go to it" if self.shown() else "")
 
     def _troubles(self) -> list[str]:
         found = []
@@ -193,13 +226,18 @@ class LoopChart(QWidget):
             bad = one.first_bad
             if bad:
                 kind = "NaN" if math.isnan(one.numbers[bad - 1]) else "infinite"
-                found.append(f"{self._name(one)} is {kind} first in round {bad:,}")
+                step = self._step(one, bad)
+                found.append(f"{self._name(one)} is {kind} first in step {step:,}")
         return [*found, self._note] if self.series else []
 
     def _pick(self, step: int) -> None:
         reference = self.reference()
         if reference is not None and not self.is_growing:
-            self.position_picked.emit(reference.position_of(step))
+            # The first number of that step, else the latest before it.
+            places = self._along
+            at = bisect_right(places, step - 0.5)
+            is_there = at < len(places) and places[at] < step + 1
+            self.position_picked.emit(reference.position_of(at + 1 if is_there else at))
 
     def _enlarge(self) -> None:
         self.enlarged = enlarge_curves(self.chart)

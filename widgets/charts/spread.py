@@ -77,6 +77,14 @@ class SpreadChart(QObject):
             return [unit.name for unit in self._begun.units]
         return [parameter.name for parameter in self._begun.parameters]
 
+    def show_tensor(self, kind: int, name: str) -> bool:
+        """Show a tensor's weights (0), gradients (1) or activations (2); False if unknown."""
+        self.kind.setCurrentIndex(kind)
+        if name not in self._names():
+            return False
+        self.layer.setCurrentIndex(self._names().index(name))
+        return True
+
     def _list(self) -> None:
         before = self.layer.currentIndex()
         self.layer.blockSignals(True)

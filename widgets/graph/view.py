@@ -64,6 +64,8 @@ class GraphView(QWidget):
         self._fitted, self._following = True, False
         self._key_corner = viewport.NO_KEY
         self._reduced = False
+        self.readable_zoom = viewport.READABLE_ZOOM
+        """Smallest zoom at which a new graph is shown whole."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -287,7 +289,7 @@ class GraphView(QWidget):
         """Move to the first view of a new picture, or of the same one in a new widget size."""
         stage, scale = self.stage(), self.canvas.drawing.theme.scale
         camera, self._following = viewport.first_view(
-            stage, self.canvas.size, scale, self._key_corner
+            stage, self.canvas.size, scale, self._key_corner, self.readable_zoom
         )
         self._look_at(camera, glide)
 

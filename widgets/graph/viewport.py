@@ -13,6 +13,8 @@ from gradscribe.widgets.graph.paint.stage import RIM, Stage
 
 READABLE_ZOOM = LABEL_ZOOM
 """Smallest zoom, with numbers legible, at which a graph that fits is shown whole at first."""
+NAMED_ZOOM = 0.22
+"""Smallest zoom at which cards still have their names."""
 CLOSE_ZOOM = 0.85
 """Zoom at which any other graph is shown in part; the view then follows what happens."""
 _MARGIN = 24.0
@@ -75,14 +77,19 @@ def _covered(stage: Stage, camera: Camera, corner: QRectF) -> bool:
 
 
 def first_view(
-    stage: Stage, view: QSizeF, scale: float = 1.0, key: QSizeF = NO_KEY
+    stage: Stage,
+    view: QSizeF,
+    scale: float = 1.0,
+    key: QSizeF = NO_KEY,
+    readable: float = READABLE_ZOOM,
 ) -> tuple[Camera, bool]:
     """Return the first view of a new graph, and whether it shows only a part.
 
-    All of it where that is readable at this text scale, else what failed or the loss close up.
+    All of it where its zoom is ``readable`` at this text scale, else what failed or the loss close
+    up.
     """
     camera, near = whole_view(stage, view, scale, key), CLOSE_ZOOM * scale
-    if camera.zoom >= READABLE_ZOOM * scale or not stage.cards:
+    if camera.zoom >= readable * scale or not stage.cards:
         return camera, False
     target = stage.boxes[keyboard_navigation.start_card(stage)]
     middle = centered(target, view, near)

@@ -32,6 +32,12 @@ class ButtonPages(QWidget):
         column.addLayout(self._grid)
         column.addWidget(self.stack, 1)
 
+    def show_page(self, page: QWidget) -> None:
+        """Show a page, as its button does."""
+        at = self.stack.indexOf(page)
+        self.buttons.button(at).setChecked(True)
+        self.stack.setCurrentIndex(at)
+
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Use as many rows as the titles need; called by Qt."""
         super().resizeEvent(happened)

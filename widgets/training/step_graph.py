@@ -1,12 +1,15 @@
 """View of the computation graph of a step on the training page: heading, caption, graph."""
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.view import GraphView
+from gradscribe.widgets.graph.viewport import NAMED_ZOOM, READABLE_ZOOM, whole_view
 from gradscribe.widgets.plots.plot import switch_button
 
 LAYERS = ("Values", "Gradients", "Shapes")
@@ -15,10 +18,14 @@ LAYERS = ("Values", "Gradients", "Shapes")
 class StepGraph(QWidget):
     """A graph with switches for the contents of its cards."""
 
+    resized = Signal()
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading, self.caption = Heading("Graph"), Label("caption")
         self.graph = GraphView(self)
+        # It plays again and again: a camera that follows would never rest.
+        self.graph.readable_zoom = NAMED_ZOOM
         self.layers: dict[str, QPushButton] = {}
         self._top = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._top.setSpacing(6)
@@ -51,6 +58,18 @@ class StepGraph(QWidget):
         fits = needed <= self.width() - 28
         way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         self._top.setDirection(way)
+        self.resized.emit()
+
+    def legible_calls(self, stage: Stage) -> frozenset[str] | None:
+        """Return the modules to leave open, all but the innermost, for numbers to be legible.
+
+        None if they are in the whole picture, or if only the outermost modules are open.
+        """
+        theme = self.graph.canvas.drawing.theme
+        camera = whole_view(stage, self.graph.canvas.size, theme.scale)
+        deepest = max(stage.depths.values(), default=0)
+        outer = frozenset(key for key, depth in stage.depths.items() if depth < deepest)
+        return outer if outer and camera.zoom < READABLE_ZOOM * theme.scale else None
 
     def prepare(self) -> None:
         """Prepare the visible part ahead of painting, which would be slow otherwise."""

@@ -1,7 +1,7 @@
 """The scrubber: a slider of labelled segments with a tick per event."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -19,20 +19,22 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from gradscribe.playback.tape.track import Segment
+from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.track_layout import (
+    LABEL_GAP,
     SegmentSpan,
     TrackSection,
     cut_at,
     cut_at_forward,
     layout_segments,
+    place_labels,
     position_at,
     section_at,
 )
 
 BAR = 8.0
 THUMB = 9.0
-OVERVIEW = 6.0
 MIN_TICK_DISTANCE = 7.0
 """Minimum distance of events in pixels for ticks to be drawn."""
 ZOOM_FROM = 8
@@ -52,15 +54,23 @@ class Scrubber(QAbstractSlider):
         self._groups: tuple[TrackSection, ...] = ()
         self._group = 0
         self._spans: tuple[SegmentSpan, ...] = ()
+        self._widths: dict[str, float] = {}
+        """Phase -> pixels of its label."""
         self._bounds: list[int] = []
-        self._dragged = ""
+        self._is_dragged = False
         self._wheel = 0
+        self.turns_steps = False
+        """True to leave Page Up and Page Down to the window, which goes to another step."""
+        self.describe: Callable[[int], str] | None = None
+        """Text for the tooltip of a position."""
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setRange(0, 0)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Position on the tape")
-        self.setAccessibleDescription("Left and Right step, Page Up and Page Down change segment")
+        self.setAccessibleDescription(
+            "Left and Right move by an event, Page Up and Page Down by a step or a phase"
+        )
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def set_theme(self, theme: Theme) -> None:
@@ -99,15 +109,8 @@ class Scrubber(QAbstractSlider):
         self.update()
 
     def is_zoomed(self) -> bool:
-        """Return whether the strip shows one stretch of several, with an overview below."""
+        """Return whether the strip shows one stretch of several."""
         return len(self._groups) > 1
-
-    _reserves_overview = False
-
-    def reserve_overview(self, steady: bool) -> None:
-        """Reserve the overview's height even without one, so that widgets above do not move."""
-        self._reserves_overview = steady
-        self.updateGeometry()
 
     def shown(self) -> tuple[int, int]:
         """Return the first and last position of the strip (of one stretch when zoomed)."""
@@ -118,14 +121,21 @@ class Scrubber(QAbstractSlider):
         """Return the segments on the strip; x counts from `margin`."""
         return self._spans
 
+    def labels(self) -> tuple[tuple[SegmentSpan, float], ...]:
+        """Return the segments that are labelled, each with the x of its label."""
+        return place_labels(self._spans, self.width() - 2 * self.margin(), self._widths)
+
+    def label_width(self, phase: str) -> float:
+        """Return the pixels of a phase's label."""
+        return self._widths[phase]
+
     def margin(self) -> float:
         """Return the free pixels at either end, so that the thumb is never clipped."""
         return THUMB + 3
 
     def sizeHint(self) -> QSize:
-        """Return the size of labels, strip, and overview if shown."""
-        tall = self.is_zoomed() or self._reserves_overview
-        return QSize(600, round(self._bar_y() + THUMB + 3 + (24 if tall else 0)))
+        """Return the size of labels and strip."""
+        return QSize(600, round(self._bar_y() + THUMB + 3))
 
     def minimumSizeHint(self) -> QSize:
         """Return the smallest size in which the thumb can be dragged."""
@@ -139,19 +149,18 @@ class Scrubber(QAbstractSlider):
     def _update_spans(self) -> None:
         if not self._groups:
             return
-        if self._dragged != "strip":
+        if not self._is_dragged:
             self._group = section_at(self._groups, self.value())
         group = self._groups[self._group]
         width = self.width() - 2 * self.margin()
         metrics = QFontMetricsF(self._theme.font(13, 600))
-        names = [metrics.horizontalAdvance(segment.phase) for segment in group.segments]
-        self._spans = layout_segments(group.segments, width, minimum=max([48.0, *names]))
+        phases = {segment.phase for segment in group.segments}
+        self._widths = {phase: metrics.horizontalAdvance(phase) for phase in phases}
+        most = max(self._widths.values(), default=0.0) + LABEL_GAP
+        self._spans = layout_segments(group.segments, width, minimum=max(48.0, most))
 
     def _bar_y(self) -> float:
         return QFontMetricsF(self._theme.font(13)).height() + 6 + THUMB
-
-    def _overview_y(self) -> float:
-        return self._bar_y() + THUMB + 10
 
     def _x_at(self, position: int) -> float:
         for span in self._spans:
@@ -166,32 +175,27 @@ class Scrubber(QAbstractSlider):
         self._update_spans()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a drag on the strip or on the overview, and go there."""
+        """Begin a drag, and go there."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        low = self.is_zoomed() and event.position().y() > self._overview_y() - 6
-        self._dragged = "overview" if low else "strip"
+        self._is_dragged = True
         self.setSliderDown(True)
         self._drag(event.position().x())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scrub while the button is pressed."""
-        if self._dragged:
+        if self._is_dragged:
             self._drag(event.position().x())
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
         """End the drag."""
-        self._dragged = ""
+        self._is_dragged = False
         self.setSliderDown(False)
         self._update_spans()
         self.update()
 
     def _drag(self, x: float) -> None:
-        x -= self.margin()
-        if self._dragged == "overview":
-            self.setValue(round(x / self._overview_width() * self.maximum()))
-            return
-        position = position_at(self._spans, x)
+        position = position_at(self._spans, x - self.margin())
         # The first position of a later stretch still belongs to the previous stretch.
         lowest = self.shown()[0] + (1 if self._group else 0)
         self.setValue(max(lowest, position))
@@ -209,8 +213,11 @@ class Scrubber(QAbstractSlider):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step with the arrows, jump to the ends and to segment borders."""
+        """Move with the arrows, jump to the ends and, without steps, to segment borders."""
         p, key = self.value(), Qt.Key(event.key())
+        if self.turns_steps and key in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+            event.ignore()
+            return
         after = bisect_right(self._bounds, p)
         before = bisect_left(self._bounds, p) - 1
         targets = {
@@ -232,16 +239,20 @@ class Scrubber(QAbstractSlider):
         """Show a tooltip with the position under the mouse."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip and self._spans:
             position = position_at(self._spans, e.pos().x() - self.margin())
-            span = next((s for s in self._spans if position <= s.stop), self._spans[-1])
-            text = f"{span.phase} · {position - span.start} of {span.stop - span.start}"
-            QToolTip.showText(e.globalPos(), text, self)
+            QToolTip.showText(e.globalPos(), tip(self.text_at(position)), self)
             return True
         return super().event(e)
+
+    def text_at(self, position: int) -> str:
+        """Return the tooltip of a position on the shown stretch."""
+        span = next((s for s in self._spans if position <= s.stop), self._spans[-1])
+        text = self.describe(position) if self.describe is not None else f"Event {position:,}"
+        return f"{span.phase} · {text}"
 
     # Painting.
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw labels, bars, ticks, thumb and overview."""
+        """Draw labels, bars, ticks and thumb."""
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(self.margin(), 0)
@@ -251,8 +262,6 @@ class Scrubber(QAbstractSlider):
             for span in self._spans:
                 self._paint_span(painter, span)
             self._paint_labels(painter)
-            if self.is_zoomed():
-                self._paint_overview(painter)
             self._paint_thumb(painter)
 
     def _colours(self, phase: str) -> tuple[QColor, QColor]:
@@ -294,55 +303,13 @@ class Scrubber(QAbstractSlider):
                 painter.drawEllipse(QPointF(span.x_at(tick), y), 1.3, 1.3)
 
     def _paint_labels(self, painter: QPainter) -> None:
-        font = self._theme.font(13, 600)
-        painter.setFont(font)
-        metrics = QFontMetricsF(font)
+        painter.setFont(self._theme.font(13, 600))
         baseline = self._bar_y() - THUMB - 5
-        free = 0.0
-        for span in self._spans:
-            need = metrics.horizontalAdvance(span.phase)
-            if span.left < free or need > span.right - span.left:
-                continue
+        for span, left in self.labels():
             full = self._colours(span.phase)[0]
             reached = self.value() > span.start
             painter.setPen(full if reached else self._theme.ink2)
-            painter.drawText(QPointF(span.left, baseline), span.phase)
-            free = span.left + need + 8
-
-    def _note(self) -> str:
-        return f"Scene {self._group + 1:,} of {len(self._groups):,}"
-
-    def _overview_width(self) -> float:
-        """Return the width of the overview, without the space for its note."""
-        widest = f"Scene {len(self._groups):,} of {len(self._groups):,}"
-        note = QFontMetricsF(self._theme.font(12)).horizontalAdvance(widest) + 14
-        whole = self.width() - 2 * self.margin()
-        return max(10.0, whole - note if whole > 2 * note else whole)
-
-    def _paint_overview(self, painter: QPainter) -> None:
-        theme, length = self._theme, max(1, self.maximum())
-        width, y = self._overview_width(), self._overview_y()
-        painter.setFont(theme.font(12))
-        painter.setPen(theme.ink2)
-        beside = QRectF(width + 14, y - 8, self.width() - width, OVERVIEW + 16)
-        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, self._note())
-        scale = width / length
-        gap = 1.5 if width / len(self._groups) >= 5 else 0.0
-        painter.setPen(Qt.PenStyle.NoPen)
-        if not gap:
-            painter.setBrush(theme.line)
-            painter.drawRoundedRect(QRectF(0, y, width, OVERVIEW), 2, 2)
-            painter.setBrush(theme.ink3)
-            painter.drawRoundedRect(QRectF(0, y, self.value() * scale, OVERVIEW), 2, 2)
-        for index, group in enumerate(self._groups) if gap else ():
-            painter.setBrush(theme.ink3 if index < self._group else theme.line)
-            box = QRectF(group.start * scale, y, (group.stop - group.start) * scale - gap, OVERVIEW)
-            painter.drawRoundedRect(box, 1.5, 1.5)
-        start, stop = self.shown()
-        left, wide = start * scale, max(6.0, (stop - start) * scale - gap)
-        painter.setBrush(theme.selection)
-        box = QRectF(min(left, width - wide), y - 2, wide, OVERVIEW + 4)
-        painter.drawRoundedRect(box, 2.5, 2.5)
+            painter.drawText(QPointF(left, baseline), span.phase)
 
     def _paint_thumb(self, painter: QPainter) -> None:
         position = self.value()

@@ -108,6 +108,37 @@ def _shares(weights: list[int], room: float, minimum: float) -> list[float]:
         small |= more
 
 
+LABEL_ORDER = ("Backward", "Forward", "Update", "Loss", "zero_grad")
+"""Phases by the importance of their labels where not all fit."""
+LABEL_GAP = 8.0
+"""Least pixels between two labels."""
+
+
+def place_labels(
+    placed: Sequence[SegmentSpan], width: float, widths: dict[str, float]
+) -> tuple[tuple[SegmentSpan, float], ...]:
+    """Return the spans that are labelled, each with the x of its label, from left to right.
+
+    ``widths`` are those of the labels in pixels. A label fits into its span; only that of the
+    first backward pass may be wider, and is never left out.
+    """
+    order = {phase: rank for rank, phase in enumerate(LABEL_ORDER)}
+    ranked = sorted(placed, key=lambda span: order.get(span.phase, len(order)))
+    found: list[tuple[SegmentSpan, float]] = []
+    for span in ranked:
+        need = widths[span.phase]
+        is_first = not found and span.phase == LABEL_ORDER[0]
+        if need > span.right - span.left + 0.5 and not is_first:
+            continue
+        left = max(0.0, min(span.left, width - need))
+        if all(
+            left >= x + widths[other.phase] + LABEL_GAP or x >= left + need + LABEL_GAP
+            for other, x in found
+        ):
+            found.append((span, left))
+    return tuple(sorted(found, key=lambda label: label[1]))
+
+
 def position_at(placed: Sequence[SegmentSpan], x: float) -> int:
     """Return the event position nearest to ``x`` on the strip."""
     if not placed:

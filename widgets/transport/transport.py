@@ -1,19 +1,21 @@
-"""The transport: the scrubber at the bottom and the buttons of the top bar."""
+"""The transport: scrubber and step strip at the bottom, and the buttons of the top bar."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from gradscribe.playback.tape.steps import StepMarks, Steps
 from gradscribe.playback.tape.track import Segment
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.buttons import TransportButtons
 from gradscribe.widgets.transport.scrubber import Scrubber
+from gradscribe.widgets.transport.step_strip import StepStrip
 
 
 class Transport(QWidget):
-    """The scrubber, with its `buttons` as a separate widget.
+    """The scrubber and the step strip, with the `buttons` as a separate widget.
 
     The window puts the buttons into its top bar; until then they have no parent. Their signals are
     forwarded by the transport.
@@ -26,12 +28,19 @@ class Transport(QWidget):
     back_pressed = Signal()
     reset_pressed = Signal()
     speed_changed = Signal(float)
+    step_picked = Signal(int)
+    """The user chose a step of the loop, from 1 on."""
+    pace_picked = Signal(str)
+    """The user chose to play by ``event``, ``line`` or ``step``."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.buttons = TransportButtons()
         self.scrubber = Scrubber(self)
-        vbox(self, self.scrubber, margins=(6, 8, 6, 6))
+        self.strip = StepStrip(self)
+        vbox(self, self.scrubber, self.strip, margins=(6, 8, 6, 6), spacing=4)
+        self.strip.picked.connect(self.step_picked)
+        self.strip.pace_picked.connect(self.pace_picked)
         self.scrubber.valueChanged.connect(self.moved)
         self.buttons.play_pressed.connect(self.play_pressed)
         self.buttons.step_pressed.connect(self.step_pressed)
@@ -42,8 +51,9 @@ class Transport(QWidget):
         self._refresh()
 
     def set_theme(self, theme: Theme) -> None:
-        """Use ``theme`` for scrubber and buttons."""
+        """Use ``theme`` for scrubber, strip and buttons."""
         self.scrubber.set_theme(theme)
+        self.strip.set_theme(theme)
         self.buttons.set_theme(theme)
 
     def set_track(
@@ -56,9 +66,24 @@ class Transport(QWidget):
         self.scrubber.set_track(segments, length, starts)
         self._refresh()
 
+    def set_steps(
+        self, steps: Steps, marks: StepMarks, describe: Callable[[int], str] | None = None
+    ) -> None:
+        """Show the steps of the tape; ``describe`` is the text of a position's tooltip."""
+        self.strip.set_steps(steps, marks)
+        self.scrubber.turns_steps = len(steps) > 0
+        self.scrubber.describe = describe
+
+    def reserve_strip(self, reserved: bool) -> None:
+        """Reserve the height of the strip even without steps, so that nothing above moves."""
+        policy = self.strip.sizePolicy()
+        policy.setRetainSizeWhenHidden(reserved)
+        self.strip.setSizePolicy(policy)
+
     def set_position(self, position: int) -> None:
         """Go to ``position``, clamped to the tape; emits nothing."""
         self.scrubber.set_position(position)
+        self.strip.set_position(position)
         self._refresh()
 
     def position(self) -> int:
@@ -68,6 +93,10 @@ class Transport(QWidget):
     def set_playing(self, playing: bool) -> None:
         """Show Pause while the tape plays, else Play."""
         self.buttons.set_playing(playing)
+
+    def set_pace(self, pace: str) -> None:
+        """Show the pace of playing; emits nothing."""
+        self.strip.set_pace(pace)
 
     def set_speed(self, speed: float) -> None:
         """Show ``speed`` (0.25 to 8) on the slider; emits nothing."""

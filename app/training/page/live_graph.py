@@ -1,13 +1,15 @@
-"""The computation graph of the current step with its values, kept up to date."""
+"""The computation graph of the current step: each step is played as a film, or a sample of them."""
 
-from PySide6.QtCore import QElapsedTimer, QObject
+from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.scene_builder import SceneBuilder
+from gradscribe.app.training.page.step_film import StepFilm
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
+from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.protocol.training import EventDone, StepTape
 from gradscribe.playback.graph import look
-from gradscribe.playback.graph.picture import Picture
+from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.tape.statements import position_after
@@ -15,46 +17,85 @@ from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.training.step_graph import StepGraph
 
-LEAST_MS = 700
-"""Least time between two tapes while a run trains."""
+EVERY_STEP_RATE = 2.0
+"""Steps per second up to which every step is played; of a faster run a sample."""
+STEP_SHARE = 0.8
+"""Part of a slow step's time that its film takes: the tape has to come first."""
+FILM_MS, REST_MS = 2400, 500
+"""Longest film of a step that is one of a sample, and the still picture after it."""
 SHARE = 12
 """Building a graph takes at most 1/SHARE of the time."""
 GLIDE_MS = 450
 
 
 class LiveGraph(QObject):
-    """Requests tapes while its view is visible, and shows them at the run's position."""
+    """Requests tapes of steps while its view is visible, and plays them there.
+
+    A slow run, and a run that makes single steps, has every step played. A fast run goes on while a
+    step is played; then its next step is.
+    """
+
+    played = Signal(object)
+    """Carries the step that is shown while a run goes on without it; None for none."""
 
     def __init__(self, session: TrainSession, view: StepGraph, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._view = session, view
         self.scenery = SceneBuilder(self)
         self.scenery.built.connect(self._show_picture)
+        self.film = StepFilm(self)
+        self.film.moved.connect(self._move)
+        self.film.ended.connect(self._rest)
         self._message: StepTape | None = None
+        self._scenes: tuple[Scene, ...] = ()
         self._scene = Scene(0, 0, (0, 0))
         self._picture: Picture | None = None
         self._open_calls: frozenset[str] | None = None
+        """Modules that the user opened; None until the user opens or folds one."""
+        self._legible: frozenset[str] | None = None
+        """Modules that are open so that the whole picture is legible; None for all that fit."""
+        self._is_legible = False
+        """True once these are found."""
         self._turn = 0
-        self._seen = self._waits = False
-        self._pace = single_shot(self, self._ask)
+        self._film_ms = 0
+        """Length of the film of the next picture; 0 for a still picture."""
+        self._gap = 0
+        """Number of steps since the tape before."""
+        self._last = (0, 0, False)
+        """Run, step and whether it went on, at its last state."""
+        self._is_single = self._seen = self._waits = False
+        self._pace = single_shot(self, self._ask, REST_MS)
+        self._refold = single_shot(self, self._fold_again, REST_MS)
         session.drawn.connect(self._on_tape)
         session.store.begun.connect(self._on_begun)
         session.store.state_changed.connect(self._on_state)
         session.happened.connect(self._on_event)
         view.graph.toggled.connect(self._toggle)
         view.graph.picked.connect(lambda key: view.graph.select(key or None))
+        view.resized.connect(self._refold.start)
 
     def set_seen(self, seen: bool) -> None:
         """Request tapes only while the view is visible."""
         if seen != self._seen:
             self._seen, self._waits = seen, False
             self._pace.stop()
+            self.film.stop()
+            self._update_caption()
             self._ask()
 
     def close(self) -> None:
         """Let the worker thread end."""
         self._pace.stop()
+        self._refold.stop()
+        self.film.stop()
         self.scenery.close()
+
+    def card(self, key: str) -> tuple[Tape, Card] | None:
+        """Return a card of the picture and the tape it is of; None for an unknown key."""
+        if self._picture is None or self._message is None:
+            return None
+        found = next((card for card in self._picture.cards if card.key == key), None)
+        return None if found is None else (self._message.tape, found)
 
     def _ask(self) -> None:
         run = self._session.run
@@ -73,16 +114,27 @@ class LiveGraph(QObject):
     def _on_begun(self, run: RunState) -> None:
         """Drop the tape of a run that restarted."""
         if run is self._session.run:
+            self.film.stop()
             self._message, self._open_calls, self._waits = None, None, False
+            self._legible, self._is_legible = None, False
             self._ask()
 
     def _on_state(self, run: RunState) -> None:
         if run is not self._session.run:
             return
+        before, self._last = self._last, (run.run_id, run.step, run.running)
         if not run.running:
+            if self._last[:2] != before[:2]:
+                # Not while a pause is on its way: a run that pauses is shown as it stands.
+                self._is_single = before == (run.run_id, run.step - 1, False)
+            if before[2]:
+                self.film.stop()
+                self._update_look(0)
             self._ask()
-        elif not self._pace.isActive() and not self._waits:
-            self._pace.start(LEAST_MS)
+        elif _plays_every_step(run):
+            self._ask()
+        elif not (self._waits or self._pace.isActive() or self.film.plays):
+            self._pace.start(REST_MS)
         self._update_caption()
 
     def _on_tape(self, message: StepTape) -> None:
@@ -90,29 +142,70 @@ class LiveGraph(QObject):
         run = self._session.run
         if run is None or message.run_id != run.run_id or not self._seen:
             return
+        before, self._message = self._message, message
+        is_later = before is not None and before.run_id == message.run_id
+        self._gap = message.step - before.step if before is not None and is_later else 0
+        self._film_ms = self._length(run)
+        self._scenes = scenes.scenes(message.tape)
+        self.film.stop()
         clock = QElapsedTimer()
         clock.start()
-        self._message = message
         self._show()
-        if run.running:
-            self._pace.start(max(LEAST_MS, SHARE * clock.elapsed()))
+        if run.running and not self._film_ms:
+            self._pace.start(max(REST_MS, SHARE * clock.elapsed()))
+
+    def _length(self, run: RunState) -> int:
+        """Return how long the film of the tape that has come may take; 0 for a still picture."""
+        if run.happened or not (run.running or self._is_single):
+            return 0
+        if run.running and _plays_every_step(run):
+            return round(1000 * STEP_SHARE / _rate(run))
+        return FILM_MS
 
     def _show(self) -> None:
         message = self._message
         if message is None:
             return
-        found = scenes.scenes(message.tape)
-        self._scene = found[scenes.scene_index_at(found, self._position())]
+        at = self._position()
+        self._scene = self._scenes[scenes.scene_index_at(self._scenes, at)]
         self._turn += 1
         self.scenery.forget()
-        at = self._position()
-        self.scenery.request(message.tape, self._scene, self._open_calls, self._turn, at)
+        opened = self._open_calls if self._open_calls is not None else self._legible
+        self.scenery.request(message.tape, self._scene, opened, self._turn, at)
 
     def _show_picture(self, stage: Stage) -> None:
-        if self._message is not None:
-            self._picture = stage.picture
-            self._view.graph.set_stage(stage)
+        message = self._message
+        if message is None:
+            return
+        if self._open_calls is None and not self._is_legible:
+            outer = self._view.legible_calls(stage)
+            if outer is not None:
+                self._legible = outer
+                self._show()
+                return
+            self._is_legible = True
+        self._picture = stage.picture
+        self._view.graph.set_stage(stage)
+        length, self._film_ms = self._film_ms, 0
+        if length:
+            self.film.play(message.tape, length)
+        else:
             self._update_look(0)
+
+    def _move(self, position: int, ms: int) -> None:
+        """Show a position of the film, in another scene if it is there."""
+        if self._scenes[scenes.scene_index_at(self._scenes, position)] != self._scene:
+            self._show()
+        else:
+            self._update_look(ms)
+
+    def _rest(self) -> None:
+        """Show the end of a step for a while before the next is requested."""
+        run = self._session.run
+        if run is not None and run.running and not _plays_every_step(run):
+            self._pace.start(REST_MS)
+        else:
+            self._ask()
 
     def _update_look(self, glide_ms: int) -> None:
         message, picture = self._message, self._picture
@@ -123,10 +216,14 @@ class LiveGraph(QObject):
         self._update_caption()
 
     def _position(self) -> int:
-        """Return the run's position on the tape: its end, unless the run stands inside a step."""
+        """Return the position on the tape: the film's, the run's inside a step, or the end."""
         message, run = self._message, self._session.run
         if message is None:
             return 0
+        if self._film_ms:
+            return 0
+        if self.film.plays:
+            return self.film.position
         done = len(run.happened) if run is not None and self._shows(run) else 0
         texts = [text for _, text in run.begun.lines] if run is not None and run.begun else []
         return position_after(message.tape, texts, done) if done else len(message.tape.events)
@@ -135,6 +232,7 @@ class LiveGraph(QObject):
         run = self._session.run
         if run is None or not self._seen:
             return
+        self.film.stop()
         if happened is None:
             self._ask()
         elif self._shows(run):
@@ -147,15 +245,33 @@ class LiveGraph(QObject):
             self._open_calls = frozenset(now ^ {key})
             self._show()
 
+    def _fold_again(self) -> None:
+        """Fold for another size of the view, unless the user has chosen."""
+        if self._open_calls is None and self._message is not None:
+            self._legible, self._is_legible = None, False
+            self._show()
+
     def _update_caption(self) -> None:
         message, run = self._message, self._session.run
         if message is None or run is None:
             return
+        runs_on = self._seen and run.running and not _plays_every_step(run)
+        self.played.emit(message.step + 1 if runs_on else None)
         done, lines = len(run.happened), run.begun.lines if run.begun is not None else ()
+        words = f"step {message.step + 1:,}"
         if done and self._shows(run) and done <= len(lines):
-            words = f"step {message.step + 1:,} · {lines[done - 1][1].splitlines()[0]}"
-        elif run.running:
-            words = f"step {message.step + 1:,}"
-        else:
-            words = f"step {message.step + 1:,}, before it is made · Line steps through it"
+            words += f" · {lines[done - 1][1].splitlines()[0]}"
+        elif not run.running:
+            words += ", before it is made · Line steps through it"
+        elif self._gap > 1 and runs_on:
+            words += f" · about 1 step in {self._gap:,} is played"
         self._view.set_caption(words)
+
+
+def _rate(run: RunState) -> float:
+    """Return the steps per second; 0 if unknown."""
+    return run.state.rate if run.state is not None else 0.0
+
+
+def _plays_every_step(run: RunState) -> bool:
+    return 0 < _rate(run) <= EVERY_STEP_RATE

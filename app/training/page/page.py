@@ -8,18 +8,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QPushButton,
     QSizePolicy,
     QSlider,
-    QSplitter,
     QStackedWidget,
     QStyle,
     QWidget,
 )
 
-from gradscribe.app.ui.layout import GUTTER, Panel, scroll_area, separator, tab_widget
+from gradscribe.app.training.page.arrangement import GRAPH, LEAST_WIDTH, PageArrangement
+from gradscribe.app.ui.layout import GUTTER, scroll_area, separator
 from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.boxes import hbox, vbox
@@ -45,9 +46,7 @@ from gradscribe.widgets.training.step_graph import StepGraph
 from gradscribe.widgets.training.step_lines import StepLines
 from gradscribe.widgets.training.step_slider import StepSlider
 
-LEFT, RIGHT = 296, 396
-"""Widths of the outer columns in a window of the default width."""
-LEAST, BORDER = 270, 1
+BORDER = 1
 EXPLORED = (BoundaryPlot, FitPlot, LossSurface)
 """Views that are explored as charts."""
 PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
@@ -71,6 +70,7 @@ class TrainingPage(QWidget):
         """The views with their widgets, in the order of their tabs."""
         self.planes: list[PlaneHands] = []
         """The hands of the views that are explored as charts."""
+        self._is_made = False
         self.making = self._make()
         if at_once:
             for _ in self.making:
@@ -86,6 +86,9 @@ class TrainingPage(QWidget):
         yield from self._make_form()
         yield from self._make_parts()
         yield from self._make_tabs()
+        self.arrangement.take_graph(self.graph, SHORT_TITLES)
+        self.arrangement.fit(self.width(), self.height())
+        self._is_made = True
         self.boundary, self.fit = self.view(BoundaryPlot), self.view(FitPlot)
         self.units, self.weights = self.view(UnitMaps), self.view(WeightTable)
 
@@ -96,7 +99,8 @@ class TrainingPage(QWidget):
         self._rows.addWidget(separator())
         self._rows.addWidget(self.strip)
         yield
-        self.columns = _splitter(Qt.Orientation.Horizontal)
+        self.arrangement = PageArrangement(self)
+        self.columns = self.arrangement.columns
         middle = vbox(None, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
         middle.addWidget(self.columns)
         self._rows.addLayout(middle, 1)
@@ -113,27 +117,16 @@ class TrainingPage(QWidget):
         yield
 
     def _make_form(self) -> Iterator[None]:
-        self._setup = setup = Panel(None, "Set-up")
-        centre, right = _splitter(Qt.Orientation.Vertical), _splitter(Qt.Orientation.Vertical)
-        self._right = right
-        _put(self.columns, setup, centre, right, sizes=(LEFT, 700, RIGHT))
-        for place, share in enumerate((0, 3, 2)):
-            self.columns.setStretchFactor(place, share)
-        # Widgets without a place at a yield have the page as their parent: they would leak if the
-        # building were stopped there.
-        self.says, self.below = tab_widget(), tab_widget()
-        views = Panel(self.says, "Model output")
-        self._below = Panel(self.below, "Steps, runs and weights")
-        _put(centre, views, self._below, sizes=(470, 250))
-        yield
-        self.loss, self.numbers = CurveChart("Loss", "", log=True), tab_widget()
-        curves = Panel(self.loss, "Loss")
-        _put(right, curves, Panel(self.numbers, "Gradients and more"), sizes=(330, 390))
-        yield
+        self.loss = CurveChart("Loss", "", log=True, parent=self)
+        yield from self.arrangement.make(self.loss)
+        self.says, self.below = self.arrangement.says, self.arrangement.below
+        self.numbers = self.arrangement.numbers
         self.form = SetupForm(self, at_once=False)
         yield from self.form.making
         self.sheet = scroll_area(self.form)
-        setup.hold(self.sheet)
+        self._make_remarks()
+        self.arrangement.setup.hold(self.remarks)
+        self.arrangement.setup.hold(self.sheet)
         self.form.installEventFilter(self)
         self.form.renew.clicked.connect(lambda: self.bar.pressed.emit("new_data"))
         yield
@@ -141,12 +134,26 @@ class TrainingPage(QWidget):
         self.form.extra.addWidget(self.file)
         yield
 
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Give the graph a column if there is space for it."""
+        super().resizeEvent(happened)
+        if self._is_made:
+            self.arrangement.fit(self.width(), self.height())
+
+    def _make_remarks(self) -> None:
+        """Build the way to advice on the set-up that is out of sight."""
+        self.remarks = QPushButton(self)
+        self.remarks.setProperty("link", True)
+        self.remarks.setToolTip("Show the next remark on this set-up")
+        self.remarks.setStyleSheet("text-align: left; padding: 6px 20px 2px 20px;")
+        self.remarks.hide()
+
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Keep the set-up column as wide as its rows need: larger text takes more space."""
         if watched is self.form and happened.type() == QEvent.Type.LayoutRequest:
             bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
             needs = self.form.minimumSizeHint().width() + bar + 2 * BORDER
-            self._setup.setMinimumWidth(max(LEAST, needs))
+            self.arrangement.setup.setMinimumWidth(max(LEAST_WIDTH, needs))
         return super().eventFilter(watched, happened)
 
     def _make_tabs(self) -> Iterator[None]:
@@ -163,7 +170,7 @@ class TrainingPage(QWidget):
 
     def _own_tabs(self, place: str) -> list[tuple[int, str, Callable[[], QWidget]]]:
         tabs: dict[str, list[tuple[int, str, Callable[[], QWidget]]]] = {
-            "model": [(10, "Output", self._make_outputs), (40, "Graph", lambda: self.graph)],
+            "model": [(10, "Output", self._make_outputs), (40, GRAPH, lambda: self.graph)],
             "steps": [
                 (10, "One step", lambda: scroll_area(self.lines)),
                 (20, "Runs", lambda: self.table),
@@ -202,6 +209,17 @@ class TrainingPage(QWidget):
     def view(self, kind: type[W]) -> W:
         """Return the view whose widget is a ``kind``."""
         return next(widget for _, widget in self.views if isinstance(widget, kind))
+
+    @property
+    def is_graph_shown(self) -> bool:
+        """True if the graph has a column, or if its tab is open."""
+        return self.arrangement.is_wide or self.says.currentWidget() is self.graph
+
+    def show_history(self, kind: int, name: str) -> bool:
+        """Show the numbers of a tensor over the steps; False if the run does not collect them."""
+        self.numbers.setCurrentWidget(self.over_time)
+        self.over_time.show_page(self.spread.chart)
+        return self.spread.show_tensor(kind, name)
 
     def open_views(self) -> list[tuple[TrainingView[Any], QWidget]]:
         """Return the views whose tabs are open."""
@@ -305,9 +323,8 @@ class TrainingPage(QWidget):
         return strip
 
     def set_alone(self, alone: bool) -> None:
-        """Hide or show everything but the model's views: set-up, steps and curves."""
-        for part in (self._setup, self._right, self._below):
-            part.setVisible(not alone)
+        """Hide or show everything but the model's views and the graph."""
+        self.arrangement.set_alone(alone)
 
     def plots(self) -> tuple[CurveChart, ...]:
         """Return the plots over steps."""
@@ -341,21 +358,6 @@ class TrainingPage(QWidget):
 
 def _explored(make: Callable[..., Any]) -> PlaneHands:
     return PlaneHands(lambda make_canvas: make(make_canvas=make_canvas))
-
-
-def _splitter(way: Qt.Orientation) -> QSplitter:
-    splitter = QSplitter(way)
-    splitter.setHandleWidth(GUTTER)
-    splitter.setChildrenCollapsible(False)
-    return splitter
-
-
-def _put(into: QSplitter, *parts: QWidget, sizes: tuple[int, ...]) -> None:
-    for part in parts:
-        part.setMinimumHeight(110)
-        part.setMinimumWidth(LEAST)
-        into.addWidget(part)
-    into.setSizes(list(sizes))
 
 
 def _quiet_strip(words: Label) -> QFrame:

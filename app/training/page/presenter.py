@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor
 
 from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
+from gradscribe.app.training.page.tensor_history import history_of
 from gradscribe.app.training.session.curves import RunCurves
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, progress_text
@@ -15,6 +16,7 @@ from gradscribe.app.training.session.stop_conditions import StopConditionControl
 from gradscribe.app.training.setup import mistakes, model_fit, user_module
 from gradscribe.app.training.setup.errors import SetupErrors
 from gradscribe.app.training.setup.own_data import OwnData
+from gradscribe.app.training.setup.setup_advice import SetupAdvice
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue, EventDone, ViewRequest
@@ -55,6 +57,7 @@ class TrainPresenter(QObject):
         self.curves = RunCurves(session, page, self)
         self.until = StopConditionController(session, page, self)
         self.complaints = SetupErrors(session, page, self.own, self)
+        self.advice = SetupAdvice(session, page, self._edit, self)
         self._connect()
         self._listen()
         page.form.set_setup(session.setup)
@@ -123,6 +126,9 @@ class TrainPresenter(QObject):
         page.view(LossSurface).step_picked.connect(session.controller.rewind)
         for tab in (page.says, page.below, page.numbers):
             tab.currentChanged.connect(self._turn)
+        page.arrangement.changed.connect(self._turn)
+        page.graph.graph.picked.connect(self._show_history)
+        self.live.played.connect(page.loss.set_played)
         for _, widget in page.views:
             if isinstance(widget, Plot):
                 widget.wished.connect(self.want)
@@ -138,6 +144,7 @@ class TrainPresenter(QObject):
         self._visible = visible
         if visible:
             self.complaints.look()
+            self.advice.look()
         else:
             self.curves.rest()
         self.want()
@@ -145,7 +152,7 @@ class TrainPresenter(QObject):
     def want(self) -> None:
         """Request the views whose tabs are open; of a hidden page, what is collected over time."""
         page, run = self._page, self._session.run
-        self.live.set_seen(self._visible and page.says.currentWidget() is page.graph)
+        self.live.set_seen(self._visible and page.is_graph_shown)
         if run is None or run.begun is None:
             self._session.controller.watch(())
             return
@@ -158,6 +165,20 @@ class TrainPresenter(QObject):
         for entry, widget in page.open_views():
             wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
         self._session.controller.watch(wishes)
+
+    def _show_history(self, key: str) -> None:
+        """Show the numbers of a card's tensor over the steps, or say why there are none."""
+        found, run = self.live.card(key), self._session.run
+        if found is None or run is None or run.begun is None:
+            return
+        tape, card = found
+        kind, name, reason = history_of(
+            card, tape, run.begun, self._page.spread.kind.currentIndex()
+        )
+        # The chart follows its run only while it is visible.
+        self._page.spread.show_run(run.begun, run.spread)
+        if reason or not self._page.show_history(kind, name):
+            self._session.said.emit(reason or f"{name} is not collected over the steps")
 
     def _edit(self, setup: Setup) -> None:
         """Apply a changed setup, with the other changes that its mistakes need."""
@@ -213,6 +234,7 @@ class TrainPresenter(QObject):
         for entry, widget in page.views:
             entry.begin(widget, run.begun)
         self._show_all(run)
+        self.advice.show_run(run)
         self.want()
         self._show_state(run)
 

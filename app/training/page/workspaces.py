@@ -222,6 +222,8 @@ class Workspaces(QObject):
         self.waiting.told.connect(page.bar.set_words)
         self.session.store.alone_changed.connect(page.set_alone)
         page.set_alone(self.session.store.look.alone)
+        self.session.store.graph_column_changed.connect(page.arrangement.set_wanted)
+        page.arrangement.set_wanted(self.session.store.look.graph_column)
         self._look.changed.connect(showing.follow)
         showing.follow(self._look.theme())
         yield

@@ -21,7 +21,7 @@ from gradscribe.app.training.session.state import (
     reply_timeout_ms,
 )
 from gradscribe.engine.protocol import training as messages
-from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.setup import JsonValue, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -473,9 +473,15 @@ class TrainController(QObject):
         if run is not None and run.alive:
             self._link.send(messages.RecordStep(run.run_id, live=live))
 
-    def look_into(self, path: str, header: bool | None = None) -> None:
-        """Request a preview of a CSV file; `looked` carries it. ``header``: of `InspectFile`."""
-        self._link.send(messages.InspectFile(self._store.look.run_id, path, header))
+    def look_into(
+        self,
+        path: str,
+        header: bool | None = None,
+        options: dict[str, JsonValue] | None = None,
+    ) -> None:
+        """Request a preview of a table's file; `looked` carries it. The rest: of `InspectFile`."""
+        run_id = self._store.look.run_id
+        self._link.send(messages.InspectFile(run_id, path, header, options or {}))
 
     def stop_reading(self) -> None:
         """Stop reading the data file that is being read."""

@@ -35,7 +35,7 @@ def clear_curves(run: RunState, message: RunStarted, is_anew: bool) -> None:
 
 def apply_started(run: RunState, message: RunStarted) -> None:
     """Note that a run started, restarted or was restored."""
-    run.begun, run.problem = message, ""
+    run.begun, run.problem, run.advice = message, "", ()
     run.happened.clear()
     run.views.clear()
 

@@ -44,6 +44,7 @@ class RunStore(QObject):
     rate_changed = Signal(float)
     """The most steps per second changed; 0 is unlimited."""
     alone_changed = Signal(bool)
+    graph_column_changed = Signal(bool)
     """True if only the model's views are to be shown."""
     error_changed = Signal(str, str)
     """(place in the setup, error); an empty text removes the error."""
@@ -106,6 +107,11 @@ class RunStore(QObject):
         """Show only the model's views, or all columns."""
         self.look = replace(self.look, alone=alone)
         self.alone_changed.emit(alone)
+
+    def set_graph_column(self, wanted: bool) -> None:
+        """Give the graph of the step a column in a large window, or leave it a tab."""
+        self.look = replace(self.look, graph_column=wanted)
+        self.graph_column_changed.emit(wanted)
 
     # The runs
 

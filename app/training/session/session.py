@@ -29,6 +29,8 @@ class TrainSession(QObject):
     """The curves of a `RunState` changed."""
     view_received = Signal(str)
     """Carries the kind of a view of the current run that arrived."""
+    advised = Signal(object)
+    """The advice on a `RunState` changed."""
     happened = Signal(object)
     """Carries a `EventDone` inside a step; None when the step is over."""
     taped = Signal(object)
@@ -110,6 +112,9 @@ class TrainSession(QObject):
                     self.view_received.emit(message.kind)
             case messages.TrainState():
                 self._on_state(run, message)
+            case messages.RunAdvice(_, advice):
+                run.advice = advice
+                self.advised.emit(run)
             case messages.EventDone():
                 run.happened.append(message)
                 self.happened.emit(message)

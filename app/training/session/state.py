@@ -13,6 +13,7 @@ from gradscribe.app.document.state import EngineSignals
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import (
+    Advice,
     Catalogue,
     DataSample,
     EventDone,
@@ -56,6 +57,8 @@ class ViewSettings(Struct, frozen=True):
     """Most steps per second; 0 is unlimited."""
     alone: bool = False
     """True while only the model's views are shown, without set-up, steps and curves."""
+    graph_column: bool = True
+    """True if the graph of the step has a column of its own in a large window."""
 
 
 Flag = tuple[int, str]
@@ -81,6 +84,8 @@ class RunState:
     spread_ahead: SpreadTable = field(default_factory=SpreadTable)
     """The quantiles of `ahead`."""
     views: dict[str, ViewReply] = field(default_factory=dict)
+    advice: tuple[Advice, ...] = ()
+    """All advice on its setup by now."""
     happened: list[EventDone] = field(default_factory=list)
     furthest: int = 0
     alive: bool = True

@@ -1,8 +1,8 @@
-"""Reading of a CSV file, whole or as a sample of its lines; usable from a worker thread."""
+"""Reading of a table's file, whole or as a sample of its lines; usable from a worker thread."""
 
+import codecs
 import contextlib
 import csv
-import io
 import math
 import stat
 from collections.abc import Callable, Iterator
@@ -13,6 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradscribe.engine.protocol.training import LineSample, ProvideFile
+from gradscribe.engine.zoo.tables.layout import (
+    HEAD,
+    SPACES,
+    file_kind,
+    guess_encoding,
+    guess_layout,
+)
 
 MOST_UNSAMPLED = 8 << 20
 """Largest file in bytes that is read without sampling."""
@@ -47,14 +54,19 @@ def read_file(path: str, limit: int, report: Report = lambda _share: None) -> Pr
     """Return the contents of a file, or why it cannot be read.
 
     Of a long file every k-th line below the header is taken, so that ``limit`` are left: the same
-    lines as `engine.zoo.data.csv.read_rows` takes. An exception that ``report`` raises ends it.
+    lines as `engine.zoo.tables.loaded` takes. Workbooks and Parquet files are read whole. An
+    exception that ``report`` raises ends it.
     """
     try:
         size = file_size(path)
         if size <= MOST_UNSAMPLED:
             return ProvideFile(0, path, Path(path).read_bytes())
         with Path(path).open("rb") as file:
-            return _long(path, file, size, limit, report)
+            beginning = file.read(HEAD)
+            if file_kind(beginning) != "text":
+                return _whole(path, file, size)
+            encoding = guess_encoding(beginning)
+            return _long(path, TextBytes(file, encoding), size, limit, report)
     except FileNotFoundError:
         return ProvideFile(0, path, problem="there is no such file")
     except (OSError, ValueError) as error:
@@ -62,7 +74,41 @@ def read_file(path: str, limit: int, report: Report = lambda _share: None) -> Pr
         return ProvideFile(0, path, problem=known.lower() if known else str(error))
 
 
-def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> ProvideFile:
+class TextBytes:
+    """The bytes of a text file; UTF-16 and UTF-32 as UTF-8, so that each line ends in one byte."""
+
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
+        self._file = file
+        self.recoded = encoding if encoding.startswith(("utf-16", "utf-32")) else ""
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+
+    def rewind(self) -> None:
+        """Go back to the beginning."""
+        self._file.seek(0)
+        self._decoder.reset()
+
+    def read(self, size: int) -> bytes:
+        """Return about ``size`` bytes; none at the end."""
+        data = self._file.read(size)
+        if not self.recoded:
+            return data
+        text = self._decoder.decode(data, not data)
+        while data and not text:
+            data = self._file.read(size)
+            text = self._decoder.decode(data, not data)
+        return text.removeprefix("\ufeff").encode()
+
+
+def _whole(path: str, file: BinaryIO, size: int) -> ProvideFile:
+    """Return a file that is not sampled."""
+    if size > MOST:
+        raise ValueError(f"it has more than {MOST >> 20} MB; save it as CSV, which is sampled")
+    file.seek(0)
+    return ProvideFile(0, path, file.read())
+
+
+def _long(path: str, file: TextBytes, size: int, limit: int, report: Report) -> ProvideFile:
+    file.rewind()
     ends, last = 0, b""
     for done, chunk in _chunks(file):
         if b"\0" in chunk[:CHUNK]:
@@ -75,10 +121,11 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> P
     if every == 1 and size > MOST:
         rows = "one row" if lines == 1 else f"{lines:,} rows"
         raise ValueError(f"it has more than {MOST >> 20} MB in {rows}")
-    file.seek(0)
-    start, mark = _below_header(file)
-    sample = LineSample(lines, ends, PREVIEW_LINES, start, every)
-    file.seek(0)
+    file.rewind()
+    layout = guess_layout(file.read(LONGEST_LINE), header=True)
+    sample = LineSample(lines, ends, PREVIEW_LINES, layout.start, every, file.recoded)
+    mark = "," if layout.separator == SPACES else layout.separator
+    file.rewind()
     kept = bytearray()
     for done, part in _sampled_lines(file, sample, mark):
         kept += part
@@ -88,24 +135,11 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, report: Report) -> P
     return ProvideFile(0, path, bytes(kept), sample=sample)
 
 
-def _chunks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _chunks(file: TextBytes) -> Iterator[tuple[int, bytes]]:
     done = 0
     while chunk := file.read(CHUNK):
         done += len(chunk)
         yield done, chunk
-
-
-def _below_header(file: BinaryIO) -> tuple[int, str]:
-    """Return the number of the first line below the header, and the delimiter."""
-    beginning = file.read(LONGEST_LINE).decode("utf-8-sig", "replace")
-    first = next((line for line in io.StringIO(beginning) if line.strip()), "")
-    mark = max(",;\t|", key=first.count)
-    reader = csv.reader(io.StringIO(beginning, newline=""), delimiter=mark)
-    try:
-        next((row for row in reader if any(row)), None)
-    except csv.Error as error:
-        raise ValueError(str(error)) from error
-    return reader.line_num, mark
 
 
 def _check_quotations(data: bytes, ends: Ends, at: int, sample: LineSample, mark: str) -> None:
@@ -136,7 +170,7 @@ def _check_quotation(line: bytes, place: int, mark: str) -> None:
         raise ValueError(f"{why}; where rows are left out, each is to be one line")
 
 
-def _sampled_lines(file: BinaryIO, sample: LineSample, mark: str) -> Iterator[tuple[int, bytes]]:
+def _sampled_lines(file: TextBytes, sample: LineSample, mark: str) -> Iterator[tuple[int, bytes]]:
     """Yield the number of bytes read so far and the sampled lines of each chunk."""
     at, rest = 0, b""
     for done, chunk in _chunks(file):

@@ -1,6 +1,7 @@
 """The user's own data: a file's columns, and points drawn with the mouse."""
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
 from gradscribe.app.training.setup.data_watch import DataWatch
+from gradscribe.app.training.setup.default_columns import default_columns
 from gradscribe.engine.protocol.setup import JsonValue, Part
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import FileSummary, Option
@@ -20,8 +22,11 @@ CURVE_COLUMNS = ("x", "y")
 """The columns of points on a curve."""
 COLUMN_SETTINGS = ("data.inputs", "data.target")
 """The settings that name columns of a file."""
-MOST_CLASSES = 20
-"""A column of text with more distinct values is hardly the target."""
+READING = (
+    "separator", "decimal", "thousands", "encoding", "comment", "missing", "missing_words",
+    "columns", "limit",
+)  # fmt: skip
+"""The settings that say how a file is read."""
 
 
 class OwnData(QObject):
@@ -37,6 +42,7 @@ class OwnData(QObject):
         session.file_progressed.connect(self._show_progress)
         session.store.error_changed.connect(self._complain)
         page.file.chosen.connect(self._choose_columns)
+        page.file.edited.connect(self._edit_column)
         page.file.stopped.connect(session.controller.stop_reading)
         for view in (page.boundary, page.fit):
             view.drawn.connect(self._draw_point)
@@ -51,7 +57,9 @@ class OwnData(QObject):
         self._path = ""
         self._looked: FileSummary | None = None
         self._rereads = False
-        self._chosen: tuple[list[object], str] = ([], "")
+        self._reading: dict[str, JsonValue] = {}
+        """The options with which the file was inspected last."""
+        self._chosen: tuple[list[object], str | list[object]] = ([], "")
         """Columns of the current file that were chosen last."""
         self.watch = DataWatch(self)
         self.watch.changed.connect(self._show_change)
@@ -62,13 +70,16 @@ class OwnData(QObject):
         options = self._session.setup.data.options
         path = next((v for k, v in options.items() if k.endswith("path")), "")
         if isinstance(path, str) and path:
+            before, self._reading = self._reading, _reading(options)
             if path != self._path:
                 self._looked = None
                 self.watch.follow(path)
-                self._session.controller.look_into(path)
+                self._session.controller.look_into(path, None, self._reading)
             elif self._looked is not None and self._looked.header != options.get("header", True):
                 looked, self._looked = self._looked, None
-                self._session.controller.look_into(path, not looked.header)
+                self._session.controller.look_into(path, not looked.header, self._reading)
+            elif self._looked is not None and before != self._reading:
+                self._session.controller.look_into(path, self._looked.header, self._reading)
         else:
             self._page.file.hide()
             self.watch.follow("")
@@ -131,7 +142,7 @@ class OwnData(QObject):
         self.watch.follow(self._path)
         looked = self._looked
         header = looked.header if looked is not None else None
-        self._session.controller.look_into(self._path, header)
+        self._session.controller.look_into(self._path, header, self._reading)
 
     def _show_progress(self, path: str, share: float) -> None:
         if path == self._path:
@@ -178,34 +189,65 @@ class OwnData(QObject):
         self._looked = looked
         options = self._session.setup.data.options
         inputs = options.get("inputs") or options.get("columns") or ()
-        target = options.get("target") or ""
         names = [str(name) for name in inputs] if isinstance(inputs, list) else []
-        chosen = {*names, str(target)} - {""}
+        target: str | list[str] = _targets(options.get("target"), looked.columns)
+        chosen = {*names, *target}
         rereads, self._rereads = self._rereads, False
         if looked.problem is None and not (chosen and chosen <= set(looked.columns)):
             names, target = default_columns(looked)
             self._choose_columns(names, target)
         elif looked.problem is None and rereads:
             self._session.controller.reread()
-        self._page.file.show_file(looked, names, str(target))
+        choices = self._session.setup.data.options.get("columns")
+        self._page.file.show_file(
+            looked, names, target, choices if isinstance(choices, dict) else {}
+        )
         self._complain(*self._session.store.error)
         if self.shows_error(self._session.store.error[0]):
             self._page.form.show_error("", "")
 
-    def _choose_columns(self, inputs: list[str], target: str) -> None:
+    def _edit_column(self, name: str, key: str, choice: str) -> None:
+        """Set a choice for a column of the file; an empty one takes it back."""
         setup = self._session.setup
-        options: dict[str, JsonValue] = {**setup.data.options, "target": target}
+        given = setup.data.options.get("columns")
+        columns: dict[str, object] = {**given} if isinstance(given, dict) else {}
+        before = columns.pop(name, {})
+        now = {**before} if isinstance(before, dict) else {"as": before}
+        now.pop(key, None)
+        if key == "as":
+            now.pop("format", None)
+        now |= {key: choice} if choice else {}
+        columns |= {name: now} if now else {}
+        options = {**setup.data.options, "columns": columns}
+        self._session.controller.change(replace(setup, data=Part(setup.data.name, options)))
+
+    def _choose_columns(self, inputs: list[str], target: str | list[str]) -> None:
+        setup = self._session.setup
+        named = target if isinstance(target, str) else list[object](target)
+        options: dict[str, JsonValue] = {**setup.data.options, "target": named}
         options["inputs"] = list[object](inputs)
-        self._chosen = (list[object](inputs), target)
+        self._chosen = (list[object](inputs), named)
         looked, before = self._looked, setup.data.options.get("target")
         if looked is not None:
             options["header"] = looked.header
-        if looked is not None and target in looked.columns and target != before:
-            # Text can only be a target as classes.
-            options["classes"] = not looked.numeric[looked.columns.index(target)]
+        if looked is not None and named != before:
+            if isinstance(named, list):
+                options["classes"] = False
+            elif named in looked.columns:
+                self._fit_target(options, looked, named)
         setup = replace(setup, data=Part(setup.data.name, options))
         # Raw columns dominate each other and saturate a network's units.
         self._session.controller.change(setup if before else replace(setup, standardize=True))
+
+    def _fit_target(self, options: dict[str, JsonValue], looked: FileSummary, target: str) -> None:
+        """Let text be learned as classes, and a date as days."""
+        at = looked.columns.index(target)
+        kind = looked.details[at].kind if at < len(looked.details) else ""
+        options["classes"] = not looked.numeric[at] and kind not in ("days", "date parts")
+        if kind in ("days", "date parts"):
+            given = options.get("columns")
+            columns: dict[str, object] = {**given} if isinstance(given, dict) else {}
+            options["columns"] = {**columns, target: {"as": "days"}}
 
     def _points_option(self) -> Option | None:
         """Return the option of the data that holds points drawn by hand, or None."""
@@ -267,15 +309,15 @@ class OwnData(QObject):
         self._put_points(points[:index] + points[index + 1 :])
 
 
-def default_columns(looked: FileSummary) -> tuple[list[str], str]:
-    """Return default inputs and target: the last column is learned from the numeric ones.
+def _targets(given: JsonValue, columns: Sequence[str]) -> list[str]:
+    """Return the target columns of a setup; a text may name several with commas between."""
+    if isinstance(given, list):
+        return [str(name) for name in given]
+    text = str(given or "")
+    several = [name.strip() for name in text.split(",")]
+    return several if text not in columns and set(several) <= set(columns) else [text] * bool(text)
 
-    A last column of text is taken for classes if it has few values. Without a numeric column
-    besides the target there is no default.
-    """
-    pairs = zip(looked.columns, looked.numeric, strict=False)
-    numbers = [name for name, numeric in pairs if numeric]
-    few = min(MOST_CLASSES, len(looked.rows) - 1)
-    if numbers and not looked.numeric[-1] and 2 <= max(looked.kinds[-1:], default=0) <= few:
-        return numbers, looked.columns[-1]
-    return (numbers[:-1], numbers[-1]) if len(numbers) > 1 else ([], "")
+
+def _reading(options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the options that say how a file is read and its columns are understood."""
+    return {name: options[name] for name in READING if name in options}

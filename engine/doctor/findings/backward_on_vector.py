@@ -58,4 +58,5 @@ y = x**3
 y.backward()
 """,
     ),
+    spoils_training=False,
 )

@@ -7,6 +7,7 @@ from gradscribe.engine.doctor.carried_state import detach_between_iterations
 from gradscribe.engine.doctor.errors import failed_node, matching_error
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.findings.gan_detach import undetached
 from gradscribe.engine.doctor.program_tree import ProgramTree, names, receiver
 from gradscribe.engine.doctor.scopes import enclosing_function
 from gradscribe.engine.protocol.tape import Node, Op, Place
@@ -15,7 +16,7 @@ from gradscribe.engine.protocol.tape import Node, Op, Place
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield the second call, with the first call and the op whose saved tensors were freed."""
     error = matching_error(evidence, "backward through the graph a second time")
-    if error is None:
+    if error is None or undetached(evidence) is not None:
         return
     node = failed_node(evidence)
     op = evidence.tape.ops[node.op] if node is not None and node.op is not None else None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor import gradient_scale_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
 _NO_FIX = (
@@ -79,4 +79,5 @@ loss = F.mse_loss(model(torch.randn(16, 32)), torch.randn(16, 1))
 loss.backward()
 """,
     ),
+    follows=SPOILED,
 )

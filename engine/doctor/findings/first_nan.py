@@ -1,6 +1,8 @@
 """The op that first created a NaN, or an infinity that reached the loss."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,12 +10,34 @@ from gradscribe.engine.doctor import nan_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.snapshot_stats import has_inf, has_nan, shape
-from gradscribe.engine.protocol.tape import Op, Snapshot
+from gradscribe.engine.protocol.tape import Execution, Node, Op, Snapshot
 
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
-    """Yield the first op or backward node with finite inputs and a result that is not finite."""
+    """Yield the first data, op or backward node with a result that is not finite."""
+    blew_up = training.blew_up(evidence)
+    found = [
+        _first_data(evidence),
+        None if blew_up else _first_op(evidence),
+        None if blew_up else _first_node(evidence),
+    ]
+    positions = [event for event in found if event is not None]
+    if positions:
+        yield min(positions, key=lambda event: event.position).case()
+
+
+class _FirstEvent(NamedTuple):
+    """The position of an event on the tape, and the case that it makes."""
+
+    position: int
+    case: Callable[[], FoundCase]
+
+
+def _first_data(evidence: Evidence) -> _FirstEvent | None:
+    """Return the first leaf that holds NaN; a ``.grad`` or another constant is no data."""
     for value in evidence.tape.values:
+        if value.role not in ("data", "parameter") or value.name.endswith(".grad"):
+            continue
         if value.op is None and value.is_leaf and value.version == 0 and not value.node:
             snapshot = evidence.snapshot(value.id)
             changed = value.tensor in evidence.stepped
@@ -22,15 +46,9 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             if snapshot is not None and has_nan(snapshot) and not changed:
                 name = value.name or "The data"
                 message = f"{name} {shape(value.shape)} holds NaN from the start"
-                yield FoundCase(value.place, message, why_no_fix=_MISSING)
-                return
-    first = None if training.blew_up(evidence) else _first_op(evidence)
-    if first is not None:
-        yield first
-        return
-    backward = _first_node(evidence)
-    if backward is not None and not training.blew_up(evidence):
-        yield backward
+                case = partial(FoundCase, value.place, message, why_no_fix=_MISSING)
+                return _FirstEvent(evidence.position(value.id), case)
+    return None
 
 
 _UNINITIALISED = frozenset("empty empty_like new_empty empty_strided".split())
@@ -38,7 +56,7 @@ _UNINITIALISED = frozenset("empty empty_like new_empty empty_strided".split())
 _MISSING = "Only you know what belongs in place of the missing numbers"
 
 
-def _first_op(evidence: Evidence) -> FoundCase | None:
+def _first_op(evidence: Evidence) -> _FirstEvent | None:
     matters = _infinities_matter(evidence)
     for op in evidence.tape.ops:
         if op.phase != "forward":
@@ -50,11 +68,15 @@ def _first_op(evidence: Evidence) -> FoundCase | None:
             nan = has_nan(snapshot)
             bad = nan or (matters and has_inf(snapshot) and output in matters)
             if bad and _given_finite(evidence, op, nan):
-                message = _message(evidence, op, snapshot, nan)
-                fix = nan_fixes.fix_nan(evidence, op)
-                origins = tuple(evidence.place_of(i) for i in op.inputs[:2])
-                return FoundCase(op.place, message, origins, fix)
+                make = partial(_op_case, evidence, op, snapshot, nan)
+                return _FirstEvent(evidence.position(output), make)
     return None
+
+
+def _op_case(evidence: Evidence, op: Op, made: Snapshot, nan: bool) -> FoundCase:
+    message = _message(evidence, op, made, nan)
+    origins = tuple(evidence.place_of(i) for i in op.inputs[:2])
+    return FoundCase(op.place, message, origins, nan_fixes.fix_nan(evidence, op))
 
 
 def _infinities_matter(evidence: Evidence) -> set[int]:
@@ -94,10 +116,11 @@ def _message(evidence: Evidence, op: Op, made: Snapshot, nan: bool) -> str:
     return f"{op.op} is the first to make {'NaN' if nan else 'infinity'}: {count}{given}"
 
 
-def _first_node(evidence: Evidence) -> FoundCase | None:
+def _first_node(evidence: Evidence) -> _FirstEvent | None:
     tape = evidence.tape
     nodes = {n.id: n for n in tape.nodes}
-    for run in tape.executions:
+    at = {e.ref: i for i, e in enumerate(tape.events) if e.kind == "node"}
+    for index, run in enumerate(tape.executions):
         got = [tape.snapshots[i] for i in run.received if i is not None]
         sent = [tape.edges[i].gradient for i in run.edges]
         made = [tape.snapshots[i] for i in sent if i is not None]
@@ -105,16 +128,20 @@ def _first_node(evidence: Evidence) -> FoundCase | None:
         if not bad or any(has_nan(s) or has_inf(s) for s in got):
             continue
         node = nodes.get(run.node)
-        op = tape.ops[node.op] if node is not None and node.op is not None else None
-        word = "NaN" if any(has_nan(s) for s in made) else "infinity"
         if node is None:
             return None
-        where = f", the backward of {op.op} on line {op.place.line}," if op is not None else ""
-        message = f"Forward is finite, but {node.name}{where} is the first to send {word}"
-        place = op.place if op is not None else evidence.pass_place(run.run)
-        fix = nan_fixes.fix_nan(evidence, op) if op is not None else ""
-        return FoundCase(place, message, (evidence.pass_place(run.run),), fix)
+        word = "NaN" if any(has_nan(s) for s in made) else "infinity"
+        return _FirstEvent(at.get(index, 0), partial(_node_case, evidence, run, node, word))
     return None
+
+
+def _node_case(evidence: Evidence, run: Execution, node: Node, word: str) -> FoundCase:
+    op = evidence.tape.ops[node.op] if node.op is not None else None
+    where = f", the backward of {op.op} on line {op.place.line}," if op is not None else ""
+    message = f"Forward is finite, but {node.name}{where} is the first to send {word}"
+    place = op.place if op is not None else evidence.pass_place(run.run)
+    fix = nan_fixes.fix_nan(evidence, op) if op is not None else ""
+    return FoundCase(place, message, (evidence.pass_place(run.run),), fix)
 
 
 ENTRY = FindingKind(

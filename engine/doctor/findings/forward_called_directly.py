@@ -101,4 +101,5 @@ y = Square.apply(x)
 y.backward()
 """,
     ),
+    spoils_training=False,
 )

@@ -163,4 +163,6 @@ y.register_hook(lambda g: seen.append(g.item()))
 print(seen, x.grad)
 """,
     ),
+    follows=("lost-leaf",),
+    spoils_training=False,
 )

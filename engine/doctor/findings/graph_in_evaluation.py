@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor import cuts, modes
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import CUTS, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.protocol.tape import Call
 
 _LOSSES = ("loss", "entropy")
@@ -131,4 +131,6 @@ for epoch in range(3):
         print(F.mse_loss(model(x), y).item())
 """,
     ),
+    follows=CUTS,
+    spoils_training=False,
 )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import inf
 
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import CUTS, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.program_tree import called_name
 from gradscribe.engine.doctor.scopes import arguments_for
 from gradscribe.engine.protocol.tape import Value
@@ -241,4 +241,6 @@ for step in range(4):
 print(torch.stack(losses).mean(), running)
 """,
     ),
+    follows=CUTS,
+    spoils_training=False,
 )

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.fixes import optimizer_calls
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name
 from gradscribe.engine.doctor.scopes import dict_entry, literal_number
@@ -172,4 +172,5 @@ for step in range(10):
     schedule.step()
 """,
     ),
+    follows=SPOILED,
 )

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor import training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.findings.learning_rate_too_big import known_rate, rate_case
+from gradscribe.engine.doctor.snapshot_stats import is_zero
 
 PASSES = 10
 CHANGE, UPDATE = 0.01, 1e-4
@@ -22,7 +23,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         if abs(first) < 1e-3 or spread > CHANGE * abs(first):
             continue
         ratios = [r for _, r in training.update_ratios(evidence)]
-        if not ratios or max(ratios) > UPDATE:
+        if not ratios or max(ratios) > UPDATE or _is_still(evidence):
             continue
         message = (
             f"In {len(curve.losses)} passes the loss went from {first:.6g} to {last:.6g}"
@@ -31,6 +32,12 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         )
         yield rate_case(evidence, curve, message, _factor(max(ratios)))
         return
+
+
+def _is_still(evidence: Evidence) -> bool:
+    """Return whether every gradient is zero, which no rate makes up for."""
+    sent = (a.sent for a in evidence.tape.accumulations)
+    return all(is_zero(evidence.tape.snapshots[i]) for i in sent if i is not None)
 
 
 def _factor(ratio: float) -> float:
@@ -84,4 +91,5 @@ for step in range(15):
     opt.step()
 """,
     ),
+    follows=SPOILED,
 )

@@ -7,6 +7,7 @@ from gradscribe.engine.doctor import parameters
 from gradscribe.engine.doctor.cuts import leaf_names
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.findings.rebuilt_in_loop import made_layers
 from gradscribe.engine.doctor.fixes import (
     arguments_without,
     functional,
@@ -20,10 +21,13 @@ from gradscribe.engine.protocol.tape import Place, Value
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield a single case for all parameters that no optimizer changes."""
+    untrained = parameters.untrained(evidence)
+    anew = {t for layer in made_layers(evidence) for t in layer.parameters} if untrained else ()
     missed = [
         leaf
-        for tensor, leaf in parameters.untrained(evidence).items()
+        for tensor, leaf in untrained.items()
         if leaf.name
+        and tensor not in anew
         and not parameters.is_data(evidence, tensor)
         and not evidence.program.reads_grad(leaf.name)
         and not parameters.rebuild_lines(evidence, leaf)[1]

@@ -21,6 +21,10 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             continue
         if evidence.program.reads_grad(leaf.name) or _asks(evidence):
             continue
+        made = evidence.creator(leaf.id)
+        if made is not None and made.phase == "backward":
+            # A checkpoint made it to compute its part once more.
+            continue
         count = sum(
             1 for a in evidence.tape.accumulations if evidence.values[a.leaf].tensor == tensor
         )

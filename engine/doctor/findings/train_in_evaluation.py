@@ -223,4 +223,5 @@ with torch.no_grad():
     print(F.mse_loss(model(x), y))
 """,
     ),
+    spoils_training=False,
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gradscribe.engine.doctor.cuts import leaf_names
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
+from gradscribe.engine.doctor.finding_kind import CUTS, FindingKind, FoundCase
 from gradscribe.engine.protocol.tape import Place, Value
 
 
@@ -137,4 +137,5 @@ for step in range(3):
     opt.step()
 """,
     ),
+    follows=CUTS,
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from gradscribe.engine.doctor import gradient_scale_fixes, training
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase, SetupFix
+from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind, FoundCase, SetupFix
 from gradscribe.engine.doctor.program_tree import ProgramTree
 from gradscribe.engine.doctor.snapshot_stats import format_number
 
@@ -48,6 +48,9 @@ def _steadily(found: list[training.LayerGradient]) -> bool:
     """Return whether the gradient shrinks over many layers, not just at a dead layer."""
     falls = sum(a.gradient < b.gradient for a, b in pairwise(found))
     zeros = sum(layer.gradient == 0 for layer in found)
+    # Where it grows again there are branches in parallel, each with a scale of its own.
+    if any(a.gradient > 10 * b.gradient > 0 for a, b in pairwise(found)):
+        return False
     return falls >= 0.6 * (len(found) - 1 - zeros) and zeros < len(found) - 2
 
 
@@ -99,4 +102,5 @@ for step in range(30):
     opt.step()
 """,
     ),
+    follows=SPOILED,
 )

@@ -11,9 +11,11 @@ several runs (forks); only one plays at a time. A message about a run that no lo
 answered by `TrainState` with status ``gone``.
 """
 
+from gradscribe.engine.protocol.training.advice import Advice, RunAdvice
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
 from gradscribe.engine.protocol.training.replies import (
     Catalogue,
+    ColumnSummary,
     DataSample,
     EventDone,
     Exported,
@@ -94,4 +96,5 @@ TrainReply = (
     | Exported
     | RunSaved
     | TrainProblem
+    | RunAdvice
 )

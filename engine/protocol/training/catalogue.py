@@ -6,16 +6,25 @@ from typing import Literal
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.near_words import nearest
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 
 OptionKind = Literal[
-    "int", "float", "bool", "choice", "text", "ints", "floats", "choices", "points"
+    "int",
+    "float",
+    "bool",
+    "choice",
+    "text",
+    "ints",
+    "floats",
+    "choices",
+    "points",
+    "names",
+    "columns",
 ]
 EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
 
-ALIASES = {"learning_rate": "lr", "wd": "weight_decay", "hidden": "layers"}
-"""Common other names of options."""
 MAX_EXAMPLE_CHARS = 60
 MAX_RATE = 1e30
 """Maximum learning rate: far beyond its slider, so that users can see what happens."""
@@ -26,7 +35,8 @@ class Option(Struct, frozen=True):
 
     ``low`` and ``high`` are the accepted range and that of the slider, None where unbounded;
     ``log``: the slider is logarithmic. ``points`` are lists of numbers drawn by hand; ``text`` with
-    ``lines`` above 1 is a program or a formula.
+    ``lines`` above 1 is a program or a formula. ``names`` is a name or a list of names, ``columns``
+    an object with choices for columns of a table.
     """
 
     name: str
@@ -43,6 +53,8 @@ class Option(Struct, frozen=True):
     """True if it can change during a run; changing any other option restarts the run."""
     each: str = ""
     """Name of a list option: this one may then be a list with a value for each of its elements."""
+    fold: str = ""
+    """Title of the fold in which the form has the option; empty: none."""
 
     @property
     def most(self) -> float | None:
@@ -72,17 +84,27 @@ class CatalogueEntry(Struct, frozen=True):
 
 
 def hint_for_option(
-    entries: Iterable[CatalogueEntry], word: str, value: object, besides: str = ""
+    entries: Iterable[CatalogueEntry],
+    word: str,
+    value: object,
+    besides: str = "",
+    exactly: bool = False,
 ) -> str:
     """Return a hint at the place of an option in a setup, with an example; else empty.
 
-    ``besides`` is the kind of part to leave out: the option was given there.
+    ``besides`` is the kind of part to leave out: the option was given there. With ``exactly`` only
+    the very names count, else also other names and misspelled ones.
     """
-    if word in Setup.__struct_fields__:
+    keys = Setup.__struct_fields__
+    if word in keys:
         return "it belongs at the top level of the setup"
-    name = ALIASES.get(word, word)
-    for entry in entries:
-        if entry.kind != besides and any(option.name == name for option in entry.options):
+    others = [entry for entry in entries if entry.kind != besides]
+    options = {option.name: None for entry in others for option in entry.options}
+    name = word if word in options or exactly else nearest(word, (*keys, *options))
+    if name in keys:
+        return f"it is {name!r} at the top level of the setup" if besides else ""
+    for entry in others:
+        if any(option.name == name for option in entry.options):
             example = json.dumps({"name": entry.name, name: value}, default=str)
             if len(example) > MAX_EXAMPLE_CHARS:
                 example = f'{{"name": "{entry.name}", "{name}": …}}'

@@ -111,6 +111,10 @@ class RunStarted(Struct, frozen=True, tag=True):
     """True for a run loaded from a save; the window already has its curves so far."""
     left: tuple[str, ...] = ()
     """If resumed: module attributes that were not saved and have their initial values again."""
+    rows: tuple[int, int] = (0, 0)
+    """Rows that are trained on, and that are validated on."""
+    class_counts: tuple[int, ...] = ()
+    """Rows of each of ``classes``."""
 
     @property
     def parameter_count(self) -> int:
@@ -267,8 +271,26 @@ class StepTape(Struct, frozen=True, tag=True):
     """Statements of this step that the run has executed already."""
 
 
+class ColumnSummary(Struct, frozen=True):
+    """A column of a table as it is understood."""
+
+    name: str
+    kind: str
+    """``number``, ``category``, ``days``, ``date parts``; ``text``: too many texts; ``empty``."""
+    words: str
+    """How its cells are read: ``numbers, decimal comma, 3 missing``."""
+    missing: str = "refuse"
+    """What is done where a value is missing."""
+    blanks: int = 0
+    """Number of missing values."""
+    choices: tuple[str, ...] = ()
+    """The kinds as which it can be read."""
+    problem: str = ""
+    """The first cell that cannot be read, with its row."""
+
+
 class FileSummary(Struct, frozen=True, tag=True):
-    """Summary of a CSV file: columns, which are numeric, the first rows, or a problem.
+    """Summary of a table's file: columns, which are numeric, the first rows, or a problem.
 
     A column that is mostly numbers counts as numeric, so that reading it reports the other cells.
     ``kinds``: the number of distinct texts in each column. ``header``: whether the first row names
@@ -284,6 +306,10 @@ class FileSummary(Struct, frozen=True, tag=True):
     problem: Problem | None = None
     kinds: tuple[int, ...] = ()
     header: bool = True
+    details: tuple[ColumnSummary, ...] = ()
+    """The columns as they are understood, in order."""
+    facts: str = ""
+    """How the file is read: encoding, separator, words for missing values."""
 
 
 class Exported(Struct, frozen=True, tag=True):

@@ -169,6 +169,8 @@ class LineSample(Struct, frozen=True):
     first: int
     start: int
     every: int
+    recoded: str = ""
+    """The file's encoding, if its lines were converted to UTF-8."""
 
     def next_sampled(self, line: int) -> int:
         """Return the first sampled line at or after ``line``; `lines` or more if there is none."""
@@ -192,14 +194,16 @@ class ProvideFile(Struct, frozen=True, tag=True):
 
 
 class InspectFile(Struct, frozen=True, tag=True):
-    """Request a summary of a CSV file; answered by `FileSummary`.
+    """Request a summary of a table's file; answered by `FileSummary`.
 
-    ``header``: whether the first row names the columns; None: it does unless it holds numbers.
+    ``header``: whether the first row names the columns; None: it does unless it looks like data.
+    ``options``: the other options of the data, which say how it is read.
     """
 
     run_id: int
     path: str
     header: bool | None = None
+    options: dict[str, JsonValue] = {}
 
 
 class Export(Struct, frozen=True, tag=True):

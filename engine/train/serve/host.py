@@ -13,7 +13,7 @@ from gradscribe.engine.run import async_devices
 from gradscribe.engine.run.errors import USER_ERRORS, error_message
 from gradscribe.engine.train.runs import saved
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.serve import files, paired_run, replies
+from gradscribe.engine.train.serve import paired_run, replies, table_summary
 from gradscribe.engine.train.serve.hosted_run import HostedRun
 from gradscribe.engine.train.serve.samples import data_samples
 from gradscribe.engine.train.serve.view_client import ViewClient
@@ -71,8 +71,8 @@ class TrainingHost:
                 self._register(HostedRun(run_id, TrainingRun(setup), self._send), play)
             case requests.ProvideFile(_, path, data, problem, sample):
                 provided_files.provide(path, data, problem, sample)
-            case requests.InspectFile(run_id, path, header):
-                self._send(files.summarize_csv(run_id, path, header))
+            case requests.InspectFile(run_id, path, header, options):
+                self._send(table_summary.summarize_table(run_id, path, header, options))
             case requests.Fork(run_id, source_id, step, setup):
                 if source_id in self._runs:
                     self._register(self._runs[source_id].fork(run_id, step, setup))

@@ -7,8 +7,10 @@ from typing import Literal
 
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.setup_changes import rebase
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training import TrainReply, requests
+from gradscribe.engine.protocol.training.advice import RunAdvice
 from gradscribe.engine.protocol.training.replies import (
     SERIES_STEPS,
     EventDone,
@@ -21,6 +23,7 @@ from gradscribe.engine.protocol.training.replies import (
 )
 from gradscribe.engine.run.errors import USER_ERRORS
 from gradscribe.engine.train import memory, views
+from gradscribe.engine.train.advice.adviser import RunAdviser
 from gradscribe.engine.train.memory import allocated_bytes, data_limit, resident_bytes
 from gradscribe.engine.train.runs import measure, record_step, saved
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -131,6 +134,7 @@ class HostedRun:
         """Schedule of the views."""
         self._seen: dict[str, int] = {}
         """The step of which each view was last computed."""
+        self.adviser = RunAdviser()
         self.set_wishes(wishes)
 
     # Requests
@@ -202,6 +206,7 @@ class HostedRun:
         lines, names = tuple(self.run.program.lines), self.run.program.class_names
         self._send(SetupChanged(self.run_id, self.run.step, applied, (), lines, names, asked, base))
         self._seen.clear()
+        self.adviser.forget()
         if not self.playing:
             self.report()
         return None
@@ -329,7 +334,7 @@ class HostedRun:
             self.playing = False
             self.problem = run.problem
             if run.problem.type == "NaN":
-                self.problem = record_step.explain_nan(run)
+                self.problem = self._explain_nan()
                 self.reached = "nan"
             return
         if self.playing and (full := self._guard.problem(run, time.perf_counter())):
@@ -340,6 +345,15 @@ class HostedRun:
             self.playing, self.reached = False, self._conditions.reached
         elif any(until.kind == "step" and run.step >= until.value for until in self._until):
             self.playing, self.reached = False, "step"
+
+    def _explain_nan(self) -> Problem:
+        """Return where the loss diverged; data that are not scaled are a likely reason."""
+        problem = record_step.explain_nan(self.run)
+        self.adviser.look_at_setup(self.run, diverged=True)
+        unscaled = next((a for a in self.adviser.given if a.kind == "scaling"), None)
+        if unscaled is None:
+            return problem
+        return replace(problem, hint=f"{unscaled.words}: standardize them. {problem.hint}")
 
     # Updates
 
@@ -354,7 +368,14 @@ class HostedRun:
         self._send_curves()
         # Before the views, which may take a while: a request to pause waits for this reply.
         self._send_state()
+        if not self.playing:
+            self.adviser.look_at_progress(self.run)
+        self._send_advice()
         self.send_views(at_once=True)
+
+    def _send_advice(self) -> None:
+        if (given := self.adviser.news()) is not None:
+            self._send(RunAdvice(self.run_id, given))
 
     def _report_changed(self) -> None:
         """Send everything that is new after a change of the weights."""
@@ -371,6 +392,9 @@ class HostedRun:
             now = time.perf_counter()
             share = UPDATE_SHARE[self.run.mode]
             self._next_send_at = now + min(max(UPDATE_S, (now - begun) / share), SLOWEST_UPDATE_S)
+            if self.adviser.is_due(self.run.step):
+                self.adviser.look_at_progress(self.run)
+                self._send_advice()
             if with_views:
                 self.send_views(at_once=False)
 

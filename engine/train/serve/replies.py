@@ -24,6 +24,7 @@ from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve import files
 from gradscribe.engine.train.source import codegen
+from gradscribe.engine.train.source.program import TrainingProgram
 from gradscribe.engine.train.user_module import attributes
 from gradscribe.engine.train.views import maps
 
@@ -50,7 +51,16 @@ def run_started(
         program.note,
         resumed,
         tuple(name[:100] for name in run.left[:10]) if resumed else (),
+        (len(program.tensor("train_rows")), len(program.tensor("val_rows"))),
+        class_counts(program),
     )
+
+
+def class_counts(program: TrainingProgram) -> tuple[int, ...]:
+    """Return the number of rows of each class; empty without classes."""
+    if not program.classes:
+        return ()
+    return tuple(torch.bincount(program.y, minlength=program.classes).tolist())
 
 
 def parameters(run: TrainingRun) -> tuple[Parameter, ...]:
@@ -87,7 +97,7 @@ def data_sample(run_id: int, run: TrainingRun) -> DataSample:
         to_array(y, "<f4" if y.is_floating_point() else "<i8"),
         to_array(torch.isin(rows, program.tensor("train_rows")), "|b1"),
         program.raw_names,
-        (str(target),) if (target := run.setup.data.options.get("target")) else (),
+        program.target_names,
     )
 
 

@@ -2,17 +2,20 @@
 
 import functools
 import importlib
+import json
 import pkgutil
 from typing import TypeVar
 
+from gradscribe.engine.protocol.near_words import did_you_mean, nearest, plain
 from gradscribe.engine.protocol.setup import (
     MAX_QUOTED_CHARS,
     JsonValue,
     Part,
+    Setup,
     SetupError,
-    did_you_mean,
     is_finite,
     quoted,
+    written,
 )
 from gradscribe.engine.protocol.training.catalogue import (
     CatalogueEntry,
@@ -77,7 +80,8 @@ def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, J
     """
     available = zoo_entries(kind)
     if part.name not in available:
-        hint, names = did_you_mean(part.name, available), ", ".join(sorted(available))
+        near = did_you_mean(part.name, available, _class_names(available))
+        hint, names = near, ", ".join(sorted(available))
         hint = _as_choice(part.name, available) or hint
         message = f"no {kind} called {quoted(part.name)}{hint or ';'}"
         raise SetupError(f"{message} {'There' if hint else 'there'} are {names}", kind)
@@ -88,15 +92,45 @@ def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, J
     for name, value in part.options.items():
         place = f"{kind}.{name}"
         if name not in options:
-            has = f"it has {', '.join(options)}" if options else "it has none"
-            belongs = hint_for_option(entries(), name, value, kind)
-            hint = f": {belongs}" if belongs else f"{did_you_mean(name, options)}; {has}"
-            message = f"{part.name} has no option {quoted(name)}{hint}"
+            message = f"{part.name} has no option {quoted(name)}"
+            message += _option_hint(kind, name, value, options)
             raise SetupError(message, f"{kind}.{name[:MAX_QUOTED_CHARS]}")
         values[name] = _converted(options[name], value, place)
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)
     return piece, values
+
+
+def _class_names(available: dict[str, ZooEntry]) -> dict[str, str]:
+    """Return the names of entries by those of the torch classes that they make."""
+    made = {name: getattr(piece, "make", None) for name, piece in available.items()}
+    return {plain(make.__name__): name for name, make in made.items() if isinstance(make, type)}
+
+
+def _option_hint(kind: EntryKind, name: str, value: JsonValue, options: dict[str, Option]) -> str:
+    """Return the place or the name that an unknown option is meant for, and all that there are."""
+    if exact := hint_for_option(entries(), name, value, kind, exactly=True):
+        return f": {exact}"
+    has = f"it has {', '.join(options)}" if options else "it has none"
+    alike = [other.name for other in entries() if other.kind == kind and _has(other, name)]
+    if alike:
+        return f", but {', '.join(alike)} {'has' if len(alike) == 1 else 'have'}; {has}"
+    if nearest(name, (*options, *Setup.__struct_fields__)) in options:
+        return f"{did_you_mean(name, options)} {has[:1].upper()}{has[1:]}"
+    belongs = hint_for_option(entries(), name, value, kind)
+    return f": {belongs}" if belongs else f"; {has}"
+
+
+def _has(entry: CatalogueEntry, name: str) -> bool:
+    return any(option.name == name for option in entry.options)
+
+
+def checked(kind: EntryKind, name: str, option: str, value: JsonValue) -> JsonValue:
+    """Return the value of an entry's option, converted. Raises `SetupError`, KeyError."""
+    known = {each.name: each for each in zoo_entries(kind)[name].options}
+    if option not in known:
+        raise SetupError(f"{name} has no option {quoted(option)}", f"{kind}.{option}")
+    return _converted(known[option], value, f"{kind}.{option}")
 
 
 def _as_choice(word: str, available: dict[str, ZooEntry]) -> str:
@@ -134,9 +168,16 @@ def _converted(option: Option, value: JsonValue, place: str) -> JsonValue:
             named = value if isinstance(value, list) and option.each else [value]
             if all(item in option.choices for item in named) and named:
                 return value
-            raise SetupError(
-                f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
-            )
+            wrong = next((str(item) for item in named if item not in option.choices), "")
+            near = did_you_mean(wrong, option.choices)
+            message = f"{place} is {value!r}, but must be one of {', '.join(option.choices)}{near}"
+            raise SetupError(message, place)
+        case "names":
+            if isinstance(value, str) or (isinstance(value, list) and _is_list("choices", value)):
+                return value
+        case "columns":
+            if isinstance(value, dict) and len(value) <= MOST_NUMBERS:
+                return value
         case "points" if value == []:
             raise SetupError(f"{place} is empty: it needs one point at least", place)
         case "ints" | "floats" | "choices" | "points":
@@ -144,9 +185,17 @@ def _converted(option: Option, value: JsonValue, place: str) -> JsonValue:
                 if option.kind == "points":
                     _check_width(option, value, place)
                 return [float(str(item)) for item in value] if option.kind == "floats" else value
-    raise SetupError(
-        f"{place} is {str(value)[:60]!r}, which is not {_KIND_TEXTS[option.kind]}", place
-    )
+    is_text = option.kind in ("bool", "int", "float")
+    how = written(value) if is_text else _as_list(option.kind, value)
+    message = f"{place} is {str(value)[:60]!r}, which is not {_KIND_TEXTS[option.kind]}{how}"
+    raise SetupError(message, place)
+
+
+def _as_list(kind: str, value: JsonValue) -> str:
+    """Return how a single item of a list is written; empty if it cannot be in such a list."""
+    is_short = not isinstance(value, str) or len(value) <= MAX_QUOTED_CHARS
+    fits = kind in ("ints", "floats", "choices") and value is not None and is_short
+    return f"; write {json.dumps([value])}" if fits and _is_list(kind, [value]) else ""
 
 
 _KIND_TEXTS = {
@@ -158,6 +207,8 @@ _KIND_TEXTS = {
     "ints": "a list of whole numbers",
     "floats": "a list of numbers",
     "choices": "a list of names",
+    "names": "a name, or a list of names",
+    "columns": 'an object like {"date": "days"}',
     "points": "a list of rows of equally many numbers",
 }
 

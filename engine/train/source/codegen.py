@@ -2,12 +2,21 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup, SetupError
 from gradscribe.engine.protocol.training.catalogue import Task
 from gradscribe.engine.train.source import catalogue, huge_rates
-from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Options, Schedule, Shapes
+from gradscribe.engine.zoo.entry import (
+    Data,
+    Loss,
+    Model,
+    Optimizer,
+    Options,
+    Schedule,
+    Shapes,
+    Written,
+)
 
 IMPORTS = """import csv
 import math
@@ -25,6 +34,21 @@ def pasted_source(thing: Callable[..., object] | type) -> str:
     """Return the source of a function or class, without comments for linters."""
     source = inspect.getsource(thing)
     return re.sub(r"  # (type: ignore|noqa).*", "", source).rstrip() + "\n"
+
+
+def imports(written: Written | None = None) -> str:
+    """Return the section of imports, sorted; with those that data in a file need."""
+    more = "" if written is None else written.imports
+    lines = [line for line in (IMPORTS + more).splitlines() if line]
+    outside = ("import torch", "import pandas", "from torch")
+    inside = sorted({line for line in lines if not line.startswith(outside)}, key=_import_order)
+    libraries = [line for line in lines if line.startswith("import pandas")]
+    libraries += [line for line in lines if line.startswith(("import torch", "from torch"))]
+    return "\n".join([*inside, "", *libraries]) + "\n"
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line
 
 
 def seeds(setup: Setup) -> tuple[int, int]:
@@ -48,16 +72,22 @@ def head(setup: Setup) -> str:
     return f'device = torch.device("{setup.device}")\ndtype = torch.{setup.dtype}\n{threads}'
 
 
-def data(setup: Setup) -> str:
-    """Return the section that makes ``x`` and ``y`` and splits their rows."""
+def data(setup: Setup, written: Written | None = None) -> str:
+    """Return the section that makes ``x`` and ``y`` and orders their rows.
+
+    ``written``: the source of data that depends on what a file holds.
+    """
     piece, options = catalogue.find("data", setup.data, Data)
-    parts = [pasted_source(one) for one in (*piece.uses, piece.make)]
-    words = {**options, "rng": None}
-    call_text = call_source(piece.make.__name__, words).replace("rng=None", "rng=rng")
-    lines = [
-        f"rng = torch.Generator().manual_seed({seeds(setup)[1]})",
-        f"x, y, class_names = {call_text}" if piece.class_names else f"x, y = {call_text}",
-    ]
+    uses = (*piece.uses, piece.make) if written is None else written.uses
+    parts = [pasted_source(one) for one in uses]
+    lines = [f"rng = torch.Generator().manual_seed({seeds(setup)[1]})"]
+    if written is not None:
+        lines.append(written.statements.rstrip())
+    else:
+        words = {**options, "rng": None}
+        call_text = call_source(piece.make.__name__, words).replace("rng=None", "rng=rng")
+        names = "x, y, class_names" if piece.class_names else "x, y"
+        lines.append(f"{names} = {call_text}")
     if setup.train < 1:
         order = "torch.randperm(len(x), generator=rng)" if setup.shuffle else "torch.arange(len(x))"
         lines.append(f"order = {order}")
@@ -72,15 +102,19 @@ def split(setup: Setup, rows: int) -> str:
     return f"train_rows, val_rows = order[:{count}], order[{count}:]\n"
 
 
-def feature(text: str, inputs: int) -> str:
-    """Return the source of one column made of the inputs ``x``.
+def feature(text: str, inputs: int, names: Sequence[str] = ()) -> str:
+    """Return the source of one column made of the inputs ``x``; ``names`` are those of the inputs.
 
     Raises:
         SetupError: it is not a feature, or names an input that does not exist.
     """
-    match = _FEATURE.fullmatch(text.replace(" ", ""))
+    match = _FEATURE.fullmatch(text.replace(" ", "")) or _FEATURE.fullmatch(_numbered(text, names))
     if match is None:
-        raise SetupError(f"{text!r} is no feature; write x1, x2^2, x1*x2, sin(x1)", "features")
+        listed = ", ".join(f"x{i} is {name}" for i, name in enumerate(names[:6], 1))
+        which = f"; {listed}" if names and names[0] != "x1" else ""
+        raise SetupError(
+            f"{text!r} is no feature; write x1, x2^2, x1*x2, sin(x1){which}", "features"
+        )
     wave, of, first, power, second = match.groups()
     numbers = [int(n) for n in (of, first, second) if n]
     if any(not 1 <= n <= inputs for n in numbers):
@@ -91,13 +125,29 @@ def feature(text: str, inputs: int) -> str:
     return f"{column} * x[:, {int(second) - 1}]" if second else column
 
 
-def prepare(setup: Setup, shapes: Shapes, targets: str, task: Task) -> str:
-    """Return the section that makes the model's inputs and targets from ``x`` and ``y``."""
+def _numbered(text: str, names: Sequence[str]) -> str:
+    """Return a feature with the numbers of inputs for their names: size^2 becomes x1^2."""
+    numbers = {name: f"x{i}" for i, name in enumerate(names, 1) if name}
+    longest = sorted(numbers, key=len, reverse=True)
+    if not longest:
+        return ""
+    word = "|".join(map(re.escape, longest))
+    found = re.sub(rf"(?<!\w)(?:{word})(?!\w)", lambda match: numbers[match[0]], text)
+    return found.replace(" ", "")
+
+
+def prepare(
+    setup: Setup, shapes: Shapes, targets: str, task: Task, names: Sequence[str] = ()
+) -> str:
+    """Return the section that makes the model's inputs and targets from ``x`` and ``y``.
+
+    ``names`` are those of the inputs, which features may have in place of x1 and so on.
+    """
     lines = []
     if setup.features:
         if len(shapes.shape) != 1 or task == "tokens":
             raise SetupError("features are made of numbers, not of pictures or tokens", "features")
-        columns = ",\n        ".join(feature(f, shapes.inputs) for f in setup.features)
+        columns = ",\n        ".join(feature(f, shapes.inputs, names) for f in setup.features)
         lines += ["def features(x):", f"    columns = [\n        {columns},\n    ]"]
         lines += ["    return torch.stack(columns, dim=1)", "", ""]
     lines.append("inputs = features(x)" if setup.features else "inputs = x")

@@ -20,7 +20,7 @@ from gradscribe.engine.sandbox.policy import program as policy
 from gradscribe.engine.train.memory import trim_heap
 from gradscribe.engine.train.source import catalogue, changes, codegen, steps
 from gradscribe.engine.train.source.error_messages import explained
-from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Schedule, Shapes
+from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Schedule, Shapes, Written
 from gradscribe.engine.zoo.models.own import GUARDED
 from gradscribe.engine.zoo.provided_files import ProvidedFiles, open_provided
 from gradscribe.engine.zoo.provided_files import provided_files as given_files
@@ -52,7 +52,8 @@ class TrainingProgram:
         self.names["open"] = partial(open_provided, files=self.files)
         self.setup = setup
         self._check_device(setup)
-        self._execute("imports", codegen.IMPORTS, "")
+        self.written = self._write_data(setup)
+        self._execute("imports", codegen.imports(self.written), "")
         self._execute("head", codegen.head(setup), "device")
         self._make_data(setup)
         self.setup = setup = fill_defaults(setup, self.task)
@@ -60,7 +61,8 @@ class TrainingProgram:
         targets = _targets(setup)
         raw = Shapes(tuple(self.x.shape[1:]), self.shapes.outputs, self.task)
         self._execute("split", codegen.split(setup, len(self.x)), "train")
-        self._execute("prepare", codegen.prepare(setup, raw, targets, self.task), "data")
+        section = codegen.prepare(setup, raw, targets, self.task, self.raw_names)
+        self._execute("prepare", section, "data")
         self._make_model(setup)
         self._make_step(setup)
         self.has_external_state = False
@@ -170,11 +172,16 @@ class TrainingProgram:
         if setup.device.startswith("meta"):
             raise SetupError("the meta device holds no numbers", "device")
 
+    def _write_data(self, setup: Setup) -> Written | None:
+        """Return the data section of data in a file: what it is depends on what the file holds."""
+        piece, options = catalogue.find("data", setup.data, Data)
+        return None if piece.write is None else piece.write(options, self.files)
+
     def _make_data(self, setup: Setup) -> None:
         piece, options = catalogue.find("data", setup.data, Data)
-        self.note = piece.note(options)
+        self.note = piece.note(options) if self.written is None else self.written.note
         place = "data.formula" if "formula" in options else "data"
-        self._execute("data", codegen.data(setup), place)
+        self._execute("data", codegen.data(setup, self.written), place)
         if len(self.x) == 0 or len(self.x) != len(self.y):
             raise SetupError("the data has no rows", "data")
         if not bool(torch.isfinite(self.x.float()).all() & torch.isfinite(self.y.float()).all()):
@@ -182,8 +189,10 @@ class TrainingProgram:
         if self.y.dtype == torch.int64 and int(self.y.min()) < 0:
             raise SetupError("classes are numbered from 0", "data")
         self.raw_names = piece.names or self._numbered()
-        if setup.data.name == "csv":
-            self.raw_names = tuple(cast("list[str]", options["inputs"]))
+        self.target_names: tuple[str, ...] = ()
+        """The names of the targets, if they have any."""
+        if self.written is not None:
+            self.raw_names, self.target_names = self.written.input_names, self.written.target_names
         self.input_names = setup.features or self.raw_names
 
     def _numbered(self) -> tuple[str, ...]:
@@ -299,7 +308,7 @@ class TrainingProgram:
         sections["loss"] = codegen.loss(setup, self.task)
         sections["freeze"] = codegen.freeze(setup)
         sections["optimizer"] = codegen.optimizer(setup)
-        sections["data"] = codegen.data(setup)
+        sections["data"] = codegen.data(setup, self.written)
         self.setup = setup
         try:
             self._execute("change", text, "optimizer")

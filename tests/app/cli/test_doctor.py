@@ -5,7 +5,10 @@ import json
 import pytest
 
 from gradscribe.app.cli import main as command_line
+from gradscribe.app.cli.record import ProgramRecorder
+from gradscribe.engine.doctor.fix_trial import outcome_of
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.run import run
 
 SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
@@ -21,7 +24,11 @@ def here(monkeypatch):
 
     asked: list[tuple[bool, bool]] = []
 
+    def outcome(self, request):
+        return outcome_of(run.execute(request), request.source)
+
     monkeypatch.setattr("gradscribe.app.cli.record.record_source", record_source)
+    monkeypatch.setattr(ProgramRecorder, "outcome", outcome)
     return asked
 
 
@@ -46,6 +53,53 @@ def test_what_cannot_be_mended_says_why(here, tmp_path, capsys):
     assert command_line.main(["doctor", script(tmp_path, source)]) == 1
     told = capsys.readouterr().out
     assert "Not fixed here. Either a class number is wrong or the last layer has too few" in told
+
+
+def test_a_fix_that_does_not_help_is_not_offered_and_the_reason_is_said(
+    here, tmp_path, capsys, monkeypatch
+):
+    def stops(self, request):
+        return outcome_of(run.execute(replace(request, source="1 / 0")), "1 / 0")
+
+    monkeypatch.setattr(ProgramRecorder, "outcome", stops)
+    assert command_line.main(["doctor", script(tmp_path, SICK)]) == 1
+    out = capsys.readouterr().out
+    assert "With the change that usually helps, it stops on line 1 with ZeroDivisionError" in out
+    assert "    + " not in out
+
+
+def test_without_trials_no_fix_is_offered(here, tmp_path, capsys):
+    path = script(tmp_path, SICK)
+    assert command_line.main(["doctor", path, "--no-trials"]) == 1
+    out = capsys.readouterr().out
+    assert "Not fixed here. Not tried, and so not offered." in out
+    assert "    + " not in out
+
+
+def test_what_follows_from_another_finding_is_indented_below_it(here, tmp_path, capsys):
+    source = (
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.w = torch.randn(3, requires_grad=True) * 0.01\n"
+        "    def forward(self, x):\n"
+        "        return x @ self.w\n"
+        "n = Net()\n"
+        "n(torch.randn(4, 3)).pow(2).mean().backward()\n"
+        "print(n.w.grad)\n"
+    )
+    path = script(tmp_path, source)
+    command_line.main(["doctor", path])
+    out = capsys.readouterr().out
+    assert out.startswith(f"{path}:4: ")
+    assert f"\n    {path}:9: A computed tensor keeps no gradient [grad-of-non-leaf]\n" in out
+    assert "\n      Not fixed here. Fix line 4 first: this follows from it.\n" in out
+    command_line.main(["doctor", path, "--json", "-"])
+    rows = json.loads(capsys.readouterr().out)["findings"]
+    assert [(row["id"], row["follows"], row["tried"]) for row in rows] == [
+        ("lost-leaf", "", "whole"),
+        ("grad-of-non-leaf", "lost-leaf", "no"),
+    ]
 
 
 def test_a_healthy_script_ends_with_0(here, tmp_path, capsys):

@@ -1,6 +1,12 @@
 """Play: every command of the transport."""
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from gradscribe.app import commands
 from gradscribe.app.commands import play
+from gradscribe.playback.tape.steps import steps_of
 
 
 def test_the_ends_and_the_steps(settled):
@@ -36,3 +42,56 @@ def test_a_speed_can_be_chosen_and_is_remembered(settled):
     assert settled.clock.speed == 2
     assert settled.settings.number("speed") == 2
     assert [c.title for c in play.speeds(settled.context) if c.checked] == ["2×"]
+
+
+LOOP = """\
+w = param(1.0)
+for i in range(12):
+    loss = (w - 3) ** 2
+    loss.backward()
+    w.data -= 0.1 * w.grad
+"""
+
+
+@pytest.fixture
+def looped(settled, link, record):
+    settled.session.apply_fix(LOOP)
+    link.answer(record(LOOP))
+    settled.resize(1440, 900)
+    settled.show()
+    return settled
+
+
+def test_page_keys_turn_steps_wherever_the_keyboard_is(looped):
+    found = steps_of(looped.session.result.tape)
+    looped.session.move(found.span(5)[0] + 3)
+    for widget in (looped.graph, looped.transport.scrubber, looped.transport.buttons.play_button):
+        widget.setFocus()
+        QTest.keyClick(widget, Qt.Key.Key_PageDown)
+        assert looped.session.view.position == found.span(6)[0] + 3
+        QTest.keyClick(widget, Qt.Key.Key_PageUp)
+        assert looped.session.view.position == found.span(5)[0] + 3
+
+
+def test_ctrl_g_takes_the_number_of_a_step(looped):
+    found = steps_of(looped.session.result.tape)
+    looped.session.move(found.span(2)[0] + 2)
+    looped.menus.perform_by("play.go_to_step")
+    QTest.keyClicks(looped.transport.strip.entry, "9")
+    QTest.keyClick(looped.transport.strip.entry, Qt.Key.Key_Return)
+    assert looped.session.view.position == found.span(9)[0] + 2
+
+
+def test_a_pace_is_chosen_in_the_menu_and_on_the_strip(looped):
+    by_line = next(c for c in play.paces(looped.context) if c.title == "Line by line")
+    by_line.run(looped.context)
+    assert looped.clock.pace == "line"
+    assert looped.transport.strip.pace.currentText() == "by line"
+    looped.transport.pace_picked.emit("step")
+    assert [c.title for c in play.paces(looped.context) if c.checked] == ["Step by step"]
+
+
+def test_without_a_loop_there_is_no_step_to_go_to(settled):
+    for name in ("play.next_step", "play.step_back", "play.go_to_step"):
+        assert not next(c for c in commands.load() if c.id == name).when(settled.context)
+    assert not settled.transport.strip.isVisibleTo(settled.transport)

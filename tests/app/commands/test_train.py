@@ -223,3 +223,11 @@ def test_only_what_the_model_says_is_shown_until_one_asks_for_the_rest(bench):
     train.alone(bench)
     assert not bench.training.store.look.alone
     assert told == [True, False]
+
+
+def test_the_graph_has_a_column_until_it_is_declined(bench):
+    heard = []
+    bench.training.store.graph_column_changed.connect(heard.append)
+    train.graph_column(bench)
+    train.graph_column(bench)
+    assert heard == [False, True]

@@ -5,6 +5,8 @@ import pytest
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Doc
+from gradscribe.playback.code import line_states
+from gradscribe.playback.tape.steps import steps_of
 from gradscribe.playback.tape.tempo import duration
 from tests.app.fakes import FakeLink, leaves
 
@@ -142,3 +144,98 @@ def test_a_shorter_tape_stops_the_clock(clock, session, link):
     link.answer(leaves(1))
     assert not clock.playing
     assert session.view.position == 1
+
+
+LOOP = """\
+w = param(1.0)
+opt = optim.SGD([w], lr=0.1)
+for i in range(30):
+    loss = (w - 3) ** 2
+    loss.backward()
+    opt.step()
+    opt.zero_grad()
+"""
+
+
+@pytest.fixture
+def looped(session, link, clock, record):
+    """A clock on a tape of 30 steps, with the position at its start."""
+    session.edit_live(LOOP)
+    link.answer(record(LOOP))
+    assert clock.step_count == 30
+    session.move(0)
+    return clock
+
+
+def numbers(clock, steps, session):
+    found = steps_of(session.result.tape)
+    return [found.number_at(position) for position, _ in steps]
+
+
+def test_playing_by_step_shows_every_step_at_the_same_event(looped, session, steps, qtbot):
+    found = steps_of(session.result.tape)
+    looped.set_speed(2)
+    looped.set_pace("step")
+    session.move(found.span(1)[1] - 3)
+    steps.clear()
+    looped.play()
+    qtbot.waitUntil(lambda: not looped.playing, timeout=20_000)
+    shown = [position for position, _ in steps]
+    assert numbers(looped, steps, session)[:29] == list(range(2, 31))
+    assert [position - found.span(n)[0] for n, position in enumerate(shown[:29], 2)] == [
+        shown[0] - found.span(2)[0]
+    ] * 29
+    assert session.view.position == looped.length
+
+
+def test_playing_by_step_from_the_start_shows_whole_steps(looped, session, steps, qtbot):
+    looped.set_pace("step")
+    looped.play()
+    qtbot.waitUntil(lambda: not looped.playing, timeout=20_000)
+    ends = {steps_of(session.result.tape).span(n)[1] for n in range(1, 31)}
+    assert {position for position, _ in steps if position} <= ends
+
+
+def test_playing_by_line_stops_at_the_end_of_every_line(looped, session, steps, qtbot):
+    looped.set_pace("line")
+    looped.play()
+    qtbot.waitUntil(lambda: len(steps) > 12)
+    looped.pause()
+    expected, at = [], 0
+    while len(expected) < len(steps):
+        at = line_states.end_of_next_line(session.result.tape, at)
+        expected.append(at)
+    assert [position for position, _ in steps] == expected
+
+
+def test_a_tape_without_steps_plays_by_step_to_its_end(clock, session, qtbot):
+    clock.set_pace("step")
+    session.move(0)
+    clock.play()
+    qtbot.waitUntil(lambda: not clock.playing)
+    assert session.view.position == 6
+
+
+def test_turning_steps_stays_at_the_event_and_inside_the_loop(looped, session):
+    found = steps_of(session.result.tape)
+    session.move(found.span(4)[0] + 5)
+    looped.turn_step(1)
+    assert session.view.position == found.span(5)[0] + 5
+    looped.turn_step(-1)
+    assert session.view.position == found.span(4)[0] + 5
+    looped.go_to_step(30)
+    at = session.view.position
+    looped.turn_step(1)
+    assert session.view.position == at
+    looped.go_to_step(1)
+    at = session.view.position
+    looped.turn_step(-1)
+    assert session.view.position == at
+
+
+def test_an_unknown_pace_is_none(clock, qtbot):
+    with qtbot.assertNotEmitted(clock.pace_changed):
+        clock.set_pace("hour")
+        clock.set_pace("event")
+    with qtbot.waitSignal(clock.pace_changed):
+        clock.set_pace("line")

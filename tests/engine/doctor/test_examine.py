@@ -41,6 +41,48 @@ def test_what_is_sure_comes_before_what_is_a_hint(monkeypatch):
     assert [f.id for f in doctor.examine(Tape(), "x\ny")] == ["b", "a"]
 
 
+def test_what_follows_from_another_finding_comes_right_after_it_without_a_fix(monkeypatch):
+    def kind(id_, line, severity="sure", **more):
+        case = FoundCase(Place(line, 0, line, 1), "m", (), "x = 2")
+        return FindingKind(id_, id_.upper(), "w.", lambda e: [case], severity, **more)
+
+    made = (
+        kind("harmless", 1, spoils_training=False),
+        kind("cause", 5),
+        kind("named", 2, follows=("cause",)),
+        kind("symptom", 1, "hint", follows=doctor.SPOILED),
+        kind("hint", 3, "hint"),
+    )
+    monkeypatch.setattr(doctor, "finding_kinds", lambda: made)
+    found = doctor.examine(Tape(), "x = 1")
+    assert [(f.id, f.follows, f.fix) for f in found] == [
+        ("harmless", "", "x = 2"),
+        ("cause", "", "x = 2"),
+        ("named", "cause", ""),
+        ("symptom", "cause", ""),
+        ("hint", "", "x = 2"),
+    ]
+    assert found[2].why_no_fix == "Fix line 5 first: this follows from it"
+    # Alone, each stands for itself.
+    monkeypatch.setattr(doctor, "finding_kinds", lambda: (made[0], made[2], made[3], made[4]))
+    assert [(f.id, f.follows) for f in doctor.examine(Tape(), "x = 1")] == [
+        ("harmless", ""),
+        ("named", ""),
+        ("symptom", "named"),
+        ("hint", ""),
+    ]
+
+
+def test_findings_that_follow_from_each_other_are_all_reported(monkeypatch):
+    def kind(id_, *follows):
+        case = FoundCase(Place(1, 0, 1, 1), "m")
+        return FindingKind(id_, id_.upper(), "w.", lambda e: [case], follows=follows)
+
+    made = (kind("a", "b"), kind("b", "a"), kind("c", "b"))
+    monkeypatch.setattr(doctor, "finding_kinds", lambda: made)
+    assert sorted(f.id for f in doctor.examine(Tape(), "x = 1")) == ["a", "b", "c"]
+
+
 def test_a_detector_that_fails_leaves_the_others_and_the_run_alone(monkeypatch):
     def broken(evidence):
         raise KeyError("a tape like no other")

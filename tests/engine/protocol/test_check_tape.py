@@ -117,6 +117,8 @@ LIES = {
     "a change into nothing": (("writes", 0, 0, 1), 10**6),
     "times of other ops": (("times",), [1]),
     "a time before it began": (("times", 0), -1),
+    "a loop that ends before it begins": (("loops",), [[5, 2]]),
+    "a loop on no line": (("loops",), [[0, 2]]),
 }
 
 

@@ -160,10 +160,26 @@ def test_an_option_outside_its_part_is_shown_its_place(given, words):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "belongs"),
+    [
+        ("learnig_rate", '"optimizer": {"name": "adam", "lr": 1}'),
+        ("wd", '"optimizer": {"name": "adam", "weight_decay": 1}'),
+        ("hidden_layers", '"model": {"name": "mlp", "layers": 1}'),
+        ("noise_level", '"data": {"name": "circle", "noise": 1}'),
+        ("label", '"data": {"name": "csv", "target": 1}'),
+    ],
+)
+def test_other_names_of_an_option_are_shown_its_place(given, belongs):
+    with pytest.raises(SetupError) as caught:
+        setup.parse({given: 1}, partial(hint_for_option, catalogue.entries()))
+    assert str(caught.value).endswith(f"as in {belongs}")
+
+
 def test_without_the_catalogue_an_option_outside_its_part_is_shown_an_example():
     with pytest.raises(SetupError, match=r"unknown key 'lr': an option belongs to its part, as in"):
         setup.parse({"lr": 0.1})
-    with pytest.raises(SetupError, match=r"unknown key 'lr'$"):
+    with pytest.raises(SetupError, match=r"unknown key 'lr'; the keys are data, model, loss"):
         setup.parse({"lr": 0.1}, lambda *_: "")
 
 
@@ -182,12 +198,62 @@ def test_without_the_catalogue_an_option_outside_its_part_is_shown_an_example():
         ),
         ('{"l2": 0.1, "l1": 1e999}', "a number is out of range, in line 1, column 19"),
         ("[" * 100_000, "too deep"),
+        (
+            '{"data": "sine",\n "steps": 3 // three\n}',
+            "comments: remove this one, in line 2, column 13",
+        ),
     ],
 )
 def test_what_is_no_json_is_refused_at_its_place(text, words):
     with pytest.raises(SetupError, match="not JSON") as caught:
         setup.parse_text(text)
     assert words in str(caught.value)
+
+
+OWN_NAMES = {
+    "epochs": "steps", "Num_Epochs": "steps", "n_iter": "steps", "stps": "steps",
+    "batch_size": "batch", "batchSize": "batch", "optimiser": "optimizer", "criterion": "loss",
+    "lr_scheduler": "schedule", "network": "model", "dataset": "data", "normalise": "standardize",
+    "random_state": "seed", "max_grad_norm": "clip_norm", "ridge": "l2", "gpu": "device",
+    "validation_split": "train", "gradient_accumulation_steps": "accumulate",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "meant"), OWN_NAMES.items())
+def test_an_unknown_key_is_given_its_nearest_right_one(given, meant):
+    for hint in (None, partial(hint_for_option, catalogue.entries())):
+        with pytest.raises(SetupError, match=f"unknown key '{given}'; did you mean '{meant}'"):
+            setup.parse({given: 1}, hint)
+
+
+def test_what_differs_between_a_key_and_the_other_word_for_it_is_said():
+    with pytest.raises(SetupError, match=r'A step is one batch.*with "batch": 0 one$'):
+        setup.parse({"epochs": 20})
+    with pytest.raises(SetupError, match=r"'train'\? It is the share that is trained on$"):
+        setup.parse({"test_size": 0.2})
+    with pytest.raises(SetupError, match=r"did you mean 'steps'\?$"):
+        setup.parse({"iterations": 20})
+
+
+def test_a_key_that_is_near_to_nothing_is_given_all():
+    with pytest.raises(SetupError, match="the keys are data, model, loss, optimizer, schedule, st"):
+        setup.parse({"verbose": True}, lambda *_: "")
+
+
+def test_a_value_is_given_its_nearest_right_one():
+    for given, words in (
+        ({"dtype": "torch.double"}, "did you mean 'float64'"),
+        ({"amp": "fp16"}, "did you mean 'float16'"),
+        ({"mode": "compiled"}, "did you mean 'captured'"),
+        ({"steps": "500"}, "without quotes, 500 is$"),
+        ({"l2": "1e-3"}, "without quotes, 1e-3 is$"),
+        ({"shuffle": "False"}, "without quotes, false is$"),
+        ({"train": "80%"}, "which is not a number$"),
+        ({"model": {"type": "mlp"}}, "write \"name\" for 'type'"),
+        ({"model": {"layers": [8]}}, 'an object with a "name"$'),
+    ):
+        with pytest.raises(SetupError, match=words):
+            setup.parse(given)
 
 
 def test_words_may_stand_around_a_setup():

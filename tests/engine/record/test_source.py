@@ -68,3 +68,11 @@ def test_a_factor_gives_its_name_to_no_other_factor():
 def test_a_value_from_a_loop_is_called_what_the_program_calls_it():
     tape = record("for x in [torch.ones(2), torch.zeros(2)]:\n    y = x * 0.5")
     assert {v.name for v in tape.values} == {"x", "y"}
+
+
+def test_the_lines_of_every_loop_are_on_the_tape():
+    tape = record(
+        "for i in range(2):\n    x = torch.ones(2)\n    while i > 5:\n        pass\n"
+        "def f():\n    for j in range(1):\n        x\n    else:\n        pass\n"
+    )
+    assert set(tape.loops) == {(1, 4), (3, 4), (6, 9)}

@@ -7,8 +7,8 @@ import pytest
 
 from gradscribe.engine.protocol.training import LineSample
 from gradscribe.engine.zoo import provided_files
-from gradscribe.engine.zoo.data import csv as tables
 from gradscribe.engine.zoo.sampled_file import SampledBytes, SampledText
+from gradscribe.engine.zoo.tables.loaded import LoadedTable
 
 LINES = [f"{number},x{number}\n" for number in range(50)]
 
@@ -59,10 +59,12 @@ def test_it_is_read_as_a_file_is(monkeypatch):
 def test_every_kth_row_is_taken_of_plain_and_of_quoted_text(tmp_path, text, limit):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(text.format(number) for number in range(1000)))
-    names, rows, _ = tables.read_rows(str(path), limit)
+    table = LoadedTable(str(path), {"limit": limit, "header": True})
     every = -(-1000 // limit)
-    assert names == ["a", "b"]
-    assert rows == [(number + 2, [str(number)] * 2) for number in range(0, 1000, every)]
+    assert table.names == ["a", "b"]
+    assert [*table.frame.itertuples(name=None)] == [
+        (number + 2, str(number), str(number)) for number in range(0, 1000, every)
+    ]
 
 
 def test_lines_that_are_left_out_cost_next_to_nothing(monkeypatch):
@@ -72,7 +74,8 @@ def test_lines_that_are_left_out_cost_next_to_nothing(monkeypatch):
     kept = first + len(range(1 + every, lines, every))
     monkeypatch.setattr(provided_files, "_files", {})
     provided_files.provide("t.csv", b"a,b\n" + b"1,2\n" * (kept - 1), "", sample)
-    monkeypatch.setattr(tables, "open", provided_files.open_provided, raising=False)
+    files = provided_files.provided_files()
+    LoadedTable("t.csv", {"limit": 100, "header": True}, files)  # imports pandas
     run = 0
 
     def count(_frame, _event, _what):
@@ -83,8 +86,8 @@ def test_lines_that_are_left_out_cost_next_to_nothing(monkeypatch):
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        _, rows, _ = tables.read_rows("t.csv", 100)
+        table = LoadedTable("t.csv", {"limit": 100, "header": True}, files)
     finally:
         sys.settrace(before)
-    assert len(rows) == 100
+    assert table.rows == 100
     assert run < lines / 10

@@ -34,4 +34,4 @@ def test_letters_that_do_not_say_are_left_to_the_steps(call):
 
 
 def row_label(call: str) -> str:
-    return "∂L/∂M" if "M" in call else "∂L/∂a"
+    return "∂L/∂M" if "M" in call else "∂L/∂B[0]"

@@ -3,6 +3,7 @@ import math
 import pytest
 
 from gradscribe.playback.explain import naming
+from gradscribe.playback.explain.page import explain
 from gradscribe.playback.tape.index import Index
 
 
@@ -15,13 +16,37 @@ def test_operands_are_called_by_their_variables(fan):
     assert (found["a"], found["b"], found["y"]) == ("x", "y", "z")
 
 
-def test_what_has_no_name_gets_a_letter_that_is_not_taken(recorded):
+def test_what_has_no_name_is_called_by_its_expression(recorded):
     tape = recorded("a = param(1.0)\ny = (a * 2) + (a * 3)")
     found = names_of(tape, 2)
-    assert len({found["a"], found["b"], "a", "y"}) == 4
+    assert (found["a"], found["b"], found["y"]) == ("a*2", "a*3", "y")
+    assert found.atom("a") == "(a*2)"
     assert found.unnamed == {"a", "b"}
     assert not found.has_all_names("{a} + 1")
     assert found.has_all_names("{y} + 1")
+
+
+def test_two_tensors_that_read_alike_are_told_apart(recorded):
+    found = names_of(recorded("y = torch.ones(2) + torch.ones(2)"))
+    assert found["a"] != found["b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "formula"),
+    [
+        ("(x * 2) + (w / x)", "x*2 + w/x"),
+        ("(x + 2) * w", "(x + 2) × w"),
+        ("x - (w - 1)", "x − (w - 1)"),
+        ("(x - w) - 1", "x - w − 1"),
+        ("(x + 1) ** 2", "(x + 1)²"),
+        ("(x * w).tanh()", "tanh(x*w) = tanh (x*w)"),
+        ("F.leaky_relu(x + 1)", "leaky_relu(x + 1) = x + 1 if x + 1 > 0, else 0.01·(x + 1)"),
+        ("-(x * w)", "−(x*w)"),
+    ],
+)
+def test_an_expression_stands_in_parentheses_where_it_must(recorded, line, formula):
+    tape = recorded(f"x = param(2.0)\nw = param(3.0)\n{line}")
+    assert explain(tape, op=len(tape.ops) - 1, position=0).formula == formula
 
 
 def test_literals_are_written_as_short_as_they_are(neuron):

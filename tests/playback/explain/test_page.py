@@ -27,10 +27,10 @@ def test_the_sum_in_the_middle_of_a_neuron_reads_as_in_the_picture(neuron):
     assert found.title == "AddBackward0 hands on its gradient"
     assert found.step == "Backward · step 4 of 7"
     assert found.words == "A sum hands its gradient on unchanged to every input"
-    assert found.formula == "n = a + b"
+    assert found.formula == "n = x₁*w₁ + x₂*w₂ + b"
     assert found.rows == (
         ExplanationRow("∂L/∂n", "from tanh", "0.2071"),
-        ExplanationRow("∂L/∂a", "= ∂L/∂n × 1", "0.2071", True),
+        ExplanationRow("∂L/∂(x₁*w₁ + x₂*w₂)", "= ∂L/∂n × 1", "0.2071", True),
         ExplanationRow("∂L/∂b", "= ∂L/∂n × 1", "0.2071", True),
     )
     assert found.source.line == 5

@@ -72,7 +72,7 @@ def test_zeros_left_by_a_reset_are_no_part_of_the_sum(by_hand):
 def test_captions_are_without_numbers(neuron):
     assert "AddBackward0 hands on its gradient" in captions(neuron)
     assert "b collects its gradient" in captions(neuron)
-    assert "mul runs" in captions(neuron)
+    assert "mul makes x1*w1" in captions(neuron)
 
 
 def test_an_error_and_a_print_are_told(recorded):

@@ -12,6 +12,7 @@ from gradscribe.playback.tape.tempo import (
     VideoFrame,
     VideoTiming,
     duration,
+    step_duration,
 )
 
 KINDS = ("leaf", "op", "enter", "backward", "node", "accumulate", "step")
@@ -68,3 +69,19 @@ def test_positions_never_go_back_and_no_move_lasts_longer_than_it_takes(events, 
         assert take.before <= take.position
         if take.duration_ms:
             assert 0 <= take.elapsed_ms < take.duration_ms
+
+
+@pytest.mark.parametrize("speed", [0.25, 1, 2, 8])
+@pytest.mark.parametrize("count", [1, 3, 300, 2000, 50_000])
+def test_a_loop_plays_in_time_and_no_step_flickers_past(count, speed):
+    ms, by = step_duration(count, speed)
+    assert ms >= 40
+    assert by >= 1
+    whole = ms * count / by
+    assert whole <= max(24_000, 40 * count) / speed * 1.6
+
+
+def test_a_short_loop_is_shown_step_by_step_at_any_speed():
+    assert step_duration(3, 1) == (600, 1)
+    assert step_duration(3, 8) == (75, 1)
+    assert step_duration(300, 1) == (80, 1)

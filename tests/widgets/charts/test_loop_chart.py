@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from gradscribe.playback.tape.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.steps import Steps
 from gradscribe.widgets.charts.loop_chart import LoopChart
 from tests.widgets.charts.conftest import Hand
 
@@ -69,7 +70,7 @@ def test_the_line_stands_at_the_round_of_the_playback(loop, position, at):
 
 def test_the_exact_number_of_the_round_is_written(loop):
     loop.set_position(2500)
-    (written,) = re.findall(r"loss = (\S+) in round 250", loop.words.said())
+    (written,) = re.findall(r"loss = (\S+) in step 250", loop.words.said())
     assert np.float32(written) == np.float32(1) / np.float32(250)
 
 
@@ -108,7 +109,7 @@ def test_another_run_leaves_the_last_one_pale_and_the_choice_as_it_was(loop):
 def test_a_number_that_is_none_is_a_gap_and_said(loop, bad, word):
     loop.set_series((scalars("loss", [1.0] * 39 + [bad] * 20),), "Cut short.", again=False)
     loop.grab()
-    assert f"loss is {word} first in round 40" in loop.words.said()
+    assert f"loss is {word} first in step 40" in loop.words.said()
     assert "Cut short." in loop.words.said()
 
 
@@ -154,3 +155,22 @@ def test_chips_that_do_not_fit_are_in_a_menu(loop, qtbot):
     loop.resize(1600, 300)
     assert not loop.more.isVisible()
     assert all(chip.isVisible() for chip in loop.chips)
+
+
+def test_the_axis_counts_the_steps_of_the_tape(loop, hand):
+    # Of 300 steps of 10 events the first 100 lack the loss, the others have it twice.
+    loop_steps = Steps(tuple(range(0, 3000, 10)), 3000)
+    positions = [k * 10 + part for k in range(100, 300) for part in (3, 6)]
+    twice = ScalarSeries("loss", 3, "float32", [float(p) for p in positions], positions)
+    loop.set_series((twice,), "", again=False, steps=loop_steps)
+    (curve,) = loop.chart.curves
+    assert curve.series.steps(0, 400).tolist() == [k + part for k in range(101, 301)
+                                                   for part in (0, 0.5)]  # fmt: skip
+    loop.set_position(1504)
+    assert loop.chart.position == 151
+    assert "loss = 1503.0 in step 151" in loop.words.said()
+    found = picked(loop)
+    loop.chart.step_picked.emit(150)
+    loop.chart.step_picked.emit(40)
+    loop.chart.step_picked.emit(300)
+    assert found == [1493, 1003, 2993]

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -149,16 +151,44 @@ def test_dragging_in_a_stretch_stays_in_it(scrubber):
     assert scrubber.shown() == (23 * 7, 23 * 8)
 
 
-def test_the_overview_reaches_every_stretch(scrubber):
-    scrubber.set_track(loop(250), 250 * 23)
-    scrubber.resize(1000, scrubber.sizeHint().height())
-    seen = []
-    for x in range(0, 1000, 100):
-        QTest.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=QPoint(x, scrubber.height() - 8))
-        seen.append(scrubber.value())
-    assert seen == sorted(seen)
-    assert (seen[0], seen[-1]) == (0, 250 * 23)
-    assert len(set(seen)) >= 8
+def test_page_keys_are_left_to_the_window_where_there_are_steps(scrubber):
+    scrubber.set_position(5)
+    scrubber.turns_steps = True
+    QTest.keyClick(scrubber, Qt.Key.Key_PageDown)
+    QTest.keyClick(scrubber, Qt.Key.Key_PageUp)
+    assert scrubber.value() == 5
+
+
+def test_the_tip_names_the_phase_and_what_it_is_given(scrubber):
+    assert scrubber.text_at(12) == "Backward · Event 12"
+    scrubber.describe = lambda position: f"step 2 of 9, event {position} of 23"
+    assert scrubber.text_at(10) == "Forward · step 2 of 9, event 10 of 23"
+
+
+@pytest.mark.parametrize("width", [300, 700, 1000, 1900])
+@pytest.mark.parametrize("sizes", [(3, 1, 400, 2), (400, 1, 3, 2), (5, 1, 5, 1) * 9])
+def test_backward_has_its_label_at_any_width(scrubber, width, sizes):
+    segments, at = [], 0
+    for phase, size in zip(("Forward", "Loss", "Backward", "Update") * 9, sizes, strict=False):
+        segments.append(Segment(phase, at, at + size))
+        at += size
+    scrubber.set_track(segments, at, (0,))
+    scrubber.resize(width, scrubber.sizeHint().height())
+    named = [span.phase for span, _ in scrubber.labels()]
+    assert "Backward" in named
+    edges = [(left, left + scrubber.label_width(span.phase)) for span, left in scrubber.labels()]
+    assert edges[0][0] >= 0
+    assert edges[-1][1] <= width - 2 * scrubber.margin() + 0.01
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(edges))
+
+
+def test_a_neighbour_of_the_narrowest_phase_keeps_its_label(scrubber):
+    segments = (Segment("zero_grad", 0, 1), *(
+        Segment(s.phase, s.start + 1, s.stop + 1) for s in SEGMENTS
+    ))  # fmt: skip
+    scrubber.set_track(segments, 24)
+    named = [span.phase for span, _ in scrubber.labels()]
+    assert named == ["zero_grad", "Forward", "Loss", "Backward", "Update"]
 
 
 def test_scenes_that_are_given_decide_the_stretches(scrubber):

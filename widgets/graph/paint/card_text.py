@@ -222,7 +222,8 @@ class CardReader:
         """Return the label of the gradient on a wire; empty where none came back.
 
         ``several``: more than one share arrives at the wire's source, so that the share itself is
-        written, not only the factor; a single share stands in the source's bubble anyway.
+        written, not only the factor; a single share stands in the source's bubble anyway, and is
+        written while it is on its way.
         """
         if len(look.shares) > 1:
             parts = [self.number(share) for share in look.shares]
@@ -231,10 +232,15 @@ class CardReader:
         if look.share is None:
             return look.factor if look.active == "backward" else ""
         x = self.number(look.share)
-        if x is None:
-            return f"{NABLA} {formatting.number(self.norm(look.share))}"
-        if not look.factor:
-            return trim_zeros(x)
+        if not look.factor or x is None:
+            # Once it has arrived, a single share is the number in the source's bubble.
+            if not several and look.active != "backward":
+                return ""
+            return (
+                trim_zeros(x)
+                if x is not None
+                else f"{NABLA} {formatting.number(self.norm(look.share))}"
+            )
         return f"{look.factor} → {trim_zeros(x)}" if several else look.factor
 
 

@@ -15,6 +15,10 @@ from gradscribe.widgets.graph.paint.thumbnail import draw_thumbnail, thumbnail_s
 
 SMALLEST_PX = 10.5
 """Smallest type size on the screen."""
+SMALLEST_NAME_PX = 9.0
+"""Smallest type size on the screen of names without anything else."""
+LEAST_LETTERS = 2.5
+"""Shortest part of a longer name that is worth writing, in heights of its type."""
 
 
 def paint(
@@ -47,9 +51,8 @@ def paint(
         shapes.hatch(painter, shapes.rounded(box, corner), faded(ink, 0.3), 9)
     if named:
         _inside(painter, card, box, reading, CardStyle(theme, style.layers), ink, zoom)
-    elif card.kind == "module" and box.width() * zoom > 60:
-        row = box.adjusted(8, 0, -8, 0)
-        shapes.write(painter, row, card.title, ink, _px(zoom, 30), 600, shapes.CENTER)
+    else:
+        _name(painter, card, box, ink, zoom)
     if reading.failed:
         failed_card.paint_sign(painter, whole, style.theme)
     if named and reading.tint is not None and zoom >= cards.LABEL_ZOOM:
@@ -61,6 +64,16 @@ def paint(
             bubbles.paint(painter, whole, far_reading(reading), style.theme, bubbles.FAR_SCALE)
         else:
             _gradient_mark(painter, whole, style.theme)
+
+
+def _name(painter: QPainter, card: Card, box: QRectF, ink: QColor, zoom: float) -> None:
+    """Write a card's name alone, as long as it is legible on the screen."""
+    px = SMALLEST_NAME_PX / zoom
+    row = box.adjusted(5, 0, -5, 0)
+    title = variable(card.title) or card.symbol
+    whole = shapes.text_width(title, px, 600)
+    if px * 1.1 <= box.height() and min(whole, LEAST_LETTERS * px) <= row.width():
+        shapes.write(painter, row, title, ink, px, 600, shapes.CENTER)
 
 
 def far_reading(reading: CardReading) -> CardReading:

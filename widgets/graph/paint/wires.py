@@ -151,8 +151,9 @@ def paint(
 ) -> None:
     """Paint a wire and its ``head``.
 
-    A wire with a gradient has no head, as that runs the other way; at a far zoom and in a crowd, no
-    wire has. In a crowd none glows either, as the glow of thousands would cover all of them.
+    The head shows the way of the value. A wire on which a gradient runs has none, as that runs the
+    other way, and keeps it afterwards in the colour of a wire at rest. At a far zoom and in a crowd
+    no wire has one. In a crowd none glows either, as the glow of thousands would cover all of them.
     """
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if crowded or (far and how in ("rest", "carried", "share")):
@@ -167,9 +168,9 @@ def paint(
         painter.drawPath(path)
     painter.setPen(line)
     painter.drawPath(path)
-    if how not in ("share", "backward") and not far:
+    if how != "backward" and not far:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(line.color())
+        painter.setBrush(theme.edge if how == "share" else line.color())
         painter.drawPolygon(head)
 
 

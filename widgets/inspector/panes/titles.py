@@ -1,6 +1,7 @@
 """Texts of the inspector: titles, subtitles, and reasons for missing numbers."""
 
 from gradscribe.engine.protocol.tape import Snapshot, Value
+from gradscribe.playback.explain import page as explained
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.phases import phases
@@ -12,13 +13,10 @@ Texts = tuple[str, str]
 
 
 def root_name(page: InspectorPage) -> str:
-    """Return the name of the latest backward pass's root, ``L`` if it has none."""
-    if page.tape is None or not page.tape.passes:
+    """Return the name of the latest backward pass's root, ``L`` or the like if it has none."""
+    if page.index is None:
         return "L"
-    index = page.index
-    assert index is not None
-    value = index.values.get(page.tape.passes[-1].roots[0] or -1)
-    return value.name if value is not None and value.name else "L"
+    return explained.root_name(page.index, len(page.index.tape.passes) - 1)
 
 
 def title(page: InspectorPage) -> Texts:

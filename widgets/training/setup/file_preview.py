@@ -1,9 +1,10 @@
-"""Preview of a CSV file: its columns with their roles, and the first rows."""
+"""Preview of a table's file: what was understood of its columns, and the first rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
 from gradscribe.engine.protocol.training import FileSummary
@@ -11,8 +12,15 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.training.setup.column_editor import (
+    INPUT,
+    MORE,
+    NONE,
+    TARGET,
+    USES,
+    ColumnEditor,
+)
 
-TARGET, INPUT = "target", "input"
 ROWS = 5
 LONGEST_NAME = 16
 """Most characters of a column's name in its header."""
@@ -21,10 +29,16 @@ WIDEST = 130
 
 
 class FilePreview(QWidget):
-    """The first rows of a file; each click on a header cycles its role: input, target, left out."""
+    """The first rows of a file; each click on a header cycles its role: input, target, left out.
 
-    chosen = Signal(object, str)
-    """(names of the inputs, name of the target)"""
+    Below them the column of the current cell is described and can be edited. Space on a cell does
+    what a click on its header does.
+    """
+
+    chosen = Signal(object, object)
+    """(names of the inputs, name of the target, or a list of several)"""
+    edited = Signal(str, str, str)
+    """As `ColumnEditor.edited`."""
     stopped = Signal()
     """Reading of a long file is to stop."""
     again = Signal()
@@ -32,7 +46,7 @@ class FilePreview(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.note, self.sampled = Label("caption"), Label("caption")
+        self.note, self.facts, self.sampled = (Label("caption") for _ in range(3))
         self.problem = Label("error")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
@@ -50,18 +64,30 @@ class FilePreview(QWidget):
         self.table = QTableWidget()
         self.table.setAccessibleName("First rows of the file")
         self.table.verticalHeader().hide()
-        self.table.setMaximumHeight(168)
+        self.table.setMaximumHeight(190)
+        self.table.setTabKeyNavigation(False)
+        self.table.installEventFilter(self)
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.horizontalHeader().setSectionsClickable(True)
         self.table.horizontalHeader().sectionClicked.connect(self._turn)
+        self.table.currentCellChanged.connect(lambda _row, column, *_: self._edit(column))
+        self.editor = ColumnEditor()
+        self.editor.picked.connect(self._edit)
+        self.editor.use_picked.connect(self._use)
+        self.editor.edited.connect(self.edited)
         column = vbox(self, margins=(0, 0, 0, 6), spacing=4)
-        parts = (self.note, self._strip, self.problem, self._change, self.table, self.sampled)
+        parts = (
+            self.note, self._strip, self.problem, self._change, self.facts, self.table,
+            self.editor, self.sampled,
+        )  # fmt: skip
         for part in parts:
             column.addWidget(part)
-        self.sampled.hide()
+        for part in (self.sampled, self.facts, self.editor):
+            part.hide()
         self._looked: FileSummary | None = None
         self._inputs: list[str] = []
-        self._target = ""
+        self._targets: list[str] = []
+        self._choices: Mapping[str, object] = {}
         self.hide()
 
     def _make_change(self) -> None:
@@ -94,7 +120,7 @@ class FilePreview(QWidget):
         if not reads:
             return
         # These still show another file.
-        for part in (self.problem, self.table, self.sampled):
+        for part in (self.problem, self.table, self.sampled, self.facts, self.editor):
             part.hide()
         name = PurePath(path).name
         self.note.say(f"Reading {name}…")
@@ -108,19 +134,29 @@ class FilePreview(QWidget):
         self.sampled.say(note)
         self.sampled.setVisible(bool(note))
 
-    def show_file(self, looked: FileSummary, inputs: Sequence[str], target: str) -> None:
-        """Show the contents of a file and the roles of its columns."""
-        self._looked = looked
-        self._inputs, self._target = list(inputs), target
+    def show_file(
+        self,
+        looked: FileSummary,
+        inputs: Sequence[str],
+        target: str | Sequence[str],
+        choices: Mapping[str, object] | None = None,
+    ) -> None:
+        """Show the contents of a file, the roles of its columns, and the setup's choices."""
+        self._looked, self._choices = looked, choices or {}
+        self._inputs = list(inputs)
+        self._targets = [target] * bool(target) if isinstance(target, str) else list(target)
         problem = looked.problem
         self.problem.say("" if problem is None else f"{problem.message} {problem.hint}".strip())
         self.problem.setVisible(problem is not None)
         if problem is not None:
             self.sampled.hide()
         self.table.setVisible(bool(looked.columns))
+        self.facts.say(looked.facts)
+        self.facts.setVisible(bool(looked.facts))
         rows = formatting.count(looked.count, "row")
         self.note.say(f"{rows} · click a column: input, target, left out")
         self.note.setVisible(bool(looked.columns))
+        self.editor.show_columns(looked.details)
         self.table.setColumnCount(len(looked.columns))
         self.table.setRowCount(min(ROWS, len(looked.rows)))
         for row, cells in enumerate(looked.rows[:ROWS]):
@@ -138,13 +174,54 @@ class FilePreview(QWidget):
 
     def _name(self) -> None:
         assert self._looked is not None
+        details = self._looked.details
         for column, name in enumerate(self._looked.columns):
-            use = TARGET if name == self._target else INPUT if name in self._inputs else ""
             # The role below a name must be visible however long the name is.
-            item = QTableWidgetItem(f"{formatting.elide_middle(name, LONGEST_NAME)}\n{use or '–'}")
+            lines = [formatting.elide_middle(name, LONGEST_NAME), self._use_of(name) or "–"]
             kind = "numbers" if name in self._numbers() else "text: can be the target, as classes"
+            if column < len(details):
+                kind = details[column].words
+                lines.insert(1, details[column].kind)
+            item = QTableWidgetItem("\n".join(lines))
             item.setToolTip(tip(f"{name}\n{kind}"))
             self.table.setHorizontalHeaderItem(column, item)
+        self._edit(self.editor.current)
+
+    def _use_of(self, name: str) -> str:
+        return TARGET if name in self._targets else INPUT if name in self._inputs else NONE
+
+    def _edit(self, column: int) -> None:
+        """Describe a column below the table."""
+        if self._looked is None or not 0 <= column < len(self._looked.details):
+            return
+        name = self._looked.columns[column]
+        others = [target for target in self._targets if target != name]
+        uses = [NONE, INPUT, TARGET] if self._is_input(column) else [NONE, TARGET]
+        if others and {name, *others} <= self._numbers():
+            uses = [use for use in USES if use in (*uses, MORE)]
+        use = self._use_of(name)
+        use = MORE if use == TARGET and others else use
+        self.editor.show_column(column, use, uses, self._choices.get(name, {}))
+
+    def _is_input(self, column: int) -> bool:
+        """Return whether a column can be an input."""
+        assert self._looked is not None
+        if column < len(self._looked.details):
+            return self._looked.details[column].kind not in ("text", "empty")
+        return self._looked.columns[column] in self._numbers()
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Let space change the use of the current cell's column; called by Qt."""
+        if (
+            watched is self.table
+            and isinstance(happened, QKeyEvent)
+            and happened.type() == QEvent.Type.KeyPress
+            and happened.key() == Qt.Key.Key_Space
+            and self.table.currentColumn() >= 0
+        ):
+            self._turn(self.table.currentColumn())
+            return True
+        return super().eventFilter(watched, happened)
 
     def _numbers(self) -> set[str]:
         assert self._looked is not None
@@ -152,18 +229,32 @@ class FilePreview(QWidget):
         return {name for name, numeric in pairs if numeric}
 
     def _turn(self, column: int) -> None:
+        """Give a column its next use: input, target, left out."""
         assert self._looked is not None
         name = self._looked.columns[column]
-        numeric = name in self._numbers()
-        if name == self._target:
-            self._target = ""
-        elif name in self._inputs or not numeric:
-            self._inputs = [other for other in self._inputs if other != name]
-            if self._target in self._numbers():
-                self._inputs.append(self._target)
-            self._target = name
+        if name in self._targets:
+            use = NONE
+        elif name in self._inputs or not self._is_input(column):
+            use = TARGET
         else:
-            self._inputs.append(name)
+            use = INPUT
+        self._use(column, use)
+
+    def _use(self, column: int, use: str) -> None:
+        """Give a column a use; a target that another replaces becomes an input if it can."""
+        assert self._looked is not None
+        names = self._looked.columns
+        name = names[column]
+        before = [target for target in self._targets if target != name]
+        inputs = {other for other in self._inputs if other != name}
+        if use == TARGET:
+            inputs |= {other for other in before if self._is_input(names.index(other))}
+            self._targets = [name]
+        else:
+            self._targets = [*before, name] if use == MORE else before
+        if use == INPUT:
+            inputs.add(name)
+        self._inputs = [other for other in names if other in inputs]
         self._name()
-        order = [column for column in self._looked.columns if column in self._inputs]
-        self.chosen.emit(order, self._target)
+        several = [other for other in names if other in self._targets]
+        self.chosen.emit(self._inputs, several if len(several) > 1 else "".join(several))

@@ -30,6 +30,7 @@ from gradscribe.widgets.training.wheel_filter import ignore_wheel
 
 LABEL = 96
 """Width of the labels in pixels."""
+FILE_FILTER = "Tables (*.csv *.tsv *.txt *.dat *.data *.xlsx *.parquet);;All (*)"
 REST_MS = 500
 """Pause in typing before a text is committed."""
 
@@ -80,7 +81,9 @@ class OptionRow(QWidget):
             grid.addWidget(self.label, 0, 0)
             grid.addWidget(self.editor, 0, 1)
         # Columns of a file are chosen in its preview.
-        if self.option.kind == "choices" and not self.option.choices:
+        if self.option.kind == "columns" or (
+            self.option.kind == "choices" and not self.option.choices
+        ):
             self.hide()
         grid.setColumnStretch(1, 1)
         # At least as high as its contents: a long error is wrapped.
@@ -154,6 +157,8 @@ class OptionRow(QWidget):
             return self._make_choices(title)
         if kind == "points":
             return self._make_points(title)
+        if kind == "columns":
+            return QWidget(), lambda _value: None
         if self.option.lines > 1:
             return self._make_lines(title)
         return self._make_text(title, numbers=kind == "floats")
@@ -267,7 +272,7 @@ class OptionRow(QWidget):
 
         def choose() -> None:
             name, _ = QFileDialog.getOpenFileName(
-                self, "Choose a file of data", edit.text(), "CSV files (*.csv *.tsv *.txt);;All (*)"
+                self, "Choose a file of data", edit.text(), FILE_FILTER
             )
             if name:
                 self._emit_value(name)

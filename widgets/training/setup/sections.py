@@ -1,6 +1,7 @@
 """Collapsible sections of the set-up form: rows of options, or a part with its options."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
@@ -8,11 +9,12 @@ from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue, Part
-from gradscribe.engine.protocol.training import CatalogueEntry, Option
+from gradscribe.engine.protocol.training import Advice, CatalogueEntry, Option
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.training.setup.advice_lines import AdviceLines
 from gradscribe.widgets.training.setup.layers_editor import LayersEditor
 from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.wheel_filter import ignore_wheel
@@ -25,6 +27,9 @@ OPTION_TITLES = {"n": "examples", "k": "classes", "path": "file", "limit": "rows
 
 class FoldingSection(QWidget):
     """A collapsible heading, and rows below it that are built when it is first opened."""
+
+    followed = Signal(object)
+    """Carries the `Advice` whose button was pressed."""
 
     def __init__(self, title: str, is_open: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,9 +50,9 @@ class FoldingSection(QWidget):
         self.note.hide()
         outer = vbox(self, spacing=2)
         outer.addWidget(self.head)
-        note = vbox(None, margins=(16, 0, 12, 0))
-        note.addWidget(self.note)
-        outer.addLayout(note)
+        self._below_head = vbox(None, margins=(16, 0, 12, 0))
+        self._below_head.addWidget(self.note)
+        outer.addLayout(self._below_head)
         outer.addWidget(self.body)
         self._fold(is_open)
 
@@ -75,6 +80,23 @@ class FoldingSection(QWidget):
         self.note.setVisible(bool(why))
         if why and not self.head.isChecked():
             self.head.setChecked(True)
+
+    @cached_property
+    def advice(self) -> AdviceLines:
+        """The advice below the heading, shown while the section is closed, too."""
+        lines = AdviceLines(self)
+        lines.followed.connect(self.followed)
+        self._below_head.addWidget(lines)
+        return lines
+
+    def show_advice(self, advice: Sequence[Advice]) -> None:
+        """Show pieces of advice below the heading instead of any before."""
+        if advice or "advice" in self.__dict__:
+            self.advice.show_advice(advice)
+
+    def advice_lines(self) -> Sequence[QWidget]:
+        """Return the lines of advice that it shows."""
+        return self.advice.lines if "advice" in self.__dict__ else ()
 
 
 class OptionSection(FoldingSection):
@@ -126,6 +148,33 @@ class OptionSection(FoldingSection):
             self._offers[name] = choices, words
             if name in self.by_name:
                 self.by_name[name].offer(choices, words)
+
+
+class OptionFold(QToolButton):
+    """A heading that shows and hides rows of options that are seldom changed."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._rows: list[OptionRow] = []
+        self.setText(title)
+        self.setAccessibleName(title)
+        self.setProperty("quiet", True)
+        self.setCheckable(True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(8, 8))
+        self.setArrowType(Qt.ArrowType.RightArrow)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.toggled.connect(self._fold)
+
+    def take(self, row: OptionRow) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        row.hide()
+
+    def _fold(self, is_open: bool) -> None:
+        self.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        for row in self._rows:
+            row.setVisible(is_open)
 
 
 class PartSection(FoldingSection):
@@ -239,11 +288,17 @@ class PartSection(FoldingSection):
         """Build the rows of an entry in ``host``, and return them."""
         made, rows = dict[str, OptionRow](), vbox(host, spacing=7)
         rows.setAlignment(Qt.AlignmentFlag.AlignTop)
+        folds = dict[str, OptionFold]()
         for option in entry.options if entry is not None else ():
             title = option_title(option) if self._ours else None
             row = made[option.name] = OptionRow(option, host, title)
             row.edited.connect(self._edit)
+            if option.fold and option.fold not in folds:
+                folds[option.fold] = OptionFold(option.fold, host)
+                rows.addWidget(folds[option.fold])
             rows.addWidget(row)
+            if option.fold:
+                folds[option.fold].take(row)
             yield
         for each, layers in _each(made):
             layers.offer(option_title(each), each.choices)

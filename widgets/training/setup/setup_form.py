@@ -1,14 +1,14 @@
 """Form for the set-up of a run, built from the engine's catalogue."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.training import Catalogue, CatalogueEntry
+from gradscribe.engine.protocol.training import Advice, Catalogue, CatalogueEntry
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
@@ -27,6 +27,8 @@ class SetupForm(QWidget):
     """
 
     edited = Signal(object)
+    advice_followed = Signal(object)
+    """Carries the `Advice` whose button was pressed."""
 
     def __init__(self, parent: QWidget | None = None, at_once: bool = True) -> None:
         super().__init__(parent)
@@ -78,6 +80,8 @@ class SetupForm(QWidget):
         self.mistakes.switched.connect(self._make_mistakes)
         self._column.addWidget(self.mistakes)
         self._column.addStretch(1)
+        for section in self.sections():
+            section.followed.connect(self.advice_followed)
         yield
 
     def _add_part(self, key: str, section: PartSection) -> None:
@@ -186,6 +190,29 @@ class SetupForm(QWidget):
                 rows.head.setChecked(True)
                 return rows.by_name[key]
         return None
+
+    def show_advice(self, advice: Sequence[Advice]) -> None:
+        """Show each piece of advice at the section of its setting, instead of any before."""
+        by_section = {section: list[Advice]() for section in self.sections()}
+        for one in advice:
+            by_section[self._section(one.place)].append(one)
+        for section, given in by_section.items():
+            section.show_advice(given)
+
+    def advice_out_of_sight(self) -> list[QWidget]:
+        """Return the lines of advice of which nothing is seen, from the top down."""
+        lines = [line for section in self.sections() for line in section.advice_lines()]
+        shown = [line for line in lines if line.isVisible()]
+        hidden = [line for line in shown if not line.visibleRegion().boundingRect().height()]
+        return sorted(hidden, key=lambda line: line.mapTo(self, QPoint()).y())
+
+    def _section(self, place: str) -> FoldingSection:
+        """Return the section of a setting; that of the data if there is none."""
+        key = place.partition(".")[0]
+        if key in self.parts:
+            return self.parts[key]
+        rows = next((rows for rows in self._general() if key in rows.names), None)
+        return rows or self.parts["data"]
 
     def ask(self, place: str, what: str) -> None:
         """Show a request at a setting that is not an error; an empty text removes it."""

@@ -35,7 +35,7 @@ def test_a_tape_is_asked_for_while_the_graph_is_seen(looked, train_link, tape):
     assert (asked.run_id, asked.live) == (1, True)
     train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
     cards = looked.graph.graph.stage().cards
-    assert len(cards) > 5
+    assert {"tanh", "targets"} <= {card.title for card in cards.values()}
     assert "step 3" in looked.graph.caption.said()
     looked.says.setCurrentWidget(looked.picture)
     train_link.sent.clear()
@@ -103,3 +103,84 @@ def test_a_live_tape_leaves_a_step_that_is_open_alone():
     host.take(requests.RecordStep(1, live=True))
     (found,) = [m for m in said if isinstance(m, StepTape)]
     assert (found.step, found.live) == (1, True)
+
+
+def emitted(link, tape, step):
+    link.received.emit(StepTape(1, step, tape, "\n".join(LINES), live=True))
+
+
+def test_a_slow_run_has_every_step_played(looked, train_link, tape, qtbot):
+    live, seen = looked.presenter.live, []
+    emitted(train_link, tape, 2)
+    for step in (3, 4, 5):
+        train_link.sent.clear()
+        train_link.state(1, step, "running", rate=2.0)
+        assert train_link.last(messages.RecordStep) is not None
+        film = live.film.play
+        emitted(train_link, tape, step)
+        assert live.film.plays
+        assert live._position() < len(tape.events)
+        assert looked.graph.caption.said() == f"step {step + 1}"
+        seen.append(film)
+    qtbot.waitUntil(lambda: not live.film.plays)
+    assert any(card.gradient for card in looked.graph.graph.look().cards.values())
+    assert not looked.loss.played.isVisible()
+
+
+def test_a_fast_run_has_a_sample_played_and_says_which(looked, train_link, tape, qtbot):
+    train_link.grow(1, 0, 900)
+    train_link.state(1, 50, "running", rate=3000.0)
+    emitted(train_link, tape, 50)
+    train_link.state(1, 850, "running", rate=3000.0)
+    emitted(train_link, tape, 850)
+    live = looked.presenter.live
+    assert live.film.plays
+    assert looked.graph.caption.said() == "step 851 · about 1 step in 800 is played"
+    qtbot.waitUntil(looked.loss.played.isVisible)
+    assert looked.loss.played.value() == 851
+    train_link.sent.clear()
+    train_link.state(1, 900, "running", rate=3000.0)
+    assert train_link.last(messages.RecordStep) is None
+
+
+def test_a_pause_shows_the_step_where_the_run_stands(looked, train_link, tape):
+    train_link.state(1, 50, "running", rate=3000.0)
+    emitted(train_link, tape, 50)
+    train_link.sent.clear()
+    train_link.state(1, 61)
+    live = looked.presenter.live
+    assert not live.film.plays
+    assert train_link.last(messages.RecordStep) is not None
+    emitted(train_link, tape, 61)
+    assert not live.film.plays
+    assert looked.graph.caption.said().startswith("step 62, before it is made")
+    assert not looked.loss.played.isVisible()
+
+
+def test_a_single_step_is_played_and_a_jump_is_not(looked, train_link, tape):
+    live = looked.presenter.live
+    emitted(train_link, tape, 2)
+    train_link.state(1, 3)
+    emitted(train_link, tape, 3)
+    assert live.film.plays
+    train_link.state(1, 1)
+    emitted(train_link, tape, 1)
+    assert not live.film.plays
+
+
+def test_the_next_line_ends_the_film(looked, train_link, tape):
+    live = looked.presenter.live
+    emitted(train_link, tape, 2)
+    train_link.state(1, 3)
+    emitted(train_link, tape, 3)
+    train_link.received.emit(messages.EventDone(1, 3, 0, "zero_grad", ()))
+    assert not live.film.plays
+    assert "zero_grad" in looked.graph.caption.said()
+
+
+def test_modules_fold_until_their_numbers_are_legible(looked, train_link, tape):
+    emitted(train_link, tape, 2)
+    small = looked.graph.graph.stage().picture
+    assert any(card.kind == "module" for card in small.cards)
+    looked.graph.graph.resize(900, 1400)
+    assert looked.graph.legible_calls(looked.graph.graph.stage()) is None

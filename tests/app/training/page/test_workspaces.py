@@ -33,7 +33,7 @@ def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
     room = training.workspaces.widgets
     training.workspaces.draw()  # All of it has its place then.
     views = training.workspaces.views()
-    assert views == ("Model output", "Loss", "Gradient sizes", "One step")
+    assert views == ("Model output", "Loss", "Gradient sizes", "Graph", "One step")
     for place, choice in enumerate(train.export_view(training.context)):
         training.answers["save"] = tmp_path / f"{place}"
         choice.run(training.context)

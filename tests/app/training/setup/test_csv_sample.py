@@ -5,8 +5,7 @@ import os
 import pytest
 
 from gradscribe.app.training.setup import csv_sample
-from gradscribe.engine.zoo import provided_files
-from gradscribe.engine.zoo.data import csv as tables
+from gradscribe.engine.zoo.tables.loaded import LoadedTable
 
 
 @pytest.fixture
@@ -17,9 +16,14 @@ def small_limits(monkeypatch):
     monkeypatch.setattr(csv_sample, "CHUNK", 97)
 
 
-def rows_by(path, limit, opened, monkeypatch):
-    monkeypatch.setattr(tables, "open", opened, raising=False)
-    return tables.read_rows(str(path), limit)
+def rows_of(path, limit, provided=None):
+    """Names, and rows with their numbers, of a file or of what was provided of it."""
+    files = {}
+    if provided is not None:
+        assert provided.problem == ""
+        files = {str(path): (provided.data, provided.sample)}
+    table = LoadedTable(str(path), {"limit": limit, "header": True}, files)
+    return table.names, [*table.frame.fillna("").itertuples(name=None)]
 
 
 TEXTS = {
@@ -28,21 +32,21 @@ TEXTS = {
     "line ends of Windows": "a;b\r\n" + "".join(f"{i},5;{i}\r\n" for i in range(400)),
     "mark of byte order, blank lines above": "\ufeff\n\nä,b\n"
     + "".join(f"{i},ö{i}\n" for i in range(300)),
+    "UTF-16": "a;ü\n" + "".join(f"{i};{2 * i}\n" for i in range(900)),
+    "comments above": "# a note, of two\n# more\na,b\n" + "".join(f"{i},{i}\n" for i in range(300)),
+    "spaces": "a  b\n" + "".join(f" {i}   {i}\n" for i in range(300)),
     "a header of two lines": '"a\nlong name",b\n' + "".join(f"{i},{i}\n" for i in range(300)),
 }
 
 
 @pytest.mark.parametrize("limit", [1, 7, 100, 299, 10_000])
 @pytest.mark.parametrize("kind", list(TEXTS))
-def test_the_rows_of_a_part_are_those_of_the_file(tmp_path, small_limits, monkeypatch, kind, limit):
+def test_the_rows_of_a_part_are_those_of_the_file(tmp_path, small_limits, kind, limit):
     path = tmp_path / "t.csv"
-    path.write_bytes(TEXTS[kind].encode())
-    of_file = rows_by(path, limit, open, monkeypatch)
+    path.write_bytes(TEXTS[kind].encode("utf-16" if kind == "UTF-16" else "utf-8"))
+    of_file = rows_of(path, limit)
     found = csv_sample.read_file(str(path), limit)
-    assert found.problem == ""
-    monkeypatch.setattr(provided_files, "_files", {})
-    provided_files.provide(str(path), found.data, "", found.sample)
-    assert rows_by(path, limit, provided_files.open_provided, monkeypatch) == of_file
+    assert rows_of(path, limit, found) == of_file
     assert len(of_file[1]) <= limit + 1
     if limit == 1:
         assert len(found.data) < len(TEXTS[kind])
@@ -61,7 +65,7 @@ def test_a_quotation_that_is_not_closed_is_told_of_wherever_it_is(
     path.write_text("a,b\n" + "".join(lines))
     words = f"row {place + 2} opens a quotation and does not close it"
     with pytest.raises(ValueError, match=words):
-        tables.read_rows(str(path), limit)
+        rows_of(path, limit)
     assert words in csv_sample.read_file(str(path), limit).problem
 
 
@@ -69,13 +73,10 @@ def test_marks_that_open_no_quotation_are_taken_as_they_are(tmp_path, small_limi
     lines = [f'{i},5" by 7,"a, b"\n' if i % 2 else f'{i},"5"" by 7",x"\n' for i in range(300)]
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n" + "".join(lines))
-    of_file = tables.read_rows(str(path), 100)
+    of_file = rows_of(path, 100)
     found = csv_sample.read_file(str(path), 100)
-    assert found.problem == ""
-    monkeypatch.setattr(provided_files, "_files", {})
-    provided_files.provide(str(path), found.data, "", found.sample)
-    assert rows_by(path, 100, provided_files.open_provided, monkeypatch) == of_file
-    assert all(len(row) == 3 for _, row in of_file[1])
+    assert rows_of(path, 100, found) == of_file
+    assert all(len(row) == 4 for row in of_file[1])
 
 
 def test_a_short_file_is_given_as_it_is(tmp_path):
@@ -96,7 +97,7 @@ def test_why_a_file_cannot_be_read_is_told(tmp_path, small_limits, monkeypatch):
     assert why(pipe) == "it is no plain file"
     assert why("/dev/zero") == "it is no plain file"
     noise.write_bytes(bytes(5_000))
-    assert why(noise) == "it is not text"
+    assert "is not text" in why(noise)
     wide.write_text("a,b\n1,2\n" + 3_000 * "x" + "\n" + 90 * "1,2\n")
     monkeypatch.setattr(csv_sample, "LONGEST_LINE", 1_000)
     assert why(wide, 5) == "row 3 has more than 0 MB"
@@ -135,4 +136,5 @@ def test_a_file_of_gigabytes_without_a_line_is_refused_at_once(tmp_path):
         file.truncate(2 << 30)
     told = []
     problem = csv_sample.read_file(str(path), 10, told.append).problem
-    assert (problem, told) == ("it is not text", [])
+    assert "is not text" in problem
+    assert told == []

@@ -170,6 +170,77 @@ def test_whether_the_first_row_names_columns_is_found_and_can_be_told(begun, roo
     assert begun.setup.data.options["header"] is True
 
 
+def detailed(**more):
+    """A table of which the engine says how each column is understood."""
+    names = ("size", "kind", "sold", "who", "price")
+    kinds = ("number", "category", "days", "text", "number")
+    details = tuple(
+        messages.ColumnSummary(name, kind, choices=(kind, "category"), words=kind, blanks=1)
+        for name, kind in zip(names, kinds, strict=True)
+    )
+    numeric = tuple(kind == "number" for kind in kinds)
+    rows = tuple(("1", "x", "2024-01-01", f"no {i}", "2") for i in range(9))
+    return messages.FileSummary(
+        1, "f.csv", names, numeric, rows, 9, kinds=(1, 1, 1, 9, 1), details=details, **more
+    )
+
+
+def test_categories_and_dates_are_inputs_until_others_are_chosen(begun, room, train_link):
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    train_link.received.emit(detailed())
+    options = begun.setup.data.options
+    assert (options["inputs"], options["target"]) == (["size", "kind", "sold"], "price")
+    assert options["classes"] is False
+
+
+def test_a_choice_for_a_column_is_part_of_the_setup_and_the_file_is_looked_into_again(
+    begun, room, train_link
+):
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    train_link.received.emit(detailed())
+    train_link.sent.clear()
+    room.file.edited.emit("sold", "as", "date parts")
+    assert begun.setup.data.options["columns"] == {"sold": {"as": "date parts"}}
+    asked = train_link.last(messages.InspectFile)
+    assert (asked.header, asked.options["columns"]) == (True, {"sold": {"as": "date parts"}})
+    room.file.edited.emit("sold", "missing", "mean")
+    room.file.edited.emit("sold", "as", "")
+    assert begun.setup.data.options["columns"] == {"sold": {"missing": "mean"}}
+    room.file.edited.emit("sold", "missing", "")
+    assert begun.setup.data.options["columns"] == {}
+    train_link.sent.clear()
+    begun.controller.change(replace(begun.setup, steps=7))
+    assert train_link.last(messages.InspectFile) is None, "it is read as before"
+
+
+def test_a_short_choice_of_a_setup_file_is_edited_too(begun, room, train_link):
+    given = {"path": "f.csv", "columns": {"sold": "date parts"}}
+    begun.controller.change(Setup(data=Part("csv", given)))
+    train_link.received.emit(detailed())
+    room.file.edited.emit("sold", "missing", "mean")
+    assert begun.setup.data.options["columns"] == {"sold": {"as": "date parts", "missing": "mean"}}
+
+
+def test_several_targets_of_a_text_or_a_list(begun, room, train_link):
+    for target in (["size", "price"], "size, price"):
+        given = {"path": "f.csv", "inputs": ["kind"], "target": target}
+        begun.controller.change(Setup(data=Part("csv", given)))
+        train_link.received.emit(detailed())
+        assert begun.setup.data.options["target"] == target
+        heads = [room.file.table.horizontalHeaderItem(at).text() for at in (0, 4)]
+        assert [head.split("\n")[-1] for head in heads] == ["target", "target"]
+    room.file.chosen.emit(["kind"], ["size", "price"])
+    assert begun.setup.data.options["classes"] is False
+
+
+def test_a_date_as_target_is_learned_as_days(begun, room, train_link):
+    begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    train_link.received.emit(detailed())
+    room.file.chosen.emit(["size"], "sold")
+    options = begun.setup.data.options
+    assert (options["classes"], options["columns"]) == (False, {"sold": {"as": "days"}})
+
+
 def test_the_target_can_be_left_out_again(begun, room, train_link):
     begun.controller.change(Setup(data=Part("csv", {"path": "f.csv"})))
     train_link.received.emit(looked())

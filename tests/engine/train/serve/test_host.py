@@ -356,7 +356,7 @@ def test_a_csv_file_is_looked_into(desk, tmp_path):
     )
     assert found.columns == ("size", "town", "price")
     assert found.numeric == (True, False, True)
-    bad.write_text("a,b\n1,2\n3\n", encoding="utf-8")
+    bad.write_text("a,b\n1,2\n3,4,5\n", encoding="utf-8")
     found = only(training_replies.FileSummary, desk.ask(training_requests.InspectFile(1, str(bad))))
     assert "row 3" in found.problem.message
     missing = only(

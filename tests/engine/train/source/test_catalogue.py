@@ -12,7 +12,7 @@ from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
 from gradscribe.engine.train.source import catalogue
-from gradscribe.engine.zoo.entry import Data, Model, Optimizer
+from gradscribe.engine.zoo.entry import Data, Loss, Model, Optimizer, Schedule
 
 KINDS = list(catalogue.PACKAGES)
 ALL = [(kind, name) for kind in KINDS for name in catalogue.zoo_entries(kind)]
@@ -123,6 +123,36 @@ def test_an_option_of_another_part_is_shown_its_place(kind, part, made, words):
     with pytest.raises(SetupError) as caught:
         catalogue.find(kind, part, made)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "made", "words"),
+    [
+        ("optimizer", Part("torch.optim.AdamW"), Optimizer, "did you mean 'adamw'"),
+        ("optimizer", Part("rms"), Optimizer, "did you mean 'rmsprop'"),
+        ("schedule", Part("StepLR"), Schedule, "did you mean 'step'"),
+        ("schedule", Part("CosineAnnealingWarmRestarts"), Schedule, "mean 'warm_restarts'"),
+        ("loss", Part("nn.BCEWithLogitsLoss()"), Loss, "did you mean 'bce'"),
+        ("loss", Part("mae"), Loss, "did you mean 'l1'"),
+        ("data", Part("make_moons"), Data, "did you mean 'moons'"),
+        ("data", Part("iris"), Data, "no data called 'iris'; there are"),
+        ("model", Part("logistic regression"), Model, "did you mean 'linear'"),
+        ("model", Part("mlp", {"activation": "ReLU"}), Model, "did you mean 'relu'"),
+        ("model", Part("mlp", {"activation": ["relu", "Tanh"]}), Model, "did you mean 'tanh'"),
+        ("model", Part("mlp", {"hidden_sizes": [3]}), Model, "did you mean 'layers'"),
+        ("model", Part("mlp", {"layers": 16}), Model, r"write \[16\]"),
+        ("model", Part("mlp", {"degree": 3}), Model, "but polynomial has"),
+        ("optimizer", Part("adam", {"learning_rate": 0.01}), Optimizer, "did you mean 'lr'"),
+        ("optimizer", Part("adam", {"momentum": 0.9}), Optimizer, "but sgd, muon, rmsprop have"),
+        ("optimizer", Part("adam", {"epochs": 9}), Optimizer, "it is 'steps' at the top level"),
+        ("optimizer", Part("adam", {"lr": "0.01"}), Optimizer, "without quotes, 0.01 is"),
+        ("data", Part("csv", {"inputs": "a"}), Data, r'write \["a"\]'),
+        ("data", Part("csv", {"missing": "drop"}), Data, "did you mean 'leave rows out'"),
+    ],
+)
+def test_a_name_from_elsewhere_is_given_its_nearest_right_one(kind, part, made, words):
+    with pytest.raises(SetupError, match=words):
+        catalogue.find(kind, part, made)
 
 
 def test_a_kind_of_an_entry_is_led_to_that_entry():

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.playback.graph.picture import Card, CardLook, WireLook
 from gradscribe.widgets.graph.paint.card_text import CardReader
@@ -131,14 +132,19 @@ def test_a_label_tells_the_factor_and_the_share_only_where_shares_meet():
     reader = CardReader(m.tape)
     assert reader.label(look, several=False) == "× 2w"
     assert reader.label(look, several=True) == "× 2w → 16"
-    assert reader.label(WireLook(share=0), several=False) == "16"
+    assert reader.label(WireLook(share=0), several=True) == "16"
+    assert reader.label(WireLook(share=0, active="backward"), several=False) == "16"
+    assert reader.label(WireLook(share=0), several=False) == "", "it is in the source's bubble"
     assert reader.label(WireLook(), several=True) == ""
 
 
 def test_the_label_of_a_tensor_is_the_norm_of_its_share():
     m = Maker()
     look = WireLook(share=m.snapshot([3.0, 4.0]))
-    assert CardReader(m.tape).label(look, several=False) == "∇ 5.0000"
+    reader = CardReader(m.tape)
+    assert reader.label(look, several=True) == "∇ 5.0000"
+    assert reader.label(replace(look, active="backward"), several=False) == "∇ 5.0000"
+    assert reader.label(look, several=False) == ""
 
 
 def test_a_snapshot_that_is_not_there_is_no_error():

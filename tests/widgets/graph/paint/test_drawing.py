@@ -104,7 +104,7 @@ def test_of_many_wires_into_one_card_only_what_runs_or_tells_more_is_labelled(qa
     m.card("all", "op", "stack", (82 + 95 * count, 700), 2.0)
     keys = [m.wire(f"c{n}", "all", n, count) for n in range(count)]
     half = m.snapshot(0.5)
-    looks = {key: WireLook(True, half, shares=(half,)) for key in keys}
+    looks = {key: WireLook(True, half, "× 2w", shares=(half,)) for key in keys}
     looks[keys[0]] = WireLook(True, half, active="backward", shares=(half,))
     cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
     cards_["c1"] = CardLook(True, gradient=half, shares=(half, half))

@@ -8,7 +8,7 @@ import pytest
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.link.client import Link
-from gradscribe.app.ui import loop_curves
+from gradscribe.app.ui.loops import loop_curves
 from gradscribe.app.window.window import Window
 from gradscribe.engine.protocol import messages
 from tests.widgets.charts.conftest import Hand
@@ -98,7 +98,7 @@ def test_a_click_on_round_250_plays_its_line_and_number(shown, settled):
     assert (event.line, value.name) == (3, "loss")
     assert tape.snapshots[value.snapshot].item() == expected[249]
     assert chart.position == 250
-    assert "in round 250" in shown.chart.words.said()
+    assert "in step 250" in shown.chart.words.said()
 
 
 def test_the_line_follows_the_playback(shown, settled):
@@ -171,7 +171,7 @@ def test_the_curve_grows_while_the_program_runs(shown, settled, link, record, qt
         computed(link, exact[first:stop], first)
         assert drawn(shown) == {"loss, run before": exact, "loss": exact[:stop]}
         assert loop_curves.RUNNING in shown.chart.words.said()
-        assert f"in round {stop:,}" in shown.chart.words.said()
+        assert f"in step {stop:,}" in shown.chart.words.said()
     link.answer(record(source))
     qtbot.waitUntil(lambda: settled.session.result.source == source and not shown.is_busy)
     assert drawn(shown) == {"loss, run before": exact, "loss": exact}

@@ -18,6 +18,8 @@ from gradscribe.playback.tape.loop_scalars import (
     ScalarSeries,
     find_loop_scalars,
 )
+from gradscribe.playback.tape.step_curves import step_curves
+from gradscribe.playback.tape.steps import Steps, steps_of
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.time_slices import TimeSlices
@@ -34,8 +36,8 @@ JOIN_S = 0.004
 TITLE = "Curves"
 RUNNING = "The program runs"
 NONE = (
-    f"No curve: no line of this program computes a single number in {LEAST_ROUNDS} rounds or more. "
-    "A loss that a loop computes is drawn here, round by round."
+    f"No curve: no line of this program computes a single number in {LEAST_ROUNDS} steps or more. "
+    "A loss that a loop computes is drawn here, step by step."
 )
 
 
@@ -43,6 +45,8 @@ class LoopCurves(QObject):
     """Find the series of each tape, offer their curves, and connect the chart to the playback."""
 
     said = Signal(str)
+    found = Signal(object)
+    """Carries the tape's series as curves over its steps (a tuple of `StepCurve`)."""
 
     def __init__(
         self, session: Session, clock: PlaybackClock, look: Theming, tabs: QTabWidget
@@ -50,6 +54,7 @@ class LoopCurves(QObject):
         super().__init__(tabs)
         self._session, self._clock, self._look, self._tabs = session, clock, look, tabs
         self.series: tuple[ScalarSeries, ...] = ()
+        self._steps = Steps((), 0)
         self.chart: LoopChart | None = None
         """Made when its tab is first shown."""
         self.offer = QPushButton()
@@ -112,6 +117,8 @@ class LoopCurves(QObject):
     def _found(self) -> Iterator[None]:
         result = self._session.result
         series = yield from find_loop_scalars(index_of(result.tape), result.source)
+        self._steps = steps_of(result.tape)
+        self.found.emit(step_curves(self._steps, series))
         grew = self._growing is not None
         self._growing = None
         self.series = series
@@ -131,7 +138,7 @@ class LoopCurves(QObject):
         self.offer.setVisible(True)
         self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
         self.offer.setToolTip(
-            f"Show {first.name} of line {first.line} over {len(first.numbers):,} rounds"
+            f"Show {first.name} of line {first.line} over the steps: {len(first.numbers):,} numbers"
         )
         if self._importing is None:
             self._importing = preload.start()
@@ -144,9 +151,9 @@ class LoopCurves(QObject):
         self.chart.setVisible(bool(self.series))
         note = self._session.result.tape.truncated
         if grew and self.chart.is_growing:
-            self.chart.grow(self.series, note, ended=True)
+            self.chart.grow(self.series, note, ended=True, steps=self._steps)
         else:
-            self.chart.set_series(self.series, note, self._same)
+            self.chart.set_series(self.series, note, self._same, self._steps)
         self.chart.set_position(self._session.view.position)
 
     # While the program runs

@@ -1,0 +1,133 @@
+"""Arrangement of the training page's panels: the graph in a tab, or in a column of its own."""
+
+from collections.abc import Iterator, Mapping
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from gradscribe.app.ui.layout import GUTTER, Panel, tab_widget
+from gradscribe.widgets.training.step_graph import StepGraph
+
+GRAPH = "Graph"
+LEAST_WIDTH, LEAST_HEIGHT = 270, 110
+"""Least width of a column and least height of a panel."""
+WIDE_FROM = (1380, 780)
+"""Width and height of the page from which the graph has a column: that of a window of 1440 x 900,
+less what a desktop takes of it."""
+SIZES: Mapping[bool, tuple[tuple[int, ...], ...]] = {
+    False: ((296, 700, 396), (0, 470, 250), (330, 390)),
+    True: ((296, 560, 500), (520, 170), (285, 195, 210)),
+}
+"""Initial sizes of columns, centre and right column, in proportion; True: with a column for the
+graph."""
+
+
+class PageArrangement(QObject):
+    """Panels of the training page, in splitters that the user moves.
+
+    In a small window the graph is a tab of the model's views, and the right column has the curves.
+    In a large one the graph of the step stands in the centre, and the views above the curves.
+    """
+
+    changed = Signal()
+    """The graph has moved."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.columns = _splitter(Qt.Orientation.Horizontal)
+        self.is_wide = False
+        self._is_large, self._is_wanted, self._is_alone = False, True, False
+        self._graph: StepGraph | None = None
+        self._tab = 0
+        self._short: Mapping[str, str] = {}
+        self._sizes = {wide: [list(part) for part in SIZES[wide]] for wide in SIZES}
+        """The sizes of both arrangements as the user left them."""
+
+    def make(self, loss: QWidget) -> Iterator[None]:
+        """Build the panels, some at each step; ``loss`` is the chart that is always visible."""
+        down = Qt.Orientation.Vertical
+        self.setup = Panel(None, "Set-up")
+        self._centre, self._right = _splitter(down), _splitter(down)
+        _put(self.columns, self.setup, self._centre, self._right)
+        for place, share in enumerate((0, 3, 2)):
+            self.columns.setStretchFactor(place, share)
+        yield
+        self._column = Panel(None, "Graph of the step")
+        self._column.hide()
+        self.says, self.below = tab_widget(), tab_widget()
+        self._views = Panel(self.says, "Model output")
+        self._steps = Panel(self.below, "Steps, runs and weights")
+        _put(self._centre, self._column, self._views, self._steps)
+        yield
+        self.numbers = tab_widget()
+        self._curves = Panel(loss, "Loss")
+        self._numbers = Panel(self.numbers, "Gradients and more")
+        _put(self._right, self._curves, self._numbers)
+        self._restore_sizes()
+        yield
+
+    def take_graph(self, graph: StepGraph, short_titles: Mapping[str, str]) -> None:
+        """Move ``graph`` between its tab, where it is now, and its column from now on."""
+        self._graph, self._short = graph, short_titles
+        self._tab = self.says.indexOf(graph)
+        self._arrange()
+
+    def fit(self, width: int, height: int) -> None:
+        """Give the graph a column if the page is large enough."""
+        self._is_large = width >= WIDE_FROM[0] and height >= WIDE_FROM[1]
+        self._arrange()
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Let the graph have a column where there is space, or always be a tab."""
+        self._is_wanted = wanted
+        self._arrange()
+
+    def set_alone(self, alone: bool) -> None:
+        """Hide or show everything but the model's views and the graph."""
+        self._is_alone = alone
+        self.setup.setVisible(not alone)
+        self._steps.setVisible(not alone)
+        for part in (self._curves, self._numbers):
+            part.setVisible(not alone)
+        self._right.setVisible(self.is_wide or not alone)
+
+    def _arrange(self) -> None:
+        wide = self._is_large and self._is_wanted
+        if self._graph is None or wide == self.is_wide:
+            return
+        self._sizes[self.is_wide] = [part.sizes() for part in self._splitters()]
+        self.is_wide = wide
+        if wide:
+            self.says.removeTab(self._tab)
+            self._column.hold(self._graph)
+            self._right.insertWidget(0, self._views)
+        else:
+            self._centre.insertWidget(1, self._views)
+            self.says.insertTab(self._tab, self._graph, GRAPH)
+        self._graph.setVisible(wide or self.says.currentWidget() is self._graph)
+        self._column.setVisible(wide)
+        self.says.shorten(self._short)
+        self._restore_sizes()
+        self.set_alone(self._is_alone)
+        self.changed.emit()
+
+    def _splitters(self) -> tuple[QSplitter, ...]:
+        return self.columns, self._centre, self._right
+
+    def _restore_sizes(self) -> None:
+        for part, sizes in zip(self._splitters(), self._sizes[self.is_wide], strict=True):
+            part.setSizes(sizes)
+
+
+def _splitter(way: Qt.Orientation) -> QSplitter:
+    splitter = QSplitter(way)
+    splitter.setHandleWidth(GUTTER)
+    splitter.setChildrenCollapsible(False)
+    return splitter
+
+
+def _put(into: QSplitter, *parts: QWidget) -> None:
+    for part in parts:
+        part.setMinimumHeight(LEAST_HEIGHT)
+        part.setMinimumWidth(LEAST_WIDTH)
+        into.addWidget(part)

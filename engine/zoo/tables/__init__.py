@@ -1,0 +1,1 @@
+"""Tables as people have them: encodings, separators, numbers, dates and categories."""

@@ -1,0 +1,188 @@
+"""Texts of a table's cells: which are missing, how numbers and dates are written."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+MISSING = frozenset(
+    "|?|-|--|---|–|—|.|..|...|na|n/a|n.a.|#n/a|#na|<na>|nan|nat|null|none|nil|missing|empty|(empty)"
+    "|blank|(blank)|not available|\\n|#value!|#ref!|#div/0!|#num!|#name?|#null!".split("|")
+)
+"""Contents of cells without a value, in small letters."""
+_CURRENCY = re.compile(r"[$€£¥₹₽₩₺₿₴]|[A-Z]{3}\b|Fr\.|kr\b|zł")
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+FORMATS = (
+    (".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "),
+)  # fmt: skip
+"""Decimal marks and thousands separators of numbers."""
+DATE_FORMATS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y",
+    "%d/%m/%y", "%m-%d-%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y",
+    "%B %d, %Y", "%Y-%m", "%d. %b %Y", "%d. %B %Y",
+)  # fmt: skip
+"""Formats of days."""
+TIME_FORMATS = (
+    "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M", "T%H:%M:%SZ",
+    "T%H:%M:%S.%fZ", " %I:%M %p", " %I:%M:%S %p",
+)  # fmt: skip
+"""What may follow a day."""
+DATES_LOOKED_AT = 400
+"""Cells from which the format of dates is guessed."""
+DATES_TRIED = 8
+NUMERIC_SHARE = 0.5
+"""A column is numbers if as many of its filled cells are: the others are mistakes to report."""
+
+
+class NumberFormat(Struct, frozen=True):
+    """Decimal mark and thousands separator of the numbers in a column."""
+
+    decimal: str = "."
+    thousands: str = ""
+    percent: bool = False
+    currency: bool = False
+    is_ambiguous: bool = False
+    """True if the marks could as well have the other meaning."""
+
+
+def is_missing(text: str) -> bool:
+    """Return True for an empty cell, or a usual word for a missing value."""
+    return text.strip().lower() in MISSING
+
+
+def bare(text: str) -> str:
+    """Return the text of a number without currency, percent sign and parentheses; "(3)" is -3."""
+    text = re.sub("[\u00a0\u202f]", " ", text.strip()).replace("’", "'")
+    text = re.sub("[−–—]", "-", text)
+    sign = ""
+    if text.startswith("(") and text.endswith(")"):
+        sign, text = "-", text[1:-1].strip()
+    elif text.endswith("-") and text[-2:-1].isdigit():
+        sign, text = "-", text[:-1]
+    money = (
+        r"[A-Z]{0,2}[$]|[€£¥₹₽₩₺₿₴]|CHF|EUR|USD|GBP|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|Fr\.|kr\.?|zł"
+    )
+    text = re.sub(rf"^([+-]?)\s*(?:{money})\s*|\s*(?:{money})$|\s*%$", r"\1", text)
+    text = re.sub(r"([.,])--?$", "", text)
+    return sign + text.removeprefix("+")
+
+
+def number_pattern(decimal: str, thousands: str) -> str:
+    """Return the regular expression of numbers in a format, as `bare` leaves them."""
+    d, t = re.escape(decimal), re.escape(thousands)
+    whole = f"(?:[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+|[0-9]+)" if thousands else "[0-9]+"
+    return f"[+-]?(?:{whole}(?:{d}[0-9]*)?|{d}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+_PATTERNS = {marks: re.compile(number_pattern(*marks)) for marks in FORMATS}
+
+
+def is_number(text: str) -> bool:
+    """Return True if a cell holds a number in any usual format."""
+    plain = bare(text)
+    return any(p.fullmatch(plain) for p in _PATTERNS.values()) or bool(_INFINITE.fullmatch(plain))
+
+
+def matching_formats(texts: Iterable[str]) -> tuple[list[tuple[str, str]], int]:
+    """Return the formats that fit the most of some texts, and how many texts they fit."""
+    plain = [bare(text) for text in texts]
+    counts = {
+        marks: sum(bool(pattern.fullmatch(text) or _INFINITE.fullmatch(text)) for text in plain)
+        for marks, pattern in _PATTERNS.items()
+    }
+    most = max(counts.values())
+    return [marks for marks, count in counts.items() if count == most], most
+
+
+def decimal_marks(columns: Iterable[Sequence[str]]) -> set[str]:
+    """Return the decimal marks of which columns of numbers leave no doubt."""
+    found = set()
+    for texts in columns:
+        formats, count = matching_formats(texts)
+        marks = {decimal for decimal, _ in formats}
+        if len(marks) == 1 and count > NUMERIC_SHARE * len(texts):
+            found |= marks
+    return found
+
+
+def guess_numbers(
+    texts: Sequence[str], separator: str, known: set[str], decimal: str = "", thousands: str = ""
+) -> NumberFormat | None:
+    """Return the format of a column's filled cells; None if too few of them are numbers.
+
+    ``known``: the decimal marks of the table's other columns; they decide where a column leaves it
+    open whether 1,234 is more than a thousand. ``decimal`` and ``thousands`` are given ones.
+    """
+    if not texts:
+        return None
+    formats, count = matching_formats(texts)
+    if decimal or thousands:
+        wanted = [
+            (d, t) for d, t in _PATTERNS if d == (decimal or d) and t == (thousands or t) and d != t
+        ]
+        counts = {m: sum(bool(_PATTERNS[m].fullmatch(bare(x))) for x in texts) for m in wanted}
+        count = max(counts.values(), default=0)
+        formats = [marks for marks in wanted if counts[marks] == count]
+    if count < NUMERIC_SHARE * len(texts) or not count or not formats:
+        return None
+    order = _preference(separator, known)
+    best = min(formats, key=order.index)
+    # In a table with commas between the cells, a comma in a number divides thousands.
+    doubtful = len({marks[0] for marks in formats}) > 1 and separator != "," and len(known) != 1
+    doubtful = doubtful and any("," in text or "." in text for text in map(bare, texts))
+    return NumberFormat(
+        *best,
+        percent=any("%" in text for text in texts),
+        currency=any(_CURRENCY.search(text) for text in texts),
+        is_ambiguous=doubtful and not decimal,
+    )
+
+
+def _preference(separator: str, known: set[str]) -> list[tuple[str, str]]:
+    """Return the formats, the likeliest first."""
+    if len(known) == 1:
+        mark = next(iter(known))
+        return sorted(FORMATS, key=lambda marks: marks[0] != mark)
+    if separator == ",":
+        return sorted(FORMATS, key=lambda marks: marks[0] != ".")
+    return list(FORMATS)
+
+
+def guess_dates(texts: Sequence[str], day_first: bool) -> str:
+    """Return the format of a column of dates; empty if it is none.
+
+    ``day_first`` decides where the cells do not: is 3/4 in March or in April?
+    """
+    texts = texts[:DATES_LOOKED_AT]
+    if not texts or sum(map(_could_be_date, texts)) <= NUMERIC_SHARE * len(texts):
+        return ""
+    formats = sorted(DATE_FORMATS, key=lambda f: day_first and f.startswith("%m"))
+    likely = [d + t for d in formats for t in TIME_FORMATS]
+    few = texts[:DATES_TRIED]
+    likely = [form for form in likely if any(is_date(text, form) for text in few)]
+    counts = {form: sum(is_date(text, form) for text in texts) for form in likely}
+    best = max(counts, key=lambda form: counts[form], default="")
+    return best if counts.get(best, 0) > NUMERIC_SHARE * len(texts) else ""
+
+
+def _could_be_date(text: str) -> bool:
+    return bool(re.search(r"\d", text)) and bool(re.search(r"[-/. :]", text.strip()))
+
+
+def is_date(text: str, form: str) -> bool:
+    """Return True if a cell holds a date in a format of `datetime.strptime`."""
+    try:
+        datetime.strptime(text.strip(), form)
+    except ValueError:
+        return False
+    return True
+
+
+def is_ambiguous_date(texts: Sequence[str], form: str) -> bool:
+    """Return True if day and month of all dates could as well be the other way round."""
+    swapped = {"%d": "%m", "%m": "%d"}
+    if form.startswith("%Y") or "%b" in form or "%B" in form:
+        return False
+    other = re.sub("%[dm]", lambda found: swapped[found[0]], form)
+    return all(is_date(text, other) for text in texts)

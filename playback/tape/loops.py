@@ -1,0 +1,98 @@
+"""Loops of the program's text, and the rounds that the events of a tape make of them."""
+
+from msgspec import Struct
+
+from gradscribe.engine.protocol.tape import Event
+from gradscribe.playback.tape.index import Index
+
+MOST_LOOPS = 500
+"""Most loops of a text that are followed."""
+LEAST_ROUNDS = 3
+"""Fewest rounds of a loop that are steps."""
+OUTSIDE = ("leaf", "node", "accumulate", "end", "leave", "error")
+"""Kinds of events whose line may be far from what the program is doing."""
+
+
+class Line(Struct, frozen=True, gc=False):
+    """The lines of what an event did, and the columns of an op."""
+
+    first: int
+    last: int
+    columns: tuple[int, int] = (0, 0)
+
+
+class LoopText:
+    """The loops of a text by their lines; a loop is known by its number in `Tape.loops`."""
+
+    def __init__(self, loops: tuple[tuple[int, int], ...]) -> None:
+        self._loops = loops[:MOST_LOOPS]
+        self._around: dict[int, tuple[int, ...]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._loops)
+
+    def around(self, line: int) -> tuple[int, ...]:
+        """Return the loops around a line, the outermost first; their headers belong to them."""
+        if line not in self._around:
+            found = [n for n, (first, last) in enumerate(self._loops) if first <= line <= last]
+            found.sort(key=lambda number: self._loops[number][0])
+            self._around[line] = tuple(found)
+        return self._around[line]
+
+
+def line_of(index: Index, event: Event) -> Line:
+    """Return the lines of an event: of an op those of its whole expression."""
+    if event.kind == "op":
+        place = index.op(event.ref).place
+        if place.line == event.line:
+            columns = place.column, place.end_column
+            return Line(event.line, max(place.line, place.end_line), columns)
+    return Line(event.line, event.line)
+
+
+def went_back(before: Line, now: Line) -> bool:
+    """Return whether the program has gone back from one line to an earlier one.
+
+    An expression of several lines is computed from the inside: it ends above where it was.
+    """
+    return now.first < before.first and now.last < before.first
+
+
+def loop_rounds(index: Index) -> tuple[int, ...]:
+    """Return the events at which the rounds of the most repeated loop begin; empty without any.
+
+    Only loops with `LEAST_ROUNDS` rounds or more count, and of equal ones the outermost.
+    """
+    text = LoopText(index.tape.loops)
+    if not text:
+        return ()
+    found: dict[int, list[int]] = {}
+    seen: dict[int, set[tuple[str, Line]]] = {}
+    before, before_at, inside = Line(0, 0), -1, frozenset[int]()
+    calls: list[int] = []
+    for at, event in enumerate(index.tape.events):
+        is_inner = bool(calls)
+        if event.kind == "enter":
+            calls.append(event.ref)
+        elif event.kind == "leave" and event.ref in calls:
+            del calls[calls.index(event.ref) :]
+        if is_inner or event.kind in OUTSIDE or at in index.events_in_passes:
+            continue
+        now = line_of(index, event)
+        around = text.around(now.first)
+        if not around:
+            continue
+        common = [loop for loop in around if loop in inside]
+        key = event.kind, now
+        again = bool(common) and (
+            went_back(before, now) or (before.first == now.first and key in seen[common[-1]])
+        )
+        for loop in around:
+            if loop not in inside or (again and loop == common[-1]):
+                # What a function did for the round came before its first own line.
+                found.setdefault(loop, []).append(before_at + 1 if loop in inside else at)
+                seen[loop] = set()
+            seen[loop].add(key)
+        before, before_at, inside = now, at, frozenset(around)
+    most = max(found.values(), key=len, default=[])
+    return tuple(most) if len(most) >= LEAST_ROUNDS else ()

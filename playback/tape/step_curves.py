@@ -1,0 +1,82 @@
+"""Scalars of a loop as curves over its steps, for the step strip."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from gradscribe.playback.tape.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.steps import Steps
+
+MOST_USUAL = 3
+"""Most curves that are drawn before any is chosen."""
+
+
+class StepCurve(Struct, frozen=True):
+    """The numbers of one scalar: ``at`` counts steps, step k reaching from k - 1 to k.
+
+    Both arrays are float64 of the same length; ``at`` ascends.
+    """
+
+    name: str
+    at: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    is_loss: bool = False
+    """True if backward began at it."""
+
+    def in_step(self, number: int) -> NDArray[np.float64]:
+        """Return the numbers of one step, in order."""
+        start, stop = np.searchsorted(self.at, (number - 1, number))
+        return self.numbers[start:stop]
+
+
+def step_curves(steps: Steps, series: Sequence[ScalarSeries]) -> tuple[StepCurve, ...]:
+    """Return the series of a tape as curves, in their order.
+
+    Losses of one name on several lines are one curve: the branches of an ``if``. Other series of
+    one name are told apart by their lines.
+    """
+    if not steps.starts:
+        return ()
+    losses: dict[str, list[ScalarSeries]] = {}
+    for one in series:
+        if one.backward:
+            losses.setdefault(one.name, []).append(one)
+    merged = [losses[one.name] if one.backward else [one] for one in series]
+    groups = [group for at, group in enumerate(merged) if group not in merged[:at]]
+    names = Counter(group[0].name for group in groups)
+    return tuple(
+        _curve(steps, group, names[group[0].name] > 1) for group in groups if group[0].numbers
+    )
+
+
+def usual_curves(curves: Sequence[StepCurve]) -> tuple[StepCurve, ...]:
+    """Return the curves that are drawn before any is chosen: the losses, else the first."""
+    losses = [curve for curve in curves if curve.is_loss]
+    return tuple(losses[:MOST_USUAL] or curves[:1])
+
+
+def steps_of_positions(
+    steps: Steps, positions: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the step of each of ascending positions, and its share (0 to 1) of that step.
+
+    What was computed several times in a step is spread evenly over it: twice is at 0 and 0.5.
+    """
+    starts = np.array(steps.starts, np.int64)
+    inside = np.maximum(1, np.searchsorted(starts, np.array(positions, np.int64), side="left"))
+    first = np.searchsorted(inside, inside, side="left")
+    last = np.searchsorted(inside, inside, side="right")
+    return inside, (np.arange(len(inside)) - first) / np.maximum(1, last - first)
+
+
+def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurve:
+    pairs = sorted(pair for one in group for pair in zip(one.positions, one.numbers, strict=True))
+    inside, share = steps_of_positions(steps, [position for position, _ in pairs])
+    size = np.bincount(inside)[inside]
+    one = group[0]
+    name = f"{one.name}, line {one.line}" if with_line else one.name
+    numbers = np.array([number for _, number in pairs], np.float64)
+    return StepCurve(name, inside - 1 + share + 0.5 / size, numbers, one.backward > 0)

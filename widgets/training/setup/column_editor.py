@@ -1,0 +1,133 @@
+"""Editor of one column of a table: its use, its kind, and what is done where a value is missing."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from gradscribe.engine.protocol.training import ColumnSummary
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.choice import Choice
+from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.training.wheel_filter import ignore_wheel
+
+INPUT, TARGET, MORE, NONE = "input", "target", "one more target", ""
+USES = (NONE, INPUT, TARGET, MORE)
+"""In this order an arrow key that leads to another use passes no target."""
+_USE_TEXTS = {INPUT: "Input", TARGET: "Target", MORE: "One more target", NONE: "Left out"}
+KIND_TEXTS = {
+    "number": "Numbers",
+    "category": "Categories",
+    "days": "Days since the first",
+    "date parts": "Year, month, day…",
+    "text": "Text",
+    "empty": "Nothing",
+}
+"""The kinds of columns as they are called on the screen."""
+MISSING_TEXTS = {
+    "refuse": "Refuse",
+    "leave rows out": "Leave rows out",
+    "mean": "Mean",
+    "own category": "Own category",
+}
+LONGEST_NAME = 40
+
+
+class ColumnEditor(QWidget):
+    """What a column is understood to be; each choice can be taken back by the first entry."""
+
+    picked = Signal(int)
+    """Another column is to be edited, by its number."""
+    use_picked = Signal(int, str)
+    """(number of the column, one of `USES`)"""
+    edited = Signal(str, str, str)
+    """(name of the column, ``as`` or ``missing``, choice; empty: as found, or as for all)"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.column = self._box("Column", "The column that is described here")
+        self.use = self._box("Use", "What the column is for")
+        self.kind = self._box("Read as", "What becomes of its cells")
+        self.missing = self._box("Missing values", "What is done with rows that miss its value")
+        self.words, self.problem = Label("caption"), Label("error")
+        self._details: Sequence[ColumnSummary] = ()
+        grid = QGridLayout()
+        outer = vbox(self, grid, self.words, self.problem, spacing=4)
+        outer.setAlignment(Qt.AlignmentFlag.AlignTop)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        for row, box in enumerate((self.column, self.use, self.kind, self.missing)):
+            label = QLabel(box.accessibleName())
+            label.setProperty("role", "caption")
+            label.setBuddy(box)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(box, row, 1)
+        grid.setColumnStretch(1, 1)
+        self.column.activated.connect(self.picked)
+        self.use.activated.connect(self._pick_use)
+        self.kind.activated.connect(lambda at: self._edit("as", self.kind.itemData(at)))
+        self.missing.activated.connect(lambda at: self._edit("missing", self.missing.itemData(at)))
+
+    def _box(self, name: str, tip: str) -> Choice:
+        box = Choice(self)
+        box.setAccessibleName(name)
+        box.setAccessibleDescription(tip)
+        box.setToolTip(tip)
+        box.setMinimumWidth(60)
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        ignore_wheel(box)
+        return box
+
+    def show_columns(self, details: Sequence[ColumnSummary]) -> None:
+        """Offer these columns; none hides the editor."""
+        at = max(0, self.column.currentIndex())
+        self._details = details
+        with QSignalBlocker(self.column):
+            self.column.clear()
+            for detail in details:
+                self.column.addItem(formatting.elide_middle(detail.name, LONGEST_NAME))
+            self.column.setCurrentIndex(min(at, len(details) - 1))
+        self.setVisible(bool(details))
+
+    @property
+    def current(self) -> int:
+        """The number of the column that is shown."""
+        return self.column.currentIndex()
+
+    def show_column(self, number: int, use: str, uses: Sequence[str], choice: object) -> None:
+        """Show a column, its use of those possible, and the setup's choices for it."""
+        if not 0 <= number < len(self._details):
+            return
+        detail = self._details[number]
+        given = choice if isinstance(choice, dict) else {"as": choice}
+        self.column.setCurrentIndex(number)
+        _offer(self.use, [(_USE_TEXTS[each], each) for each in uses], use)
+        found = KIND_TEXTS.get(detail.kind, detail.kind).lower()
+        auto = "As found" if given.get("as") else f"As found: {found}"
+        kinds = [(KIND_TEXTS[kind], kind) for kind in detail.choices]
+        _offer(self.kind, [(auto, ""), *kinds], given.get("as") or "")
+        common = MISSING_TEXTS.get(detail.missing, detail.missing).lower()
+        auto = "As for all" if given.get("missing") else f"As for all: {common}"
+        ways = [(text, way) for way, text in MISSING_TEXTS.items()]
+        _offer(self.missing, [(auto, ""), *ways], given.get("missing") or "")
+        self.missing.setEnabled(bool(detail.blanks) or bool(given.get("missing")))
+        self.words.say(detail.words[:1].upper() + detail.words[1:])
+        self.words.setVisible(bool(detail.words))
+        self.problem.say(detail.problem)
+        self.problem.setVisible(bool(detail.problem))
+
+    def _pick_use(self, at: int) -> None:
+        self.use_picked.emit(self.current, self.use.itemData(at))
+
+    def _edit(self, key: str, choice: str) -> None:
+        self.edited.emit(self._details[self.current].name, key, choice)
+
+
+def _offer(box: Choice, items: Sequence[tuple[str, str]], chosen: object) -> None:
+    """Fill a box with (text, data) and choose one."""
+    with QSignalBlocker(box):
+        box.clear()
+        for text, data in items:
+            box.addItem(text, data)
+        box.setCurrentIndex(max(0, box.findData(chosen)))
