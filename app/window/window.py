@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
@@ -277,6 +277,7 @@ class Window(QMainWindow):
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)
         self.workspaces.taped.connect(self.context.show_step)
+        self.workspaces.made.connect(self._recall_training)
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
@@ -295,6 +296,10 @@ class Window(QMainWindow):
         self.graph.menu_requested.connect(partial(self.menus.pop_up_commands, CARD_MENU))
         self.presenter.picture_shown.connect(self._show_key)
         self.presenter.questions.changed.connect(self._show_key)
+
+    def _recall_training(self) -> None:
+        sizes = bytes(self.settings.shape("training").data())
+        self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
@@ -463,6 +468,9 @@ class Window(QMainWindow):
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        if self.workspaces.is_whole:
+            sizes = self.workspaces.widgets.arrangement.sizes()
+            self.settings.put_shape("training", QByteArray(sizes.encode()))
         self.settings.flush()
         self.clock.pause()
         self.export_queue.cancel()
