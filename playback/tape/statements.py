@@ -1,4 +1,4 @@
-"""Where a tape of a training step is after some of the step's statements."""
+"""Positions on the tape of a training step after some of its statements."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -15,8 +15,6 @@ from gradscribe.widgets.plots.chunked_columns import ChunkedColumns
 
 BRANCH = 16
 """Entries of a level per entry of the next."""
-REACH = 6
-"""Time constants after which a smoothed number has no weight any more."""
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -262,19 +260,20 @@ def _reduced(below: NDArray[np.float32], edges: NDArray[np.intp]) -> Singles:
         )
 
 
-def centred_average(numbers: Sequence[float] | Singles, points: float) -> Floats:
-    """Return the average around each number, weighted by exp(-distance / ``points``).
+def exponential_average(numbers: Sequence[float] | Singles, points: float) -> Floats:
+    """Return the exponential moving average with a time constant of ``points`` points.
 
-    It does not lag behind the numbers. NaN is left out, and stays where no number is.
+    It is bias-corrected (its weights sum to one from the first point on), and skips NaN.
     """
     y = np.asarray(numbers, np.float64)
-    if points <= 0 or y.size < 2:
+    if points <= 0:
         return y
-    reach = min(y.size - 1, math.ceil(REACH * points))
-    kernel = np.exp(-np.abs(np.arange(-reach, reach + 1)) / points)
-    known = np.isfinite(y)
-    middle = slice(reach, reach + y.size)
-    total = np.convolve(np.where(known, y, 0.0), kernel)[middle]
-    weight = np.convolve(known.astype(np.float64), kernel)[middle]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(known, total / weight, math.nan)
+    keep = math.exp(-1.0 / points)
+    total, weight = 0.0, 0.0
+    found = np.empty_like(y)
+    for place, number in enumerate(y.tolist()):
+        if math.isfinite(number):
+            total = keep * total + (1 - keep) * number
+            weight = keep * weight + (1 - keep)
+        found[place] = total / weight if weight else math.nan
+    return found

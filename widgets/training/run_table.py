@@ -20,7 +20,7 @@ from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 
 TICK = 28
-LEAST_NAME = 170
+LEAST_NAME = 210
 """Least pixels of a run's name, if it is as long."""
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
 

@@ -32,7 +32,7 @@ from gradscribe.widgets.plots.plot import (
     draw_placeholder,
     plot_frame,
 )
-from gradscribe.widgets.plots.step_series import StepSeries, centred_average
+from gradscribe.widgets.plots.step_series import StepSeries, exponential_average
 
 FINE = 450
 """Most points of a smoothed curve: thick antialiased lines are expensive."""
@@ -131,7 +131,7 @@ class CurvePlot(Plot):
         self.refresh()
 
     def set_smoothing(self, pixels: float) -> None:
-        """Smooth over so many pixels to both sides."""
+        """Smooth over so many pixels, with what came before: nothing shows before its cause."""
         self.smoothing = pixels
         self.refresh()
 
@@ -220,7 +220,7 @@ class CurvePlot(Plot):
         # As coarse as the smoothing window: finer details are not visible.
         fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self.curves))))
         stride = max(1, -(-steps.size // fine))
-        line = centred_average(rows[2], smooth * self._points_a_pixel(steps))[::stride]
+        line = exponential_average(rows[2], smooth * self._points_a_pixel(steps))[::stride]
         points = self._drawn.points(steps[::stride], line)
         thick = vertical_travel(points) < LONGEST_THICK
         pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)

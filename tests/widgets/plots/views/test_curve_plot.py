@@ -82,13 +82,13 @@ def test_smoothing_draws_the_numbers_pale_below_the_line(plot, look):
 
 def test_curves_of_different_lengths_are_smoothed_over_the_same_pixels(plot, look, monkeypatch):
     asked = {}
-    plain = curve_plot.centred_average
+    plain = curve_plot.exponential_average
 
     def note(numbers, points):
         asked[len(asked)] = points / len(numbers)
         return plain(numbers, points)
 
-    monkeypatch.setattr(curve_plot, "centred_average", note)
+    monkeypatch.setattr(curve_plot, "exponential_average", note)
     long, short = StepSeries(), StepSeries()
     for made, size in ((long, 8000), (short, 2000)):
         made.extend(np.arange(size), np.random.default_rng(0).normal(size=size))
