@@ -339,7 +339,9 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
             changed = [k for k in sorted(own | before) if own.get(k) != before.get(k)]
             words += [f"{k} {_short(own.get(k, 'default'))}" for k in changed]
         elif isinstance(mine, Part):
-            words.append(title_of(mine, key, catalogue))
+            rate = mine.options.get("lr") if key == "optimizer" else None
+            with_rate = f" {rate:g}" if isinstance(rate, int | float) else ""
+            words.append(title_of(mine, key, catalogue) + with_rate)
         else:
             words.append(f"{key.replace('_', ' ')} {_short(mine)}")
     return ", ".join(words)
