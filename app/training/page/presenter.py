@@ -354,7 +354,7 @@ class TrainPresenter(QObject):
             differs="current run" if is_current else self._session.store.differs(run.setup),
             shown=is_current or run.run_id not in self._session.store.look.hidden,
             current=is_current,
-            alive=run.alive,
+            alive=run.can_go_on,
         )
 
     def _complain(self, place: str, why: str) -> None:

@@ -38,6 +38,8 @@ class TrainController(QObject):
 
     weight_edited = Signal()
     """A weight was edited."""
+    woken = Signal(int)
+    """Carries a dormant run that is to go on; whoever has its state sends it to the engine."""
     forgotten = Signal(str)
     """Carries the name of a run that was forgotten and can be brought back."""
 
@@ -416,6 +418,8 @@ class TrainController(QObject):
         if run is None or run_id == store.look.run_id:
             return
         self._flush()
+        if run.is_dormant:
+            self.woken.emit(run_id)
         if not run.alive:
             self._is_dragging = False
             self.change(run.setup)

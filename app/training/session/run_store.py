@@ -229,7 +229,7 @@ class RunStore(QObject):
         self._thin_out()
 
     def _thin_out(self) -> None:
-        for old in [run for run in self.runs if not run.alive][:-KEPT_RUNS]:
+        for old in [run for run in self.runs if not run.can_go_on][:-KEPT_RUNS]:
             self.runs.remove(old)
 
     def _next_color(self) -> int:

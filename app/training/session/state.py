@@ -90,6 +90,8 @@ class RunState:
     furthest: int = 0
     alive: bool = True
     """True while the run exists in the engine; the curves stay without it."""
+    is_dormant: bool = False
+    """True if the engine dropped it for others, and its state is here to go on with."""
     problem: str = ""
     stood: int = 0
     """The step of a fork or a run out of a file, until the engine reports its state."""
@@ -174,6 +176,11 @@ class RunState:
         later = [at for at, _ in self.flags_ahead]
         later += [at for at, _ in self.flags if at > self.position]
         return self.has_later_steps and any(self.position <= at < step for at in later)
+
+    @property
+    def can_go_on(self) -> bool:
+        """True if it can be continued."""
+        return self.alive or self.is_dormant
 
     @property
     def running(self) -> bool:
