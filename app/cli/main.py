@@ -19,6 +19,7 @@ sigint.restore()
 COMMANDS = {
     "record": ("record_args", "run a script and record everything it does, without a window"),
     "doctor": ("doctor", "run a script and report the mistakes in it"),
+    "compare": ("compare", "run two scripts and report what differs first, and why"),
     "train": ("train_args", "train a small model without a window"),
     "lessons": ("lessons", "list the lessons, or check that they are right"),
     "lesson": ("lesson", "open a lesson in the window"),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.loops.history_tab import HistoryTab
     from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
+    from gradscribe.app.ui.parameter_window import ProgramParameters
     from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
     from gradscribe.engine.protocol.tape import Finding
@@ -76,6 +77,7 @@ class CommandContext:
     find_bar: FindBar
     comparison: CompareController
     tensors: TensorWindows
+    parameters: ProgramParameters
     lessons: LessonController
     findings_controller: FindingsController
     loop_curves: LoopCurves

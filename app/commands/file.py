@@ -47,9 +47,15 @@ def open_path(context: CommandContext, path: str) -> None:
     draft = context.recovery.find_draft(str(file))
     source = draft.source if draft else text
     # The draft of a trusted file is trusted, too.
-    foreign = not context.settings.is_trusted(str(file), draft.saved if draft else text)
+    known = draft.saved if draft else text
+    foreign = not context.settings.is_trusted(str(file), known)
     doc = Doc(
-        source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
+        source=source,
+        saved=text,
+        path=str(file),
+        title=file_name(file.name),
+        foreign=foreign,
+        seen=foreign and context.settings.is_read(str(file), known),
     )
     context.session.load(doc)
     context.workspaces.show_workspace("program")
@@ -210,6 +216,8 @@ def _save(context: CommandContext, path: Path, sure: bool = False) -> None:
         context.session.mark_saved(str(path), file_name(path.name), doc.source)
         if not doc.foreign:
             context.settings.trust(str(path), doc.source)
+        elif doc.seen:
+            context.settings.mark_read(str(path), doc.source)
         context.recovery.file.mark_saved()
         context.settings.add_recent(str(path))
         context.say(f"Saved {path.name}")

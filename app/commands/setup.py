@@ -102,8 +102,14 @@ def export_setup(context: CommandContext) -> None:
     setup, run = context.training.setup, context.training.run
     # The number of steps that reproduces the current state of the run.
     steps = run.step if run is not None else 0
-    written = setups.to_dict(setup) | ({"steps": steps} if steps else {})
-    text = msgspec.json.format(msgspec.json.encode(written), indent=2)
-    context.file_writer.write(
-        path, lambda: [text, b"\n"], lambda: context.say(f"Wrote {path.name}")
-    )
+    content = setups.to_dict(setup) | ({"steps": steps} if steps else {})
+    text = msgspec.json.format(msgspec.json.encode(content), indent=2)
+    source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
+
+    def written() -> None:
+        if source and not user_module.is_guarded(setup):
+            # It was exported here, so it is not from outside when it is opened again.
+            context.settings.trust(str(documents.resolve(path)), source)
+        context.say(f"Wrote {path.name}")
+
+    context.file_writer.write(path, lambda: [text, b"\n"], written)

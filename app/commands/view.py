@@ -159,6 +159,17 @@ def curves(context: CommandContext) -> None:
     context.loop_curves.show()
 
 
+@command("view.parameters", "Parameters", "View/4", keys=("Ctrl+Shift+5",))
+def parameters(context: CommandContext) -> None:
+    """List all parameters with the sizes of values, gradients and updates, to sort and filter."""
+    if context.workspaces.current == "training":
+        page = context.workspaces.widgets
+        page.below.setCurrentWidget(page.parameters)
+        page.parameters.filter.setFocus()
+    else:
+        context.parameters.show()
+
+
 @command("view.right", "Inspector", "View/4", keys=("Ctrl+Shift+3",), checked=_flag("right"))
 def right(context: CommandContext) -> None:
     """Show or hide the column with the inspector and the tables."""

@@ -5,20 +5,20 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import QObject, QPointF, QSizeF, Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
     QPushButton,
     QSlider,
     QWidget,
 )
 
+from gradscribe.app.compare.cause_tree import CauseTree
 from gradscribe.app.compare.progress_card import INLINE_EVENTS, CompareProgressCard
 from gradscribe.app.compare.side import CompareSide
 from gradscribe.app.ui.color_legend import ColorScaleBar
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.graph.compare import Comparison, Difference, Kind
+from gradscribe.playback.compare.comparison import Comparison
+from gradscribe.playback.compare.differences import Difference
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.theme import Theme
@@ -29,16 +29,6 @@ from gradscribe.widgets.graph.camera import Camera, fitting
 SIZE = (1600, 1000)
 LIST_HEIGHT = 132
 READABLE = 0.7
-MAX_LISTED = 500
-"""Most differences that are listed, the first ones."""
-KIND_TITLES: dict[Kind, str] = {
-    "value": "Value",
-    "gradient": "Gradient",
-    "left": "Only left",
-    "right": "Only right",
-    "left fails": "Left fails",
-    "right fails": "Right fails",
-}
 
 
 class CompareCard(PopupCard):
@@ -79,7 +69,7 @@ class CompareCard(PopupCard):
             side.view.picked.connect(lambda key, side=side: self._pick(side, key))
             side.pictured.connect(self._frame)
         self.slider.valueChanged.connect(self._move)
-        self.list.currentRowChanged.connect(self._choose)
+        self.tree.chosen.connect(self._choose)
         theming.changed.connect(self._repaint)
         self._move(len(left.events))
 
@@ -88,9 +78,8 @@ class CompareCard(PopupCard):
         super().open()
         self._fit()
         self._appearing.run(self._appear())
-        if self.compared.differences:
-            self.list.setCurrentRow(0)
-        self.list.setFocus()
+        self.tree.select_first()
+        self.tree.setFocus()
 
     def _appear(self) -> Iterator[bool | None]:
         """Show the card first, then each of the two graphs once it can be painted."""
@@ -139,23 +128,10 @@ class CompareCard(PopupCard):
             sides.addLayout(column, 1)
         self.column.addLayout(sides, 1)
         self.column.addLayout(self._position_row())
-        self.list = QListWidget()
-        self.list.setFixedHeight(LIST_HEIGHT)
-        self.list.setAccessibleName("What differs")
-        listed = self.compared.differences[:MAX_LISTED]
-        for item in listed:
-            texts = (KIND_TITLES[item.kind], item.name, item.words)
-            self.list.addItem("   ".join(filter(None, texts)))
-        self._report_more(len(self.compared.differences) - len(listed))
-        self.list.setVisible(bool(self.compared.differences))
-        self.column.addWidget(self.list)
-
-    def _report_more(self, more: int) -> None:
-        """Append the number of differences that are not listed."""
-        if more:
-            last = QListWidgetItem(f"… and {more:,} more; the cards are marked all the same")
-            last.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.list.addItem(last)
+        self.tree = CauseTree(self.compared.causes)
+        self.tree.setFixedHeight(LIST_HEIGHT)
+        self.tree.setVisible(bool(self.compared.causes))
+        self.column.addWidget(self.tree)
 
     def _position_row(self) -> QHBoxLayout:
         self.slider = QSlider(Qt.Orientation.Horizontal)
@@ -179,11 +155,8 @@ class CompareCard(PopupCard):
         total, other = len(self.left.tape.events), len(self.right.tape.events)
         self.where.setText(f"Event {position} of {total} · {across} of {other}")
 
-    def _choose(self, row: int) -> None:
+    def _choose(self, difference: Difference) -> None:
         """Select the cards of a difference and align them with each other."""
-        if not 0 <= row < min(MAX_LISTED, len(self.compared.differences)):
-            return
-        difference = self.compared.differences[row]
         self._go_to(difference)
         self.left.select(difference)
         self.right.select(difference)
@@ -206,9 +179,9 @@ class CompareCard(PopupCard):
     def _frame(self) -> None:
         """Fit a picture that has just been built, then bring the selection into view."""
         self._fit()
-        row = self.list.currentRow()
-        if 0 <= row < len(self.compared.differences):
-            self._bring(self.compared.differences[row])
+        difference = self.tree.difference()
+        if difference is not None:
+            self._bring(difference)
 
     def _bring(self, difference: Difference) -> None:
         """Align the cards of a difference with each other and bring them into view."""
@@ -241,10 +214,10 @@ class CompareCard(PopupCard):
         return self._shift
 
     def _pick(self, side: CompareSide, key: str) -> None:
-        """Select the list entry of a card that was clicked."""
-        for row, difference in enumerate(self.compared.differences):
+        """Select the row of a card that was clicked."""
+        for difference in self.compared.differences:
             if key and side.key_of(difference) == key:
-                self.list.setCurrentRow(row)
+                self.tree.select(difference)
                 return
 
     def _fit(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 from gradscribe.app.runtime.worker import PROGRESS_STEPS, BackgroundTask, BackgroundWorker
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.graph.compare import Comparison
+from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.playback.tape import scenes
 from gradscribe.widgets.base.labels import plain_label
 

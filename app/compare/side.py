@@ -4,8 +4,10 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.scene_builder import SceneBuilder
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.compare.comparison import Comparison
+from gradscribe.playback.compare.differences import Difference
+from gradscribe.playback.compare.tinter import DifferenceTinter
 from gradscribe.playback.graph import look
-from gradscribe.playback.graph.compare import Comparison, Difference, DifferenceTinter
 from gradscribe.playback.graph.picture import Picture
 from gradscribe.playback.tape import scenes
 from gradscribe.playback.tape.index import index_of

@@ -23,7 +23,7 @@ from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import breadcrumbs, look
-from gradscribe.playback.graph.picture import Card, Picture
+from gradscribe.playback.graph.picture import Card, CardLook, Picture
 from gradscribe.playback.tape import event_text, saved_memory, scenes, steps, track
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import Scene
@@ -212,8 +212,7 @@ class Presenter(QObject):
 
     def _show_result(self) -> None:
         result, views = self._session.result, self._views
-        views.graph.set_stale(result.stale)
-        views.editor.set_stale(result.stale)
+        self._show_staleness()
         problem = result.problem
         # The death of an engine between two runs is not the program's fault.
         is_own = problem is not None and problem.type != ENGINE_DIED
@@ -227,6 +226,28 @@ class Presenter(QObject):
         views.console.set_problem(own)
         if result.engine == "starting":
             views.inspector.drop_pending_fetches()
+
+    def _show_staleness(self) -> None:
+        """Mark what the current text would not make again, in the code and in the graph."""
+        result, views, view = self._session.result, self._views, self._session.view
+        if not result.stale:
+            views.graph.set_stale(False)
+            views.editor.set_stale(False)
+            return
+        # Up to there the run of the current text is the same.
+        until = min(view.position, result.fresh)
+        views.editor.set_stale(True, lines.line_marks(result.tape, until))
+        if self.scene_builder.busy:
+            views.graph.set_stale(True)
+            return
+        now = views.graph.look()
+        then = look.look_at(result.tape, self.picture, self.scene, until)
+        fresh = frozenset(
+            card.key
+            for card in self.picture.cards
+            if _numbers(now.cards.get(card.key)) == _numbers(then.cards.get(card.key))
+        )
+        views.graph.set_stale(len(fresh) < len(self.picture.cards), fresh)
 
     def _show_position(self, position: int, ms: int) -> None:
         # The new picture, and a selection in it, each show the page, too: do it once.
@@ -244,6 +265,8 @@ class Presenter(QObject):
             views.graph.set_look(shown, ms)
         views.transport.set_position(position)
         views.editor.set_marks(lines.line_marks(tape, position))
+        if self._session.result.stale:
+            self._show_staleness()
         views.editor.set_playing_line(shown.line, shown.phase)
         views.values.set_rows(track.value_rows(tape, position))
         views.values.set_position(position)
@@ -296,6 +319,8 @@ class Presenter(QObject):
         self._drawn = result.tape
         self._views.graph.set_stage(stage, animate=True)
         self._views.graph.set_look(look.look_at(result.tape, picture, self.scene, position))
+        if result.stale:
+            self._show_staleness()
         self._views.graph.select(self._session.view.selection or None)
         self._show_highlight()
         if len(picture.cards) > INLINE_CARDS:
@@ -464,6 +489,13 @@ class Presenter(QObject):
         self.questions.close()
         self._ways.close()
         self.scene_builder.close()
+
+
+def _numbers(seen: CardLook | None) -> tuple[object, ...]:
+    """Return what a card shows of the run."""
+    if seen is None or not seen.reached:
+        return ()
+    return seen.snapshot, seen.gradient, seen.shares, seen.changed, seen.before, seen.reset
 
 
 def counts_text(tape: Tape, picture: Picture) -> str:

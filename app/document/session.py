@@ -15,6 +15,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
@@ -62,6 +63,8 @@ class Session(QObject):
         self._sent = ""
         self._waiting = False
         self._fresh = True
+        self._shown_with = self._run_with()
+        """Device and seed of the run whose tape is shown."""
         self._place: int | None = None
         self._to_probe = ""
         """Lines of the lab that wait for a free engine."""
@@ -118,6 +121,7 @@ class Session(QObject):
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
         result = self.result.with_latest(tape, self.doc.source, seconds=0.0)
+        self._shown_with = self._run_with()
         self._set_result(result.with_shown(tape, self.doc.source, shown))
         self._fresh = tape.status != "ok" or not tape.events
         self.view = replace(self.view, position=0)
@@ -243,7 +247,9 @@ class Session(QObject):
             # A problem of another text would be shown at a line of this one.
             result = self.result
             known = result.problem if self._sent == result.latest_source else None
-            self._set_result(replace(result, stale=not result.shows_nothing, problem=known))
+            stale = not result.shows_nothing and not self._shows(self._sent)
+            fresh = self._count_fresh(result)
+            self._set_result(replace(result, stale=stale, fresh=fresh, problem=known))
 
     def check(self, value: int, index: int) -> None:
         """Request a finite-difference check of one element of a leaf of the shown tape."""
@@ -341,13 +347,27 @@ class Session(QObject):
         if shows:
             self._fresh = tape.status != "ok"
             self._keep_place(tape)
+            self._shown_with = self._run_with()
             self._set_result(result.with_shown(tape, self._sent, run_id))
             self.tape_changed.emit()
             self.moved.emit(self.view.position, 0)
         else:
-            self._set_result(replace(result, stale=True))
+            self._set_result(replace(result, stale=True, fresh=self._count_fresh(result)))
         if self._waiting:
             self._run_live()
+
+    def _shows(self, source: str) -> bool:
+        """Return whether the shown tape is of this text, run with the present device and seed."""
+        return self.result.source == source and self._shown_with == self._run_with()
+
+    def _run_with(self) -> tuple[str, int]:
+        return self.doc.device, self.doc.seed
+
+    def _count_fresh(self, result: Result) -> int:
+        """Return how many events of the shown tape the text that was run would make again."""
+        if self._shown_with != self._run_with():
+            return 0
+        return fresh_events(result.tape, result.source, self._sent)
 
     def _keep_place(self, tape: Tape) -> None:
         place, self._place = self._place, None

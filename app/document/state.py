@@ -66,6 +66,8 @@ class Result(Struct, frozen=True):
     """The text that `tape` was recorded from."""
     stale: bool = False
     """True if the shown tape is not that of the current text."""
+    fresh: int = 0
+    """If ``stale``, how many of its first events are those of the current text all the same."""
     latest: Tape = Tape()
     """The tape of the last run, successful or not; its findings are shown."""
     latest_source: str = ""

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from gradscribe.app.files import atomic, checksummed
 from gradscribe.app.files.checksummed import DamagedFile, NewerVersion
+from gradscribe.app.files.file_kinds import foreign_kind
 
 SESSION_SUFFIX = ".gradscribe"
 """File suffix of a training session."""
@@ -58,14 +59,21 @@ def read(path: Path) -> str:
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
     if len(data) > MAX_PROGRAM_BYTES:
-        raise Refused(f"{path} is longer than {MAX_PROGRAM_BYTES >> 20} MB")
+        most = MAX_PROGRAM_BYTES >> 20
+        raise Refused(_why_not(path, data, f"{path} is longer than {most} MB"))
     try:
         text = data.decode(_encoding(data))
     except UnicodeError as error:
-        raise Refused(f"{path} is not text") from error
+        raise Refused(_why_not(path, data, f"{path} is not text")) from error
     if "\0" in text:
-        raise Refused(f"{path} is not text")
+        raise Refused(_why_not(path, data, f"{path} is not text"))
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _why_not(path: Path, data: bytes, otherwise: str) -> str:
+    """Return why a file is no program: it is of another kind, or else ``otherwise``."""
+    kind = foreign_kind(path, data[:16])
+    return f"{path} is {kind}, not a program" if kind else otherwise
 
 
 def resolve(path: Path) -> Path:

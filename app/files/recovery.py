@@ -14,6 +14,7 @@ from gradscribe.app.files import atomic, documents
 from gradscribe.app.files.autosave import Autosave
 from gradscribe.app.files.documents import Draft, Drafts, Refused
 from gradscribe.app.files.file_watch import FileWatch, WatchHost
+from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.sessions import PROGRAM_FORMAT, RecoveredWork, Sessions, SessionSlot
 from gradscribe.app.runtime.notice import Notice
@@ -46,6 +47,8 @@ class Recovery(QObject):
         """Session file of the snapshot, if it was stashed there for the next start."""
         self._taken_over: _Taken | None = None
         """The draft to be deleted once this window's copy of it is on the disk."""
+        self.offers = RecoveryOffers(host.notices)
+        """Work of other windows, offered together with that of the training page."""
         self._connect()
 
     def _connect(self) -> None:
@@ -207,10 +210,10 @@ class Recovery(QObject):
         if mine is not None and not self._try_stash():
             others.insert(0, mine)
             mine = None
-        for work in others:
-            self._offer(work)
         if mine is not None:
             self._resume(mine)
+        for work in others:
+            self._offer(work)
         return mine is not None
 
     def _try_stash(self) -> bool:
@@ -224,7 +227,8 @@ class Recovery(QObject):
     def _offer(self, work: RecoveredWork[SessionData]) -> None:
         assert work.kept is not None
         choices = (("Open", lambda: self._open(work)), ("Discard", work.slot.drop))
-        self._host.notices.post(Notice(f"found {work.slot.path}", _words(work.kept), choices))
+        name, text = work.kept.doc.title, _words(work.kept)
+        self.offers.add(RecoveryOffer(str(work.slot.path), name, text, choices))
 
     def _open(self, work: RecoveredWork[SessionData]) -> None:
         try:
@@ -235,15 +239,16 @@ class Recovery(QObject):
         self._resume(work)
 
     def _resume(self, work: RecoveredWork[SessionData]) -> None:
-        kept, host = work.kept, self._host
+        kept = work.kept
         assert kept is not None
         self._restore(kept)
         if self._saver is not None and not self._saver.flush():
             # This window's session file now has it, so the old one can go.
             work.slot.drop()
         choices = (("Keep", lambda: None), ("Discard", lambda: self._discard(kept)))
-        host.notices.show_now(Notice("recovered", _words(kept), choices, kept.doc.path))
-        path = kept.doc.path
+        text, path = _words(kept), kept.doc.path
+        offer = RecoveryOffer("resumed", kept.doc.title, text, choices, is_open=True, more=path)
+        self.offers.add(offer, now=True)
         if path and documents.differs(Path(path), kept.doc.saved):
             self.file.notify_changed()
 

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +14,16 @@ from msgspec import Struct
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QStandardPaths, Signal
 
 from gradscribe.app.files import atomic, settings_file
+from gradscribe.app.files.shipped import is_shipped
 from gradscribe.playback.graph.coloring import MODES
 from gradscribe.widgets.base.single_shot import single_shot
 
 MAX_TRUSTED = 500
 """Most trusted programs that are stored."""
+VERSIONS = 5
+"""Most texts of a file that stay trusted."""
+TRUSTED, RECENT = "trusted", "recent"
+_READ = "read-"
 MAX_RECENT = 10
 """Most recent files that are stored."""
 
@@ -184,19 +190,38 @@ class Settings(QObject):
         self.changed.emit("recent")
 
     def is_trusted(self, path: str, source: str) -> bool:
-        """Return whether the user has trusted the program ``source`` in the file ``path``."""
-        return _mark(path, source) in self._trusted()
+        """Return whether the user has trusted the program ``source`` in the file ``path``.
+
+        What comes with Gradscribe is trusted wherever it lies.
+        """
+        mark = _mark(path, source)
+        found = any(stored.rpartition("/")[2] == mark for stored in self._trusted())
+        return found or is_shipped(source)
 
     def trust(self, path: str, source: str) -> None:
         """Store that the user trusts the program ``source`` in the file ``path``."""
-        mark = _mark(path, source)
-        others = [other for other in self._trusted() if other != mark]
-        self._put("trusted", [mark, *others][:MAX_TRUSTED])
+        self._remember(path, _mark(path, source))
+
+    def is_read(self, path: str, source: str) -> bool:
+        """Return whether the user has read, run and saved this program from outside."""
+        return any(
+            stored.rpartition("/")[2] == _READ + _mark(path, source) for stored in self._trusted()
+        )
+
+    def mark_read(self, path: str, source: str) -> None:
+        """Store that the user has run the program from outside, and saved it here.
+
+        It still runs under the policy.
+        """
+        self._remember(path, _READ + _mark(path, source))
+
+    def _remember(self, path: str, mark: str) -> None:
+        mark = f"{_home(path)}/{mark}"
+        stored = [mark, *(other for other in self._trusted() if other != mark)]
+        self._put(TRUSTED, _latest(stored))
 
     def _trusted(self) -> list[str]:
-        value = self._held.get("trusted")
-        values = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-        return list(map(str, values))
+        return settings_file.as_list(self._held.get(TRUSTED))
 
     def _row(self, key: str) -> object:
         row = DEFAULTS[key]
@@ -251,12 +276,37 @@ def _write(
     """Write after the thread ``before`` has ended."""
     if before is not None:
         before.join()
+    # Another window may have added to the lists meanwhile.
+    for key, trim in ((TRUSTED, _latest), (RECENT, lambda paths: paths[:MAX_TRUSTED])):
+        if key in values:
+            mine = settings_file.as_list(values[key])
+            stored = settings_file.as_list(settings_file.read(path, (key,)).get(key))
+            values[key] = trim(list(dict.fromkeys([*mine, *stored])))
     is_written = settings_file.write(path, values)
     teller.written.emit(is_written, settings_file.read(path, KEYS))
 
 
 def _mark(path: str, source: str) -> str:
     return hashlib.sha256(f"{path}\0{source}".encode("utf-8", "replace")).hexdigest()
+
+
+def _home(path: str) -> str:
+    return _mark(path, "")[:16]
+
+
+def _latest(marks: list[str]) -> list[str]:
+    """Return marks with the latest few of each file alone.
+
+    A file that is saved again and again must not drive out what is known of others.
+    """
+    counts: Counter[str] = Counter()
+    found = []
+    for mark in marks:
+        home = mark.partition("/")[0]
+        counts[home] += 1
+        if counts[home] <= VERSIONS:
+            found.append(mark)
+    return found[:MAX_TRUSTED]
 
 
 def _float(text: str | int) -> float | None:

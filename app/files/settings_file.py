@@ -73,6 +73,12 @@ def read(path: Path, keys: Iterable[str]) -> dict[str, object]:
     return {key: file.value(key) for key in (*keys, *shapes) if file.contains(key)}
 
 
+def as_list(value: object) -> list[str]:
+    """Return a stored list of texts; Qt stores a single one as a text."""
+    values = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    return list(map(str, values))
+
+
 def write(path: Path, values: Mapping[str, object]) -> bool:
     """Write ``values`` (None removes a key) and sync. Thread-safe.
 

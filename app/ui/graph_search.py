@@ -9,6 +9,7 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.ui.graph_overlay import GraphOverlay
 from gradscribe.playback.graph import search
 from gradscribe.playback.graph.search import Match
+from gradscribe.playback.tape.scenes import scene_index_at
 from gradscribe.widgets.graph.camera import fitting
 from gradscribe.widgets.graph.view import GraphView
 
@@ -32,21 +33,41 @@ class GraphSearch(QObject):
         self.matches: tuple[SceneMatch, ...] = ()
         """The matches, each with the number of its scene."""
         self._at = -1
+        self._origin: int | None = None
+        """Position at which typing began; None once a match was chosen."""
+        self._brought_to = -1
+        """Position at which the latest search left the playback."""
         self._wanted: SceneMatch | None = None
         self._tried: set[str] = set()
         showing.picture_shown.connect(self._follow)
         session.tape_changed.connect(self._search_again)
 
     def search(self, query: str) -> None:
-        """Search all scenes for ``query`` and show the first match from the current scene on."""
+        """Search all scenes for ``query`` and show the best match from the current scene on.
+
+        The current scene is that at which typing began: a match in another scene, which the first
+        letters found, does not take the search away from it.
+        """
+        begins = not self._query.strip() or self.session.view.position != self._brought_to
+        if begins or self._origin is None:
+            self._origin = self.session.view.position
         self._query = query
-        self._find()
-        here = self.presenter.scene_number
-        self._at = next((n for n, (at, _) in enumerate(self.matches) if at >= here), 0) - 1
+        here = scene_index_at(self.presenter.scenes, self._origin)
+        self._find(here)
+        self._at = search.best(self.session.result.tape, self.matches, query, here)
+        self._report()
         if self.matches:
-            self.step()
-        else:
-            self._report()
+            self._tried = set()
+            self._show(self.matches[self._at])
+        elif self.presenter.scene_number != here:
+            self._return()
+        self._brought_to = self.session.view.position
+
+    def _return(self) -> None:
+        """Go back to the position at which typing began."""
+        self._wanted = None
+        if self._origin is not None:
+            self.session.move(self._origin)
 
     def step(self, back: bool = False) -> None:
         """Show the next match, or the previous one, wrapping around."""
@@ -57,12 +78,12 @@ class GraphSearch(QObject):
         self._report()
         self._tried = set()
         self._show(self.matches[self._at])
+        # From a match that was chosen, the search goes on from there.
+        self._origin = None
 
-    def _find(self) -> None:
+    def _find(self, here: int) -> None:
         showing = self.presenter
-        self.matches = search.find_all(
-            self.session.result.tape, showing.scenes, self._query, showing.scene_number
-        )
+        self.matches = search.find_all(self.session.result.tape, showing.scenes, self._query, here)
 
     def _report(self) -> None:
         if self.matches:
@@ -75,14 +96,22 @@ class GraphSearch(QObject):
 
     def _search_again(self) -> None:
         """Search again after a run, and keep the index of the current match."""
+        self._origin = None
         if self._query:
-            self._find()
+            self._find(self.presenter.scene_number)
             self._at = min(self._at, len(self.matches) - 1)
             self._report()
 
     def _follow(self) -> None:
         if self._wanted is not None:
             self._show(self._wanted)
+
+    def _position_in(self, number: int) -> int:
+        """Return where to go in a scene: its end, or where typing began if that is in it."""
+        scenes, origin = self.presenter.scenes, self._origin
+        if origin is not None and scene_index_at(scenes, origin) == number:
+            return origin
+        return scenes[number].stop
 
     def _show(self, found: SceneMatch) -> None:
         """Select a match; go to its scene first, and open the next module that hides it."""
@@ -91,7 +120,7 @@ class GraphSearch(QObject):
         if number != self.presenter.scene_number:
             # At its end a scene shows everything that happened in it.
             self._wanted = found
-            self.session.move(self.presenter.scenes[number].stop)
+            self.session.move(self._position_in(number))
             if self._wanted is None or self.presenter.scene_builder.busy:
                 return
             self._wanted = None

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from gradscribe.engine.protocol.regions import ReadRegion, Region, local_region
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.base.open_windows import bring_to_front
 from gradscribe.widgets.charts.preload import ChartImport
 from gradscribe.widgets.inspector.panes import titles
 
@@ -73,6 +74,10 @@ class TensorWindows(QObject):
         # Imported here: it imports pyqtgraph.
         from gradscribe.widgets.charts.tensor_window import TensorWindow
 
+        for other in self._open:
+            if _shows(other, page):
+                bring_to_front(other.window)
+                return
         window = TensorWindow(self._inspector.window())
         shown = _Shown(window, page)
         self._open.append(shown)
@@ -168,3 +173,14 @@ def _is_same_value(now: InspectorPage, page: InspectorPage) -> bool:
     if new is None or old is None:
         return False
     return (new.name, new.shape, new.dtype, new.role) == (old.name, old.shape, old.dtype, old.role)
+
+
+def _shows(shown: _Shown, page: InspectorPage) -> bool:
+    """Return whether a window shows the page's tensor; a held window shows another moment of it."""
+    other = shown.page
+    if shown.window.isHidden() or other.side != page.side or other.serial != page.serial:
+        return False
+    if page.value is None or other.value is None or page.value.id != other.value.id:
+        return False
+    now, then = page.snapshot_number(page.side), other.snapshot_number(other.side)
+    return shown.window.follow.isChecked() or now == then

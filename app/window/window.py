@@ -36,6 +36,7 @@ from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab
 from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
+from gradscribe.app.ui.parameter_window import ProgramParameters
 from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
@@ -94,6 +95,9 @@ class Window(QMainWindow):
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
+        self.parameters = ProgramParameters(
+            self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
+        )
         self.history = HistoryTab(
             self.session, self.clock, self.look, self.below, self.presenter.selected_card
         )
@@ -104,7 +108,8 @@ class Window(QMainWindow):
         self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
         save = partial(train.save_session, self.context)
-        self.workspaces.keep(self.recovery.where, self.notices, save)
+        recovery = self.recovery
+        self.workspaces.keep(recovery.where, self.notices, recovery.offers, save)
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
@@ -175,6 +180,7 @@ class Window(QMainWindow):
             find_bar=self.find_bar,
             comparison=self.comparison,
             tensors=self.tensors,
+            parameters=self.parameters,
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
             loop_curves=self.loop_curves,

@@ -1,7 +1,7 @@
 """Search in the graph: by name, op, shape, module path, or for NaN and infinities."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -71,6 +71,43 @@ def find_all(
         if match.value is not None and (number == here or match.value not in homes):
             homes[match.value] = number
     return tuple(pair for pair in found if pair[1].value is None or homes[pair[1].value] == pair[0])
+
+
+def best(tape: Tape | Index, matches: Sequence[tuple[int, Match]], query: str, here: int) -> int:
+    """Return the index of the match to show first; -1 where there is none.
+
+    Matches of scene ``here`` come first, then those of later scenes. Within a scene a name that is
+    the query comes before a name that begins with it, and that before any other.
+    """
+    index, wanted = index_of(tape), query.strip().casefold()
+    ranks = [
+        (number < here, number, _distance(index, match, wanted), n)
+        for n, (number, match) in enumerate(matches)
+    ]
+    return min(ranks)[-1] if ranks else -1
+
+
+def _distance(index: Index, match: Match, query: str) -> int:
+    """Return 0 for a name that is the query, 1 for one that begins with it, else 2."""
+    if query in NOT_FINITE or shape_of(query) is not None:
+        return 0
+    names = [name.casefold() for name in _names(index, match)]
+    if query in names:
+        return 0
+    return 1 if any(name.startswith(query) for name in names) else 2
+
+
+def _names(index: Index, match: Match) -> list[str]:
+    """Return the names by which a match is known: in full, and their last parts."""
+    if match.call is not None:
+        call = index.tape.calls[match.call]
+        names = [call.name, call.kind]
+    elif match.value is not None:
+        names = [index.values[match.value].name]
+    else:
+        op = index.op(match.op or 0)
+        names = [symbols.op_title(op), op.op, *(index.values[v].name for v in op.outputs)]
+    return [*names, *(name.rpartition(".")[2] for name in names)]
 
 
 def shape_of(query: str) -> tuple[int, ...] | None:

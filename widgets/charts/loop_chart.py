@@ -17,6 +17,7 @@ from gradscribe.playback.tape.step_curves import steps_of_positions
 from gradscribe.playback.tape.steps import Steps
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.open_windows import OpenWindows
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
@@ -65,7 +66,7 @@ class LoopChart(QWidget):
         self.chart.is_trained = False
         self.chart.is_titled = False
         self.chart.heading.hide()
-        self.enlarged: ChartWindow | None = None
+        self._large = OpenWindows[str, ChartWindow]()
         self.chips = [QPushButton(self) for _ in range(MOST_SERIES)]
         for chip in self.chips:
             chip.setProperty("crumb", True)
@@ -240,8 +241,7 @@ class LoopChart(QWidget):
             self.position_picked.emit(reference.position_of(at + 1 if is_there else at))
 
     def _enlarge(self) -> None:
-        self.enlarged = enlarge_curves(self.chart)
-        self.enlarged.show()
+        self._large.show("curves", lambda: enlarge_curves(self.chart))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave a low pane to the curves: the words go to the tooltip; called by Qt."""

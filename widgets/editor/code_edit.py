@@ -141,10 +141,14 @@ class CodeEdit(SourceEdit):
         """
         return source_text.selected_ranges(self._problem_cursors)
 
-    def set_stale(self, stale: bool) -> None:
-        """Dim the marks while they belong to an earlier text."""
-        if stale != self._marks.stale:
+    def set_stale(self, stale: bool, then: Mapping[int, LineMark] | None = None) -> None:
+        """Dim the marks while they belong to an earlier text.
+
+        ``then``: the marks where the current text departs; what is the same there is not dimmed.
+        """
+        if stale or stale != self._marks.stale:
             self._marks.stale = stale
+            self._marks.set_fresh(then or {})
             self.viewport().update()
 
     def open_slider(self) -> bool:

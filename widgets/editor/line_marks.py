@@ -54,7 +54,9 @@ class LineMarks:
         self._widths: tuple[float, float] | None = None
         self._advances: dict[tuple[bool, str], float] = {}
         self.stale = False
-        """True dims all marks: they belong to an earlier text."""
+        """True dims the marks: they belong to an earlier text."""
+        self._then: dict[int, LineMark] = {}
+        """While stale, the marks as far as the current text makes the same run."""
 
     def set_style(self, style: EditorStyle) -> None:
         """Set colours and sizes."""
@@ -65,7 +67,12 @@ class LineMarks:
     def set_marks(self, marks: Mapping[int, LineMark]) -> None:
         """Replace all marks; keys are lines from 1, missing lines are ignored."""
         self._marks = dict(marks)
+        self._then = {}
         self._widths = None
+
+    def set_fresh(self, then: Mapping[int, LineMark]) -> None:
+        """Do not dim what is the same in ``then``, the marks where the current text departs."""
+        self._then = dict(then)
 
     def lines(self) -> list[int]:
         """Return the lines that have a mark, in order."""
@@ -80,13 +87,17 @@ class LineMarks:
 
         Marks of removed lines are dropped.
         """
-        moved: dict[int, LineMark] = {}
-        for line, mark in self._marks.items():
-            if line < first:
-                moved[line] = mark
-            elif line + change >= first:
-                moved[line + change] = mark
-        self._marks = moved
+        self._marks = _shifted(self._marks, first, change)
+        self._then = _shifted(self._then, first, change)
+
+    def freshness(self, line: int) -> tuple[bool, bool]:
+        """Return whether the value and the gradient of a line are those of the current text."""
+        mark, then = self._marks.get(line), self._then.get(line)
+        if not self.stale or mark is None:
+            return True, True
+        if then is None or then.reached != mark.reached:
+            return False, False
+        return then.value == mark.value, then.gradient == mark.gradient
 
     def about(self, line: int) -> str:
         """Return the mark of a line in full, as its tooltip; empty without one."""
@@ -200,11 +211,13 @@ class LineMarks:
             mark = self._marks.get(entry.line)
             if mark is None:
                 continue
-            painter.setOpacity(STALE if self.stale else 1.0)
             lit = entry.line in bands
+            is_fresh = self.freshness(entry.line)
             if entry.value is not None:
+                painter.setOpacity(1.0 if is_fresh[0] else STALE)
                 self._paint_value(painter, entry.value, entry.value_text, mark)
             if entry.gradient is not None:
+                painter.setOpacity(1.0 if is_fresh[1] else STALE)
                 self._paint_pill(painter, entry.gradient, entry.gradient_text, mark, lit)
         painter.setOpacity(1.0)
 
@@ -250,6 +263,16 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFl
 def _few(metrics: QFontMetricsF) -> float:
     """Return the width of the shortest readable part of a number."""
     return metrics.horizontalAdvance("−0.0…")
+
+
+def _shifted(marks: dict[int, LineMark], first: int, change: int) -> dict[int, LineMark]:
+    moved: dict[int, LineMark] = {}
+    for line, mark in marks.items():
+        if line < first:
+            moved[line] = mark
+        elif line + change >= first:
+            moved[line + change] = mark
+    return moved
 
 
 def _box(left: float, width: float, row: VisibleRow) -> QRectF:

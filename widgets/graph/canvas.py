@@ -14,6 +14,7 @@ from gradscribe.widgets.graph import tooltips
 from gradscribe.widgets.graph.animation import GraphAnimation
 from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint import overlay
+from gradscribe.widgets.graph.paint.background import PARTLY_STALE_NOTICE, STALE_NOTICE
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.layer import HINTS, StaticLayer
 from gradscribe.widgets.graph.paint.minimap import Minimap
@@ -153,7 +154,10 @@ class GraphCanvas(QObject):
         if self.minimap.awaited or self.layer.unfinished:
             self._later.start()
         self._renders = self.layer.renders
-        overlay.paint_rim(painter, self._widget, drawing.theme, self.focused, self.stale)
+        notice = PARTLY_STALE_NOTICE if drawing.fresh else STALE_NOTICE
+        overlay.paint_rim(
+            painter, self._widget, drawing.theme, self.focused, notice if self.stale else ""
+        )
 
     def prepare(self) -> None:
         """Paint the still layer now: a turn that paints a whole window has no time to spare."""

@@ -144,10 +144,15 @@ class GraphView(QWidget):
         if reduced:
             self.finish_motion()
 
-    def set_stale(self, stale: bool) -> None:
-        """Grey the graph and label it as the last good one, while a newer one fails."""
-        if stale != self.canvas.stale:
-            self.canvas.stale = stale
+    def set_stale(self, stale: bool, fresh: frozenset[str] = frozenset()) -> None:
+        """Grey the graph and label it as the last good one, while a newer one fails.
+
+        ``fresh``: keys of the cards that the newer one has, too; they keep their colours.
+        """
+        drawing = self.canvas.drawing
+        fresh = fresh if stale else frozenset()
+        if stale != self.canvas.stale or fresh != drawing.fresh:
+            self.canvas.stale, drawing.fresh = stale, fresh
             self.canvas.repaint_all()
 
     def set_scene(

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.widgets.base.boxes import hbox
+from gradscribe.widgets.base.open_windows import OpenWindows
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
@@ -69,6 +70,7 @@ class FigureStrip(QScrollArea):
         self._theme = Theme.load("light")
         self._figures: tuple[Figure, ...] = ()
         self.views: list[FigureView] = []
+        self._large = OpenWindows[Figure, FigureWindow]()
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -105,11 +107,15 @@ class FigureStrip(QScrollArea):
         self.setVisible(bool(figures))
 
     def open(self, figure: Figure) -> FigureWindow:
-        """Show a figure large; return its window."""
-        kinds = file_types(figure)
-        large = FigureWindow(figure, self._theme, self.window(), save_figure, kinds)
-        large.show()
-        self.opened.emit(large)
+        """Show a figure large, or raise its window if it is open; return the window."""
+
+        def make() -> FigureWindow:
+            kinds = file_types(figure)
+            return FigureWindow(figure, self._theme, self.window(), save_figure, kinds)
+
+        large, is_new = self._large.show(figure, make)
+        if is_new:
+            self.opened.emit(large)
         return large
 
 

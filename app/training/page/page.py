@@ -25,8 +25,9 @@ from gradscribe.app.ui.theming import Themed
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.open_windows import OpenWindows
 from gradscribe.widgets.charts.curves import CurveChart, SharedSteps
-from gradscribe.widgets.charts.enlarged import enlarge_curves
+from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
 from gradscribe.widgets.charts.plane import PlaneHands, enlarge_plane
 from gradscribe.widgets.charts.spread import SpreadChart
 from gradscribe.widgets.plots import views
@@ -37,6 +38,7 @@ from gradscribe.widgets.plots.views.fit_plot import FitPlot
 from gradscribe.widgets.plots.views.loss_surface import LossSurface
 from gradscribe.widgets.plots.views.unit_maps import UnitMaps
 from gradscribe.widgets.plots.views.weight_table import WeightTable
+from gradscribe.widgets.tables.parameter_table import ParameterTable
 from gradscribe.widgets.training.bar import TrainingBar
 from gradscribe.widgets.training.button_pages import ButtonPages
 from gradscribe.widgets.training.run_table import RunTable
@@ -72,6 +74,7 @@ class TrainingPage(QWidget):
         """The views with their widgets, in the order of their tabs."""
         self.planes: list[PlaneHands] = []
         """The hands of the views that are explored as charts."""
+        self._large = OpenWindows[object, ChartWindow]()
         self._is_made = False
         self.making = self._make()
         if at_once:
@@ -176,6 +179,7 @@ class TrainingPage(QWidget):
             "steps": [
                 (10, "One step", lambda: scroll_area(self.lines)),
                 (20, "Runs", lambda: self.table),
+                (40, "Parameters", lambda: self.parameters),
             ],
             "numbers": [(20, "Over time", lambda: self.over_time)],
         }
@@ -195,12 +199,15 @@ class TrainingPage(QWidget):
         return widget
 
     def _enlarge_plane(self, source: PlaneHands, make: Callable[[], PlaneHands]) -> None:
+        self._large.show(source, lambda: self._make_larger(source, make))
+
+    def _make_larger(self, source: PlaneHands, make: Callable[[], PlaneHands]) -> ChartWindow:
         larger = make()
         mine: Any = larger.widget
         theirs: Any = source.widget
         names = [name for name in PASSED_ON if hasattr(mine, name)]
         sent = [(getattr(mine, name), getattr(theirs, name)) for name in names]
-        enlarge_plane(source, larger, lambda: mine.copy_from(theirs), sent).show()
+        return enlarge_plane(source, larger, lambda: mine.copy_from(theirs), sent)
 
     def _make_outputs(self) -> QWidget:
         for entry in views.entries():
@@ -253,6 +260,7 @@ class TrainingPage(QWidget):
         self.graph = StepGraph(self)
         yield
         self.lines, self.table = StepLines(self), RunTable(self)
+        self.parameters = ParameterTable(self)
         yield
         yield from self._make_curves()
 
@@ -284,7 +292,7 @@ class TrainingPage(QWidget):
         yield
 
     def _enlarge(self, chart: CurveChart) -> None:
-        enlarge_curves(chart).show()
+        self._large.show(chart, lambda: enlarge_curves(chart))
 
     def _make_loss_tools(self) -> None:
         self.log = switch_button("Log", "Logarithmic axis", True)
@@ -357,6 +365,7 @@ class TrainingPage(QWidget):
             *self.plots(),
             self.lines,
             self.table,
+            self.parameters,
             self.axis,
         )
 

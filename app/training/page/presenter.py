@@ -8,7 +8,8 @@ from PySide6.QtGui import QColor
 
 from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
-from gradscribe.app.training.page.tensor_history import history_of
+from gradscribe.app.training.page.parameters import parameter_rows
+from gradscribe.app.training.page.tensor_history import GRADIENTS, history_of
 from gradscribe.app.training.session.curves import RunCurves
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, progress_text
@@ -128,6 +129,7 @@ class TrainPresenter(QObject):
             tab.currentChanged.connect(self._turn)
         page.arrangement.changed.connect(self._turn)
         page.graph.graph.picked.connect(self._show_history)
+        page.parameters.picked.connect(self._show_parameter_history)
         self.live.played.connect(page.loss.set_played)
         for _, widget in page.views:
             if isinstance(widget, Plot):
@@ -164,6 +166,9 @@ class TrainPresenter(QObject):
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():
             wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
+        is_listed = page.below.currentWidget() is page.parameters
+        if is_listed and not any(wish.kind == "gradients" for wish in wishes):
+            wishes.append(ViewRequest("gradients", SLOW_MS))
         self._session.controller.watch(wishes)
 
     def _show_history(self, key: str) -> None:
@@ -259,6 +264,20 @@ class TrainPresenter(QObject):
             self._show_beside(run)
         elif kind in run.views and not self.own.has_no_points:
             self._page.show_view(_shown(run), run.views[kind])
+            if kind == "gradients":
+                self._show_parameters(run)
+
+    def _show_parameters(self, run: RunState) -> None:
+        """List the parameters, once the engine has sent their norms."""
+        view, table = run.views.get("gradients"), self._page.parameters
+        if self._page.below.currentWidget() is table:
+            table.set_rows(() if view is None else parameter_rows(run, view))
+
+    def _show_parameter_history(self, name: str) -> None:
+        run = self._session.run
+        if run is not None:
+            self._page.spread.show_run(run.begun, run.spread)
+            self._page.show_history(GRADIENTS, name)
 
     def _show_state(self, run: RunState) -> None:
         if run.run_id != self._session.store.look.run_id:
@@ -325,6 +344,8 @@ class TrainPresenter(QObject):
     def _turn(self) -> None:
         """Request and show the contents of the tab that was opened."""
         self.want()
+        if self._session.run is not None:
+            self._show_parameters(self._session.run)
         self._show_lines()
 
     def _show_lines(self) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.files.recovery_offers import RecoveryOffers
 from gradscribe.app.training.saving.recovery import RecoveryContext, TrainRecovery
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.busy import BusyIndicator
@@ -106,9 +107,17 @@ class Workspaces(QObject):
         self.current = "program"
         switch.picked.connect(self.show_workspace)
 
-    def keep(self, where: Path | None, notices: NotificationBar, save: Callable[[], None]) -> None:
+    def keep(
+        self,
+        where: Path | None,
+        notices: NotificationBar,
+        offers: RecoveryOffers,
+        save: Callable[[], None],
+    ) -> None:
         """Save the training session in the folder ``where`` from now on; offer what is there."""
-        ways = RecoveryContext(where, notices, lambda: self.show_workspace("training"), save)
+        ways = RecoveryContext(
+            where, notices, offers, lambda: self.show_workspace("training"), save
+        )
         self._keeping = TrainRecovery(self.session, self.saving, self.restorer, ways, self)
         self._keeping.offer()
 

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject
 
 from gradscribe.app.files import atomic
 from gradscribe.app.files.autosave import GAP_MS, VIEW_DELAY_MS, Autosave
+from gradscribe.app.files.recovery_offers import RecoveryOffer, RecoveryOffers
 from gradscribe.app.files.sessions import RecoveredWork, Sessions, SessionSlot
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
@@ -56,10 +57,11 @@ MOST_CLOSED = 3
 
 @dataclass(frozen=True)
 class RecoveryContext:
-    """The folder for recovery, the notification bar, and callbacks that show or save the page."""
+    """The folder, the notification bar, the window's offers, and callbacks for the page."""
 
     where: Path | None
     notices: NoticeActions
+    offers: RecoveryOffers
     enter: Callable[[], None]
     save: Callable[[], None]
 
@@ -214,14 +216,17 @@ class TrainRecovery(QObject):
 
     def _offer_entry(self, entry: RecoveredWork[TrainingSessionData]) -> None:
         assert entry.kept is not None
-        self._ways.notices.post(self._notice(entry, f"Training {_describe(entry.kept)}"))
+        self._ways.offers.add(self._as_offer(entry, f"Training {_describe(entry.kept)}"))
 
-    def _notice(self, entry: RecoveredWork[TrainingSessionData], words: str) -> Notice:
+    def _as_offer(self, entry: RecoveredWork[TrainingSessionData], words: str) -> RecoveryOffer:
         choices = (
             ("Continue", lambda: self._open(entry)),
             ("Discard", lambda: self._discard(entry)),
         )
-        return Notice(f"found {entry.slot.path}", words, choices)
+        assert entry.kept is not None
+        run = entry.kept.runs[entry.kept.current]
+        name = f"{run.name} at step {run.step:,}"
+        return RecoveryOffer(str(entry.slot.path), name, words, choices)
 
     def _discard(self, entry: RecoveredWork[TrainingSessionData]) -> None:
         """Drop the session when the window ends; until then a wrong click can be undone."""
@@ -259,7 +264,7 @@ class TrainRecovery(QObject):
             found = made()
         except OSError as error:
             words = f"The current runs cannot be saved: {atomic.reason(error)}"
-            self._ways.notices.show_now(self._notice(entry, words))
+            self._ways.offers.add(self._as_offer(entry, words), now=True)
             return
         self._saving.open(found)
         self._ways.enter()

@@ -1,14 +1,23 @@
 """A program from elsewhere waits to be read, and runs under the policy until it is trusted."""
 
+from pathlib import Path
+
 import pytest
 
 from gradscribe.app.commands import file, run, train
+from gradscribe.app.document import examples
+from gradscribe.app.files.settings import Settings
 from gradscribe.app.training.saving import session_file
 from gradscribe.engine.protocol.setup import Part, Setup
 from tests.app.fakes import leaves
 from tests.app.homes import save
 
 SOURCE = "import os\nx = param(1.0)\n"
+
+
+@pytest.fixture
+def settings(qapp):
+    return Settings()
 
 
 @pytest.fixture
@@ -141,3 +150,40 @@ def test_undo_never_leads_back_into_a_strange_program(told, link, leave):
     told.session._rest.timeout.emit()
     assert told.editor.source() == before
     assert all("import os" not in source for source in link.sources)
+
+
+# What was saved here, and what came along
+
+
+def test_what_was_read_run_and_saved_here_runs_at_once_and_under_the_policy(opened, link, script):
+    run.run_now(opened.context)
+    link.answer(leaves(1))
+    opened.session.edit(SOURCE + "y = 1\n")
+    save(opened)
+    link.answer(leaves(1))
+    file.new(opened.context)
+    link.answer(leaves(0))
+    file.open_path(opened.context, str(script))
+    assert opened.notices.notice is None
+    assert last(link) == (SOURCE + "y = 1\n", True)
+
+
+def _examples():
+    root = Path(examples.__file__).parents[2] / "assets"
+    return sorted([*root.glob("examples/**/*.py"), *root.glob("lessons/*.md")])
+
+
+@pytest.mark.parametrize("path", _examples(), ids=lambda path: path.name)
+def test_what_comes_with_the_program_is_not_from_outside(settings, path, tmp_path):
+    copy = tmp_path / path.name
+    text = path.read_text(encoding="utf-8")
+    assert settings.is_trusted(str(path), text)
+    assert settings.is_trusted(str(copy), text), "nor is a copy of it"
+    assert not settings.is_trusted(str(path), text + "import os\n")
+
+
+def test_an_example_is_opened_from_its_file_and_runs(settled, link):
+    path = _examples()[0]
+    file.open_path(settled.context, str(path))
+    assert not settled.session.doc.foreign
+    assert settled.notices.notice is None

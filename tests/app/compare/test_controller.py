@@ -3,12 +3,13 @@
 import threading
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPointF, QTimer
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from gradscribe.app.commands import compare
-from gradscribe.app.compare.controller import MAX_LISTED, CompareController
+from gradscribe.app.compare.cause_tree import MAX_LISTED
+from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.tape import Tape
@@ -74,13 +75,13 @@ def test_both_pictures_are_shown_with_what_differs_marked(card):
     for side in (card.left, card.right):
         assert side.view.stage().cards
         assert side.view.color_key().title == "What differs"
-    assert card.list.count() == len(card.compared.differences) > 0
+    assert card.tree.topLevelItemCount() == len(card.compared.causes) == 1
     assert card.caption.text() == card.compared.summary()
 
 
 def test_the_first_difference_is_selected_at_first(card):
     first = card.compared.differences[0]
-    assert card.list.currentRow() == 0
+    assert card.tree.currentItem() is card.tree.topLevelItem(0)
     assert card.left.view.selected() == card.left.key_of(first)
     assert card.right.view.selected() == card.right.key_of(first)
 
@@ -106,9 +107,8 @@ def test_moving_one_picture_moves_the_other(card):
 
 
 def test_a_difference_stands_at_the_same_height_on_both_sides(card):
-    row = next(n for n, d in enumerate(card.compared.differences) if d.left and d.right)
-    card.list.setCurrentRow(row)
-    one = card.compared.differences[row]
+    one = next(d for d in card.compared.differences if d.left and d.right)
+    assert card.tree.select(one)
     seen = [
         side.view.camera().box_to_view(side.view.stage().boxes[side.key_of(one)]).center()
         for side in (card.left, card.right)
@@ -118,17 +118,15 @@ def test_a_difference_stands_at_the_same_height_on_both_sides(card):
 
 def test_a_click_on_a_card_selects_what_is_listed_of_it(card):
     last = card.compared.differences[-1]
-    card.list.setCurrentRow(0)
+    card.tree.select_first()
     card.left.view.picked.emit(card.left.key_of(last))
-    assert card.left.key_of(card.compared.differences[card.list.currentRow()]) == card.left.key_of(
-        last
-    )
+    assert card.left.key_of(card.tree.difference()) == card.left.key_of(last)
 
 
 def test_runs_that_are_the_same_say_so(comparing, record):
     made = comparing.show((record(BASE), "one"), (record(BASE), "two"))
     assert made.caption.text().startswith("Both runs are the same")
-    assert made.list.isHidden()
+    assert made.tree.isHidden()
     made.leave()
 
 
@@ -180,8 +178,8 @@ def test_the_first_difference_is_looked_for_in_its_own_step(comparing, record, q
     made = comparing.show((one, "a"), (other, "b"))
     # Both are alike in the first round, and part in the second of three.
     assert made.left._scenes[1].start < made.slider.value() <= made.left._scenes[1].stop
-    made.list.setCurrentRow(made.list.count() - 1)
     last = made.compared.differences[-1]
+    assert made.tree.select(last)
     side = made.left if last.left is not None else made.right
     qtbot.waitUntil(lambda: bool(side.key_of(last)))
     made.leave()
@@ -210,14 +208,19 @@ def test_of_very_many_differences_the_first_are_listed_and_the_rest_counted(
     one = f"w = param(1.001)\na0 = param(2.0)\n{lines}"
     made = comparing.show((record(one), "before"), (record(one.replace("1.001", "1.002")), "after"))
     try:
-        count = len(made.compared.differences)
+        (cause,) = made.compared.causes
+        group = made.tree.topLevelItem(0).child(0)
+        count = len(cause.groups()[0].differences)
         assert count > MAX_LISTED
-        assert made.list.count() == MAX_LISTED + 1
-        assert f"{count - MAX_LISTED:,} more" in made.list.item(MAX_LISTED).text()
-        assert made.list.verticalScrollBar().maximum() > 0
-        made.list.setCurrentRow(MAX_LISTED - 1)
+        assert group.text(0) == f"{count:,} values differ because of it"
+        assert group.childCount() == 0, "nothing is listed before it is opened"
+        group.setExpanded(True)
+        assert group.childCount() == MAX_LISTED + 1
+        assert f"{count - MAX_LISTED:,} more" in group.child(MAX_LISTED).text(0)
+        assert made.tree.verticalScrollBar().maximum() > 0
+        made.tree.setCurrentItem(group.child(MAX_LISTED - 1))
         qtbot.waitUntil(lambda: bool(made.left.view.selected()), timeout=20_000)
-        last = made.compared.differences[-1]
+        last = cause.groups()[0].differences[-1]
         made.left.view.picked.emit(made.left.key_of(last))  # marked, but not listed
     finally:
         made.leave()
@@ -226,19 +229,22 @@ def test_of_very_many_differences_the_first_are_listed_and_the_rest_counted(
 BROKEN = "a = param(torch.ones(3))\nb = torch.ones({0})\nc = (a * b).sum()\nc.backward()"
 
 
-def test_where_only_one_run_failed_its_call_is_marked_and_selected_at_first(shown):
+def test_where_only_one_run_failed_the_failure_stands_below_its_cause(shown):
     made = shown(BROKEN.format(2), BROKEN.format(3))
     failing = next(card for card in made.left.view.stage().cards.values() if card.failed)
-    assert made.left.view.selected() == failing.key
-    assert made.right.view.selected() == ""
-    row = made.list.item(0).text()
-    assert row.startswith("Left fails")
+    cause = made.tree.topLevelItem(0)
+    assert cause.text(0) == "Line 2: b 2 → 3"
+    row = cause.child(0).text(0)
+    assert row.startswith("The left fails because of it")
     assert "size of tensor a (3)" in row
     assert "only the left fails" in made.caption.text().lower()
-    made.list.setCurrentRow(1)
+    made.tree.setCurrentItem(cause.child(0))
+    assert made.left.view.selected() == failing.key
+    assert made.right.view.selected() == ""
+    made.tree.select_first()
     made.slider.setValue(0)
     made.left.view.picked.emit(failing.key)
-    assert made.list.currentRow() == 0
+    assert made.tree.currentItem() is cause.child(0)
     assert made.slider.value() == made.slider.maximum()
     made.leave()
 
@@ -275,12 +281,10 @@ def seen(side, value):
 )
 def test_what_only_one_has_stands_beside_where_both_were_last_the_same(shown, one, other):
     made = shown(*(LAYERS.format(more=more, tail=tail) for more, tail in (one, other)))
-    alone = next(
-        n for n, d in enumerate(made.compared.differences) if d.left is None or d.right is None
-    )
-    made.list.setCurrentRow(-1)
-    made.list.setCurrentRow(alone)
-    pair = next(iter(made.compared.before(made.compared.differences[alone])))
+    alone = next(d for d in made.compared.differences if d.left is None or d.right is None)
+    made.tree.setCurrentItem(None)
+    assert made.tree.select(alone)
+    pair = next(iter(made.compared.before(alone)))
     both = made.compared.left, made.compared.right
     names = [index.values[value].name for index, value in zip(both, pair, strict=True)]
     assert names[0] == names[1] in ("b", "c")
@@ -323,3 +327,16 @@ class Paints(QObject):
             self.seen.append(self.name)
             QTimer.singleShot(0, self, lambda: self.seen.append("turn"))
         return False
+
+
+def test_the_tree_is_read_by_keyboard_from_the_cause_to_what_follows(card, qtbot):
+    tree = card.tree
+    assert tree.currentItem().text(0) == "Line 4: add only on the right"
+    qtbot.keyClick(tree, Qt.Key.Key_Down)
+    group = tree.currentItem()
+    assert group.text(0) == "3 gradients differ because of it"
+    qtbot.keyClick(tree, Qt.Key.Key_Right)
+    assert group.isExpanded()
+    qtbot.keyClick(tree, Qt.Key.Key_Down)
+    assert tree.currentItem().text(0).startswith("Gradient   a   ")
+    assert card.left.view.selected() == card.left.key_of(tree.difference())

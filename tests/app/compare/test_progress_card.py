@@ -14,7 +14,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.run.run import record
-from gradscribe.playback.graph.compare import Comparison
+from gradscribe.playback.compare.comparison import Comparison
 
 COUNT = 700
 SOURCE = (

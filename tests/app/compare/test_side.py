@@ -3,7 +3,7 @@
 import pytest
 
 from gradscribe.app.compare.side import CompareSide
-from gradscribe.playback.graph.compare import Comparison
+from gradscribe.playback.compare.comparison import Comparison
 from gradscribe.widgets.base.theme import Theme
 
 ONE = "a = param(2.0)\nb = a * 3\nb.backward()"

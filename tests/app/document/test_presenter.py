@@ -6,6 +6,7 @@ from gradscribe.app.document.state import Doc
 from gradscribe.playback.graph import build
 from gradscribe.playback.tape import scenes
 from gradscribe.widgets.inspector.panes.numbers import NumbersPane
+from tests.app.fakes import broken
 
 NET = """
 torch.manual_seed(0)
@@ -154,12 +155,80 @@ def test_while_a_big_picture_is_made_the_page_has_a_turn_of_its_own(
     settled.presenter.scene_builder.close()
 
 
-def test_stale_views_are_marked(settled, link):
-    from tests.app.fakes import broken
-
-    show(settled, link, broken())
+def test_stale_views_are_marked(settled, link, record):
+    show(settled, link, record(NET))
+    settled.session.edit_live("no program (")
+    link.answer(broken())
     assert settled.graph.canvas.stale
+    assert settled.graph.canvas.drawing.fresh == frozenset()
     assert settled.editor.problem() is not None
+
+
+PARTLY = """a = param(2.0)
+b = a * 3
+c = b + 1
+d = c * c
+"""
+
+
+def test_only_what_the_typed_line_changes_is_stale(settled, link, record):
+    def fresh():
+        named = {card.name: card.key for card in settled.presenter.picture.cards}
+        kept = settled.graph.canvas.drawing.fresh
+        return {name for name, key in named.items() if key in kept}
+
+    settled.session.edit_live(PARTLY)
+    link.answer(record(PARTLY))
+    marks = settled.editor._marks
+    settled.session.edit_live(PARTLY.replace("b + 1", "b +"))
+    link.answer(broken())
+    assert settled.graph.canvas.stale
+    assert fresh() - {""} == {"a", "b"}  # a card of a typed number has no name
+    dimmed = [line for line in marks.lines() if not marks.freshness(line)[0]]
+    assert dimmed == [3, 4]
+    # Earlier on the tape nothing is stale, and a line below makes nothing stale at all.
+    settled.session.move(2)
+    assert not settled.graph.canvas.stale
+    settled.session.move(len(settled.session.result.tape.events))
+    assert settled.graph.canvas.stale
+    settled.session.edit_live(PARTLY + "e = d *")
+    link.answer(broken())
+    assert not settled.graph.canvas.stale
+    assert all(marks.freshness(line) == (True, True) for line in marks.lines())
+    assert settled.session.result.stale, "the status line says that a newer program fails"
+
+
+def test_gradients_after_the_changed_line_are_stale_in_what_comes_before_it_too(
+    settled, link, record
+):
+    source = PARTLY + "d.backward()\n"
+    settled.session.edit_live(source)
+    link.answer(record(source))
+    settled.session.edit_live(source.replace("c * c", "c *"))
+    link.answer(broken())
+    marks = settled.editor._marks
+    assert marks.freshness(1) == (True, False)
+    assert marks.freshness(4) == (False, False)
+    fresh = settled.graph.canvas.drawing.fresh
+    assert all(key.startswith("literal") for key in fresh)
+
+
+def test_another_seed_makes_everything_stale(settled, link, record):
+    settled.session.edit_live(PARTLY)
+    link.answer(record(PARTLY))
+    settled.session.set_seed(9)
+    link.answer(broken())
+    assert settled.session.result.fresh == 0
+
+
+def test_the_same_text_that_runs_longer_again_is_not_stale(settled, link, record, qtbot):
+    settled.session.edit_live(PARTLY)
+    link.answer(record(PARTLY))
+    settled.session.run_now()
+    with qtbot.waitSignal(settled.session._patience.timeout):
+        pass
+    assert settled.session.result.engine == "running"
+    assert not settled.session.result.stale
 
 
 def test_the_graph_flows_down_or_to_the_right_as_one_says(settled, link, record):

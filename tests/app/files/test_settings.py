@@ -1,12 +1,13 @@
 """Settings: what is put is there next time, and nothing unfit gets in."""
 
+import hashlib
 import os
 
 import pytest
 from PySide6.QtCore import QByteArray
 
 from gradscribe.app.files import settings
-from gradscribe.app.files.settings import MAX_RECENT, SETTINGS, Settings
+from gradscribe.app.files.settings import MAX_RECENT, MAX_TRUSTED, SETTINGS, Settings
 
 
 def test_every_row_starts_with_its_default(qapp):
@@ -106,3 +107,35 @@ def test_choices_that_cannot_be_written_are_told_of_once_and_hold(qtbot, tmp_pat
     with qtbot.assertNotEmitted(chosen.failed, wait=20):
         chosen.put("theme", "light")
     assert chosen.text("theme") == "light"
+
+
+def test_a_file_saved_a_thousand_times_keeps_what_is_known_of_others(tmp_path):
+    settings = Settings(tmp_path / "a.ini")
+    settings.trust("/other.py", "x = 1")
+    for n in range(MAX_TRUSTED + 50):
+        settings.trust("/mine.py", f"x = {n}")
+    assert settings.is_trusted("/other.py", "x = 1")
+    assert settings.is_trusted("/mine.py", f"x = {MAX_TRUSTED + 49}")
+    assert not settings.is_trusted("/mine.py", "x = 0")
+    settings.flush()
+    assert Settings(tmp_path / "a.ini").is_trusted("/other.py", "x = 1")
+
+
+def test_what_two_windows_save_is_known_to_the_next(tmp_path):
+    one, other = Settings(tmp_path / "a.ini"), Settings(tmp_path / "a.ini")
+    for window, name in ((one, "one"), (other, "other")):
+        (tmp_path / f"{name}.py").write_text("x = 1")
+        window.trust(f"/{name}.py", "x = 1")
+        window.add_recent(str(tmp_path / f"{name}.py"))
+        window.flush()
+    after = Settings(tmp_path / "a.ini")
+    assert after.is_trusted("/one.py", "x = 1")
+    assert after.is_trusted("/other.py", "x = 1")
+    assert [path.rpartition("/")[2] for path in after.recent()] == ["other.py", "one.py"]
+
+
+def test_marks_of_earlier_versions_hold(tmp_path):
+    path = tmp_path / "a.ini"
+    mark = hashlib.sha256(b"/a.py\0x = 1").hexdigest()
+    path.write_text(f"[General]\ntrusted={mark}\n")
+    assert Settings(path).is_trusted("/a.py", "x = 1")

@@ -3,6 +3,7 @@
 import msgspec
 
 from gradscribe.app.files.file_writer import FileWriter
+from gradscribe.app.files.recovery_offers import KEY, RecoveryOffers
 from gradscribe.app.training.saving.recovery import RecoveryContext, TrainRecovery
 from gradscribe.app.training.saving.session_store import SessionStore
 from gradscribe.app.training.session.engine_restart import RunRestorer
@@ -26,8 +27,13 @@ class Window:
         self.restorer = RunRestorer(self.session, self.link, self.session)
         self.saving.resumed.connect(self.restorer.expect)
         self.notices, self.entered, self.asked = NotificationBar(ground), [], []
+        self.offers = RecoveryOffers(self.notices)
         ways = RecoveryContext(
-            where, self.notices, lambda: self.entered.append(1), lambda: self.asked.append(1)
+            where,
+            self.notices,
+            self.offers,
+            lambda: self.entered.append(1),
+            lambda: self.asked.append(1),
         )
         self.recovery = TrainRecovery(self.session, self.saving, self.restorer, ways)
         self.recovery.offer()
@@ -54,7 +60,13 @@ class Window:
 
     @property
     def told(self):
-        return [notice.text for notice in self.notices.waiting]
+        """The texts of all notices, those of recovered work one by one."""
+        texts = []
+        for notice in self.notices.waiting:
+            texts += (
+                [one.text for one in self.offers.offers] if notice.key == KEY else [notice.text]
+            )
+        return texts
 
     def choose(self, number):
         self.notices.buttons[number].click()

@@ -190,3 +190,52 @@ def test_opening_what_hides_a_match_works_in_another_step_too(looping, link, rec
         looping.finder.step()
         assert looping.presenter.scene_number == number
         assert selected(looping).title == "tanh"
+
+
+STEPS = """\
+w = param(1.0)
+for step in range(3):
+    lo = w * 2
+    l = lo + 1
+    if step == 2:
+        losses = l * 1
+    loss = l ** 2
+    loss.backward()
+"""
+
+
+def test_each_key_selects_the_best_match_in_the_step_that_is_shown(window, link, record, qtbot):
+    link.greet()
+    window.open_first()
+    window.show()
+    link.answer(record(STEPS))
+    middle = window.presenter.scenes[1]
+    position = middle.stop - 1
+    window.session.move(position)
+    tools = window.over.tools
+    tools.open()
+    seen = []
+    for key in "losses":
+        qtbot.keyClicks(tools.query, key)
+        seen.append((selected(window).name, window.presenter.scene_number))
+    # A name that is typed in full comes first; only "losse" is in another step alone.
+    assert seen[:4] == [("l", 1), ("lo", 1), ("loss", 1), ("loss", 1)]
+    assert seen[4:] == [("losses", 2), ("losses", 2)]
+    for _ in range(2):
+        qtbot.keyClick(tools.query, Qt.Key.Key_Backspace)
+    assert (selected(window).name, window.presenter.scene_number) == ("loss", 1)
+    assert window.session.view.position == position
+    qtbot.keyClicks(tools.query, "zzz")
+    assert tools.count.text() == "None found"
+    assert window.session.view.position == position
+
+
+def test_from_a_match_that_was_stepped_to_the_search_goes_on(looping, qtbot):
+    looping.session.move(looping.presenter.scenes[0].stop)
+    tools = looping.over.tools
+    tools.open()
+    qtbot.keyClicks(tools.query, "los")
+    qtbot.keyClick(tools.query, Qt.Key.Key_Return)
+    assert looping.presenter.scene_number == 1
+    qtbot.keyClicks(tools.query, "s")
+    assert looping.presenter.scene_number == 1

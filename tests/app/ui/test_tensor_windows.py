@@ -29,6 +29,17 @@ def plain():
     return w
 
 
+def test_a_tensor_that_is_open_is_raised_not_opened_twice(shown, qtbot):
+    shown.tensors.open()
+    first = opened(shown, qtbot)
+    shown.tensors.open()
+    QApplication.processEvents()
+    assert shown.tensors.windows == [first]
+    shown.inspector.show_side("gradient")
+    shown.tensors.open()
+    qtbot.waitUntil(lambda: len(shown.tensors.windows) == 2)
+
+
 @pytest.fixture
 def shown(settled, link, qtbot):
     """Show a program with a big tensor, selected, after its last event."""

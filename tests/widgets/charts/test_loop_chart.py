@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from gradscribe.playback.tape.loop_scalars import ScalarSeries
 from gradscribe.playback.tape.steps import Steps
+from gradscribe.widgets.charts.enlarged import ChartWindow
 from gradscribe.widgets.charts.loop_chart import LoopChart
 from tests.widgets.charts.conftest import Hand
 
@@ -127,10 +128,13 @@ def test_nothing_offers_to_train_again(loop, hand):
 
 def test_the_window_of_its_own_moves_the_playback_too(loop, qtbot):
     loop.chart.menu.enlarged.emit()
-    qtbot.addWidget(loop.enlarged)
+    (large,) = loop.window().findChildren(ChartWindow)
+    qtbot.addWidget(large)
     found = picked(loop)
-    Hand(loop.enlarged.chart).click(0.5, 0.5)
+    Hand(large.chart).click(0.5, 0.5)
     assert abs(found[0] - 1500) <= 20
+    loop.chart.menu.enlarged.emit()
+    assert loop.window().findChildren(ChartWindow) == [large], "it is raised, not opened twice"
 
 
 def test_twenty_thousand_rounds(loop):

@@ -50,6 +50,8 @@ def test_a_click_opens_a_figure_large(shown, qtbot, figure):
     qtbot.mouseClick(console.figures.views[0], Qt.MouseButton.LeftButton)
     (large,) = console.window().findChildren(FigureWindow)
     assert large.windowTitle() == "Loss"
+    qtbot.mouseClick(console.figures.views[0], Qt.MouseButton.LeftButton)
+    assert console.window().findChildren(FigureWindow) == [large], "it is raised, not opened twice"
     assert "Loss" in console.figures.views[0].accessibleName()
     large.close()
 

@@ -12,6 +12,7 @@ from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint import shapes
 
 STALE_NOTICE = "stale: showing the last good graph"
+PARTLY_STALE_NOTICE = "grey is stale: of the last good run"
 _STEP = 24.0
 _PIECE = 1 << 16
 
@@ -59,9 +60,9 @@ def to_grey(pixmap: QPixmap) -> QPixmap:
     return result
 
 
-def paint_stale(painter: QPainter, view: QRectF, theme: Theme) -> None:
+def paint_stale(painter: QPainter, view: QRectF, theme: Theme, notice: str) -> None:
     """Paint the notice that the graph is out of date at the top of the widget."""
-    width = shapes.text_width(STALE_NOTICE, 12, 500) + 40
+    width = shapes.text_width(notice, 12, 500) + 40
     box = QRectF(view.center().x() - width / 2, view.top() + 7, width, 24)
     shapes.fill(painter, box, 12, theme.surface)
     shapes.outline(painter, box, 12, theme.line_strong, 1.2, (4.0, 3.0))
@@ -70,4 +71,4 @@ def paint_stale(painter: QPainter, view: QRectF, theme: Theme) -> None:
     painter.drawEllipse(middle, 5.0, 5.0)
     painter.drawLine(middle, QPointF(middle.x(), middle.y() - 3))
     painter.drawLine(middle, QPointF(middle.x() + 2.4, middle.y()))
-    shapes.write(painter, box.adjusted(28, 0, -6, 0), STALE_NOTICE, theme.ink2, 12, 500)
+    shapes.write(painter, box.adjusted(28, 0, -6, 0), notice, theme.ink2, 12, 500)

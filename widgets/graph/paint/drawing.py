@@ -57,6 +57,8 @@ class GraphDrawing:
         self.layers = layers
         self.look = look
         self.hidden: frozenset[str] = frozenset()
+        self.fresh: frozenset[str] = frozenset()
+        """Keys of the cards that keep their colours while the graph is stale."""
         self.focus: frozenset[str] | None = None
         """Keys of the cards that do not fade; None if none does."""
         self.rest = FADED

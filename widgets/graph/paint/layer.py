@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF
-from PySide6.QtGui import QPainter, QPixmap, QRegion
+from PySide6.QtGui import QPainter, QPainterPath, QPixmap, QRegion
 
 from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint.background import paint_dots, to_grey
@@ -13,6 +13,8 @@ MARGIN = 240
 SCROLL_STEP = 48
 """Pixels of panning after which the pixmap is scrolled and only the exposed strips are painted: a
 little in many frames rather than everything in one."""
+FRESH_RIM = 12
+"""Pixels around a card that keep their colour with it: its marks lie across its edge."""
 MAX_BOXES = 40
 """More areas than this are painted in one pass."""
 HINTS = (
@@ -152,13 +154,25 @@ class StaticLayer:
                 drawing.sprites.is_zooming = False
             yield
         if self._stale:
-            self._grey(box)
+            self._grey(drawing, box)
 
-    def _grey(self, box: QRectF) -> None:
+    def _grey(self, drawing: GraphDrawing, box: QRectF) -> None:
+        """Take the colour out of a part (pixels), except for the cards that are not stale."""
         ratio = self._pixmap.devicePixelRatio()
         part = QRectF(box.topLeft() * ratio, box.size() * ratio).toAlignedRect()
         grey = to_grey(self._pixmap.copy(part))
+        shifted = self._camera.moved(MARGIN, MARGIN)
+        boxes = (drawing.stage.boxes.get(key) for key in drawing.fresh)
+        fresh = [shifted.box_to_view(card) for card in boxes if card is not None]
         with QPainter(self._pixmap) as painter:
+            if fresh:
+                outside = QPainterPath()
+                outside.addRect(box)
+                inside = QPainterPath()
+                for card in fresh:
+                    if card.intersects(box):
+                        inside.addRect(card.adjusted(-FRESH_RIM, -FRESH_RIM, FRESH_RIM, FRESH_RIM))
+                painter.setClipPath(outside.subtracted(inside.simplified()))
             painter.drawPixmap(QPointF(part.topLeft()) / ratio, grey)
 
     def refresh(self, drawing: GraphDrawing, areas: Iterable[QRectF]) -> None:

@@ -74,7 +74,9 @@ def _light(painter: QPainter, drawing: GraphDrawing, key: str, width: float) -> 
     painter.drawPolygon(drawing.stage.heads[key])
 
 
-def paint_rim(painter: QPainter, widget: QWidget, theme: Theme, focused: bool, stale: bool) -> None:
+def paint_rim(
+    painter: QPainter, widget: QWidget, theme: Theme, focused: bool, stale: str = ""
+) -> None:
     """Round the widget's corners, draw border and focus ring, and the notice of a stale graph."""
     view = QRectF(widget.rect())
     corners = QPainterPath()
@@ -86,7 +88,7 @@ def paint_rim(painter: QPainter, widget: QWidget, theme: Theme, focused: bool, s
     painter.setPen(QPen(theme.selection if focused else theme.line, 2.0 if focused else 1.0))
     painter.drawPath(inside)
     if stale:
-        background.paint_stale(painter, view, theme)
+        background.paint_stale(painter, view, theme, stale)
 
 
 def render(

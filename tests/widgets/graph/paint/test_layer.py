@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import CardLook, Look
@@ -178,6 +178,23 @@ def test_a_stale_layer_has_no_colour(theme):
     layer.render(drawing, Camera(), QSizeF(600, 600), 1.0, True)
     pixels = painted(lambda p: layer.draw(p, Camera()), (600, 600))
     assert (pixels.max(axis=-1) - pixels.min(axis=-1)).max() == 0
+
+
+def test_a_card_that_is_fresh_keeps_its_colours(theme):
+    layer, drawing = StaticLayer(), drawing_of(neuron(), theme)
+    layer.render(drawing, Camera(), QSizeF(600, 600), 1.0, stale=False)
+    plain = painted(lambda p: layer.draw(p, Camera()), (600, 600)).astype(int)
+    key = "s"
+    drawing.fresh = frozenset({key})
+    layer.valid = False
+    layer.render(drawing, Camera(), QSizeF(600, 600), 1.0, stale=True)
+    pixels = painted(lambda p: layer.draw(p, Camera()), (600, 600)).astype(int)
+    box = drawing.stage.boxes[key].toRect().intersected(QRect(0, 0, 600, 600))
+    inside = (slice(box.top(), box.bottom()), slice(box.left(), box.right()))
+    assert (pixels[inside] == plain[inside]).all()
+    spread = pixels.max(axis=-1) - pixels.min(axis=-1)
+    spread[box.top() - 14 : box.bottom() + 14, box.left() - 14 : box.right() + 14] = 0
+    assert spread.max() == 0
 
 
 def test_sprites_are_kept_by_key_and_the_oldest_go_first(qapp):

@@ -1,0 +1,1 @@
+"""Comparison of two tapes: what differs first, and what differs because of it."""

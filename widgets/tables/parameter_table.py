@@ -1,0 +1,338 @@
+"""Table of parameters: sizes of value, gradient and update, sorted and filtered."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRectF,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from gradscribe.playback.tape.parameters import SOME, ParameterRow
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import hbox, vbox
+from gradscribe.widgets.base.labels import Label, sheet, tip
+from gradscribe.widgets.base.theme import Theme
+
+Index = QModelIndex | QPersistentModelIndex
+COLUMNS = ("name", "shape", "value", "gradient", "update", "NaN", "gradient by step")
+TIPS = (
+    "The parameter's full name",
+    "Its shape",
+    "Norm of its value",
+    "Norm of its gradient",
+    "Norm of its last update over the norm of its value",
+    "NaN and infinities in value and gradient",
+    "Norm of its gradient over the steps, logarithmic",
+)
+NAME, SHAPE, VALUE, GRADIENT, UPDATE, NOT_FINITE, COURSE = range(len(COLUMNS))
+SORTED = int(Qt.ItemDataRole.UserRole)
+"""Role of what a column is sorted by."""
+NONE = "\N{EM DASH}"
+WIDTHS = (150, 104, 78, 86, 84, 46, 110)
+"""Least widths of the columns in pixels; the name and the curves share what is left."""
+MOST_POINTS = 120
+"""Most points of a curve in a cell."""
+
+
+def common_prefix(names: Sequence[str]) -> str:
+    """Return the modules, with the last point, that all of several names begin with."""
+    if len(names) < 2:
+        return ""
+    parts = [name.split(".")[:-1] for name in names]
+    shared = 0
+    for column in zip(*parts, strict=False):
+        if len(set(column)) > 1:
+            break
+        shared += 1
+    return "".join(f"{part}." for part in parts[0][:shared])
+
+
+class ParameterModel(QAbstractTableModel):
+    """The rows of the table."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows: tuple[ParameterRow, ...] = ()
+        self.prefix = ""
+
+    def set_rows(self, rows: Sequence[ParameterRow]) -> None:
+        """Show these rows; if they are the same parameters, only their numbers change."""
+        new = tuple(rows)
+        if new == self.rows:
+            return
+        if [row.name for row in new] == [row.name for row in self.rows]:
+            self.rows = new
+            last = self.index(len(new) - 1, len(COLUMNS) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+            return
+        self.beginResetModel()
+        self.rows = new
+        self.prefix = common_prefix([row.name for row in new])
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of parameters."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of columns."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a cell's text, full text, number to sort by, or alignment."""
+        row, column = self.rows[index.row()], index.column()
+        if role == SORTED:
+            return sort_key(row, column)
+        if role == Qt.ItemDataRole.DisplayRole:
+            text = cell_text(row, column)
+            return text.removeprefix(self.prefix) if column == NAME else text
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            text = cell_text(row, column) or NONE
+            return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Return a column's name, what it means, or its alignment."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            shared = f" (in {self.prefix.rstrip('.')})" if section == NAME and self.prefix else ""
+            return f"{COLUMNS[section]}{shared}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+
+def cell_text(row: ParameterRow, column: int) -> str:
+    """Return the text of a cell; that of a curve is its numbers in words."""
+    numbers = {VALUE: row.value, GRADIENT: row.gradient, UPDATE: row.update}
+    if column in numbers:
+        number = numbers[column]
+        return NONE if number is None else formatting.number(number)
+    if column == NAME:
+        return row.name
+    if column == SHAPE:
+        return " × ".join(map(str, row.shape)) or "scalar"
+    if column == NOT_FINITE:
+        return "some" if row.not_finite == SOME else f"{row.not_finite:,}" if row.not_finite else ""
+    finite = [x for x in row.course if math.isfinite(x)]
+    if not finite:
+        return ""
+    return f"{formatting.number(min(finite))} to {formatting.number(max(finite))}"
+
+
+def sort_key(row: ParameterRow, column: int) -> str | float:
+    """Return what a column sorts by; a missing number comes first, NaN last."""
+    if column == NAME:
+        return row.name
+    if column == SHAPE:
+        return float(math.prod(row.shape))
+    if column == NOT_FINITE:
+        return math.inf if row.not_finite == SOME else float(row.not_finite)
+    last = row.course[-1] if len(row.course) else None
+    number = (row.value, row.gradient, row.update, last)[
+        (VALUE, GRADIENT, UPDATE, COURSE).index(column)
+    ]
+    if number is None:
+        return -1.0
+    return math.inf if math.isnan(number) else number
+
+
+class _Cells(QStyledItemDelegate):
+    """Paints texts and curves."""
+
+    theme: Theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one cell."""
+        theme, column, rect = self.theme, index.column(), QRectF(option.rect)
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, theme.selection_soft)
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.panel2)
+        area = rect.adjusted(6, 0, -6, 0)
+        if column == COURSE:
+            model = index.model()
+            assert isinstance(model, QSortFilterProxyModel)
+            source = model.sourceModel()
+            assert isinstance(source, ParameterModel)
+            row = source.rows[model.mapToSource(index).row()]
+            self._curve(painter, row.course, area.adjusted(0, 4, 0, -4))
+        else:
+            text = str(index.data())
+            font = theme.font(13, 600 if column == NAME else 400)
+            painter.setFont(font)
+            wrong = column == NOT_FINITE or text in ("NaN", "nan", "inf", "∞")
+            colors = {GRADIENT: theme.backward, SHAPE: theme.ink2}
+            painter.setPen(theme.error if wrong else colors.get(column, theme.ink))
+            # The end of a name tells it from its neighbours.
+            short = QFontMetrics(font).elidedText(
+                text, Qt.TextElideMode.ElideMiddle, int(area.width())
+            )
+            painter.drawText(
+                area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, short
+            )
+        painter.restore()
+
+    def _curve(self, painter: QPainter, course: Sequence[float], area: QRectF) -> None:
+        """Draw norms over the steps, on a logarithmic axis of at least one decade."""
+        numbers = list(course)[:: max(1, -(-len(course) // MOST_POINTS))]
+        logs = [math.log10(x) if 0 < x < math.inf else math.nan for x in numbers]
+        seen = [x for x in logs if not math.isnan(x)]
+        if not seen:
+            return
+        middle = (min(seen) + max(seen)) / 2
+        half = max(0.5, (max(seen) - min(seen)) / 2)
+        across = area.width() / max(1, len(logs) - 1)
+        points = [
+            QPointF(
+                area.left() + n * across,
+                area.center().y() - (x - middle) / half * area.height() / 2,
+            )
+            for n, x in enumerate(logs)
+            if not math.isnan(x)
+        ]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.theme.backward, 1.4))
+        if len(points) > 1:
+            painter.drawPolyline(QPolygonF(points))
+        painter.setBrush(self.theme.backward)
+        painter.drawEllipse(points[-1], 1.8, 1.8)
+
+
+class ParameterTable(QWidget):
+    """The table with a field that filters by name; a click on a row emits `picked`."""
+
+    picked = Signal(str)
+    """The full name of a parameter."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = ParameterModel(self)
+        self.sorted = QSortFilterProxyModel(self)
+        self.sorted.setSourceModel(self.model)
+        self.sorted.setSortRole(SORTED)
+        self.sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._cells = _Cells(self)
+        self._cells.theme = Theme.load("light")
+        self.filter = QLineEdit(self)
+        self.filter.setPlaceholderText("Filter by name")
+        self.filter.setAccessibleName("Filter by name")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._filter)
+        self.count = Label("caption", "", self).fit_text()
+        self.view = QTableView(self)
+        self._configure_view()
+        column = vbox(self, margins=(12, 10, 8, 8), spacing=6)
+        row = hbox(None, spacing=8)
+        row.addWidget(self.filter, 1)
+        row.addWidget(self.count)
+        column.addLayout(row)
+        column.addWidget(self.view, 1)
+        self.set_theme(Theme.load("light"))
+        self._say_count()
+
+    def _configure_view(self) -> None:
+        view = self.view
+        view.setModel(self.sorted)
+        view.setItemDelegate(self._cells)
+        view.setAccessibleName("Parameters")
+        view.setShowGrid(False)
+        view.setFrameShape(QTableView.Shape.NoFrame)
+        view.setWordWrap(False)
+        view.setMouseTracking(True)
+        view.setTabKeyNavigation(False)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.verticalHeader().hide()
+        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        view.setSortingEnabled(True)
+        # The order of use, until a column is chosen.
+        view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        header = view.horizontalHeader()
+        header.setMinimumSectionSize(40)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        view.viewport().installEventFilter(self)
+        self._fit_columns()
+        view.clicked.connect(self._pick)
+        view.activated.connect(self._pick)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Adapt the columns whenever the view's width changes."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit_columns()
+        return False
+
+    def _fit_columns(self) -> None:
+        scale = self._cells.theme.scale
+        widths = [round(width * scale) for width in WIDTHS]
+        spare = max(0, self.view.viewport().width() - sum(widths))
+        widths[NAME] += spare - spare // 3
+        widths[COURSE] += spare // 3
+        for column, width in enumerate(widths):
+            self.view.setColumnWidth(column, width)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self._cells.theme = theme
+        self.setStyleSheet(sheet(theme))
+        rows = self.view.verticalHeader()
+        rows.setMinimumSectionSize(10)
+        rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)
+        self._fit_columns()
+        self.view.viewport().update()
+
+    def set_rows(self, rows: Sequence[ParameterRow]) -> None:
+        """Show these parameters; order, filter and selection stay."""
+        self.model.set_rows(rows)
+        self._say_count()
+
+    def shown_names(self) -> list[str]:
+        """Return the full names of the rows that are shown, in their order."""
+        return [self._row(at).name for at in range(self.sorted.rowCount())]
+
+    def _row(self, at: int) -> ParameterRow:
+        return self.model.rows[self.sorted.mapToSource(self.sorted.index(at, 0)).row()]
+
+    def _filter(self, text: str) -> None:
+        self.sorted.setFilterFixedString(text.strip())
+        self._say_count()
+
+    def _say_count(self) -> None:
+        shown, known = self.sorted.rowCount(), len(self.model.rows)
+        if not known:
+            self.count.say("No parameters yet")
+        elif shown < known:
+            self.count.say(f"{shown:,} of {known:,}")
+        else:
+            self.count.say(formatting.count(known, "parameter tensor"))
+
+    def _pick(self, index: QModelIndex) -> None:
+        self.picked.emit(self._row(index.row()).name)
