@@ -99,6 +99,8 @@ class RunState:
     """The source run and step of a fork."""
     origin: Setup | None = None
     """Of a fork: the setup of its source, after which it is named by what differs."""
+    made_itself: bool = False
+    """True for a fork that was made before the later steps of its source would be lost."""
     follows_source: bool = False
     """True for a fork with the settings of its step, until the engine reports it."""
     edited: str = ""
@@ -157,6 +159,11 @@ class RunState:
         if self.aim is not None:
             known.append(int(self.curve("loss").last))
         return max(known)
+
+    @property
+    def has_own_steps(self) -> bool:
+        """True unless it is a fork that has made no step since it left its source."""
+        return self.branch is None or max(self.furthest, self.last_known) > self.branch[1]
 
     @property
     def has_later_steps(self) -> bool:
