@@ -50,6 +50,7 @@ format: setup
 
 docs: setup
 	@"$(BIN)/python" tools/doctor_page.py
+	@"$(BIN)/python" tools/example_pictures.py
 
 torture: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 -o faulthandler_timeout=0 $(ARGS)

@@ -28,10 +28,10 @@ from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import needed_file as file_needed
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol import setup as setups
-from gradscribe.engine.protocol.setup import Part, Setup, SetupError
+from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import replies, requests
-from gradscribe.engine.protocol.training.advice import Advice, RunAdvice
+from gradscribe.engine.protocol.training.advice import Advice, RunAdvice, with_change
 from gradscribe.engine.protocol.training.catalogue import hint_for_option
 
 RUN_ID = 1
@@ -66,6 +66,8 @@ class TrainOutcome:
     files: dict[str, bytes] = field(default_factory=dict)
     advice: tuple[Advice, ...] = ()
     """What a teacher would say about its data and setup."""
+    given: Setup = field(default_factory=Setup)
+    """The setup as it was given, without defaults filled in."""
 
     @property
     def loss(self) -> float:
@@ -134,6 +136,7 @@ def run(
             engine.send(csv_sample.read_file(need.path, need.rows))
         engine.send(train)
         outcome = _begin(engine)
+        outcome.given = setup
         interrupts.pause(engine, outcome)
         began = time.monotonic()
         engine.send(requests.Advance(RUN_ID, setup.steps))
@@ -300,7 +303,7 @@ def to_json(outcome: TrainOutcome) -> bytes:
         "mode": state.mode,
         "why": state.why,
         "note": begun.note,
-        "notes": [_note(advice, begun.setup) for advice in outcome.advice],
+        "notes": [_note(advice, outcome.given) for advice in outcome.advice],
         "rows": _rows(outcome),
         "classes": class_rows(outcome),
         "series": {
@@ -315,22 +318,21 @@ def to_json(outcome: TrainOutcome) -> bytes:
 def _note(advice: Advice, setup: Setup) -> dict[str, object]:
     """Return a piece of advice; ``change`` are keys of the setup as they are to be, if any."""
     note: dict[str, object] = {"place": advice.place, "words": advice.words}
-    return {**note, "change": as_written(advice, setup)} if advice.change else note
+    written = as_written(advice, setup)
+    return {**note, "change": written} if written else note
 
 
 def as_written(advice: Advice, setup: Setup) -> dict[str, object]:
-    """Return the keys that a piece of advice changes, as they stand in a setup file."""
-    written: dict[str, object] = {}
-    for key, value in advice.change.items():
-        name, _, option = key.partition(".")
-        part = getattr(setup, name)
-        if not option or not isinstance(part, Part):
-            written[name] = value
-            continue
-        before = written.get(name)
-        written[name] = {**(before if isinstance(before, dict) else {"name": part.name})}
-        written[name] |= {option: value}  # type: ignore[operator]
-    return written
+    """Return the keys that a piece of advice changes in a setup, as they stand in its file.
+
+    Empty for a change that this setup cannot have: an engine runs code of the user's.
+    """
+    try:
+        whole = setups.to_dict(with_change(setup, advice.change))
+    except SetupError:
+        return {}
+    names = dict.fromkeys(key.partition(".")[0] for key in advice.change)
+    return {name: whole.get(name, getattr(Setup(), name)) for name in names}
 
 
 def _rows(outcome: TrainOutcome) -> dict[str, int]:

@@ -242,8 +242,7 @@ def _notes(outcome: TrainOutcome) -> Iterator[tuple[str, str]]:
     """Yield what a teacher would say, and what to write in the setup."""
     for one in outcome.advice:
         yield "note", f"{one.place}: {one.words}"
-        if one.change:
-            written = train.as_written(one, outcome.begun.setup)
+        if written := train.as_written(one, outcome.given):
             text = json.dumps(written, ensure_ascii=False).removeprefix("{").removesuffix("}")
             yield "", f"write {text}"
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from gradscribe.playback.flow.take_home import GraphFormat
     from gradscribe.widgets.editor.code_edit import CodeEdit
     from gradscribe.widgets.graph.view import GraphView
+    from gradscribe.widgets.inspector.inspector import Inspector
 
 
 @dataclass(eq=False)
@@ -70,6 +71,7 @@ class CommandContext:
     """The area that popup cards float over."""
     editor: CodeEdit
     graph: GraphView
+    inspector: Inspector
     presenter: Presenter
     say: Callable[[str], None]
     """Shows a message in the status line."""
@@ -98,14 +100,14 @@ class CommandContext:
         # Popup cards are imported on demand, so that the window opens sooner.
         from gradscribe.app.commands import train
         from gradscribe.app.document import examples
-        from gradscribe.app.ui.gallery import Gallery
+        from gradscribe.app.ui.examples.gallery import Gallery
 
         if workspace == "training":
             about = "Set-ups to start from; change anything while they train"
             gallery = Gallery(self.ground, presets.load(), about)
             gallery.chosen.connect(lambda start: train.start_from(self, start))
         else:
-            gallery = Gallery(self.ground, examples.load())
+            gallery = Gallery(self.ground, examples.load(), theme=self.look.theme())
             gallery.chosen.connect(self._start_from)
         gallery.open()
 

@@ -15,7 +15,7 @@ from gradscribe.widgets.editor.source_text import length_problem
 
 OUTSIDE = "outside"
 """Key of the notice about a program from outside."""
-DATA = (".csv", ".tsv")
+DATA = (".csv", ".tsv", ".xlsx", ".parquet")
 PROGRAMS = "Python programs (*.py);;All files (*)"
 
 

@@ -6,21 +6,6 @@ from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.playback.flow.highlight import ABOUT_ONE, Highlight, Question
 
-CARD_MENU = (
-    "graph.ways",
-    "graph.next_way",
-    "graph.before",
-    "graph.after",
-    "graph.cut",
-    "graph.bottlenecks",
-    "graph.critical",
-    "graph.gradient",
-    "graph.all",
-    "graph.tensor",
-    "graph.history",
-)
-"""Ids of the commands in the context menu of a card."""
-
 
 def _has_card(context: CommandContext) -> bool:
     card = context.presenter.selected_card()

@@ -1,7 +1,8 @@
 """The examples on the first screen: every script in ``assets/examples``, in the order of its name.
 
 An example is one file: its first line is a comment with the title, the comment lines below it are
-a sentence on what to look for. Adding a file is all it takes. Files of that name in ``edge`` and
+a sentence on what to look for, and the one that begins with ``tags:`` lists words to find it by.
+Adding a file is all it takes. Files of that name in ``edge`` and
 ``broken`` show it at its limits and with a mistake.
 """
 
@@ -13,6 +14,8 @@ from itertools import takewhile
 
 import msgspec
 from msgspec import Struct
+
+TAGS = "# tags: "
 
 
 class Example(Struct, frozen=True):
@@ -27,6 +30,7 @@ class Example(Struct, frozen=True):
     source: str
     edge: "Example | None" = None
     broken: "Example | None" = None
+    tags: tuple[str, ...] = ()
 
 
 @cache
@@ -56,8 +60,16 @@ def parse(filename: str, source: str) -> Example:
     Raises:
         ValueError: the comment lines are missing.
     """
-    head = list(takewhile(lambda line: line.startswith("# "), source.splitlines()))
+    comments = list(takewhile(lambda line: line.startswith("# "), source.splitlines()))
+    head = [line for line in comments if not line.startswith(TAGS)]
+    tags = [line.removeprefix(TAGS) for line in comments if line.startswith(TAGS)]
     if len(head) < 2:
         raise ValueError(f"{filename} must begin with two comments: a title and what to look for")
     title, *about = (line[2:].strip() for line in head)
-    return Example(filename[3:].removesuffix(".py"), title, " ".join(about), source)
+    return Example(
+        filename[3:].removesuffix(".py"),
+        title,
+        " ".join(about),
+        source,
+        tags=tuple(tag.strip() for line in tags for tag in line.split(",")),
+    )

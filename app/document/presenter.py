@@ -120,9 +120,9 @@ class Presenter(QObject):
         session, clock, views = self._session, self._clock, self._views
         views.editor.edited.connect(session.edit)
         views.editor.number_changed.connect(session.edit_live)
-        views.editor.line_picked.connect(self._pick_line)
+        views.editor.line_picked.connect(self.pick_line)
         views.graph.picked.connect(session.select)
-        views.graph.toggled.connect(self._toggle)
+        views.graph.toggled.connect(self.toggle_module)
         views.transport.moved.connect(clock.seek)
         views.transport.play_pressed.connect(clock.toggle)
         views.transport.step_pressed.connect(clock.step)
@@ -140,6 +140,7 @@ class Presenter(QObject):
         views.console.line_requested.connect(self._go_to_line)
         views.values.picked.connect(self.select_value)
         views.ledger.picked.connect(clock.seek)
+        views.ledger.line_requested.connect(self._go_to_line)
 
     @property
     def scene_number(self) -> int:
@@ -430,7 +431,8 @@ class Presenter(QObject):
         key = view.selection or breadcrumbs.playing_card(self._views.graph.look())
         self.path_changed.emit(breadcrumbs.breadcrumbs(self.picture, key))
 
-    def _pick_line(self, line: int) -> None:
+    def pick_line(self, line: int) -> bool:
+        """Select the card of what a line made last; return whether there is one."""
         tape = self._session.result.tape
         first, stop = self.scene.ops
         for op in range(stop - 1, first - 1, -1):
@@ -438,11 +440,12 @@ class Presenter(QObject):
                 card = next((c for c in self.picture.cards if op in c.ops), None)
                 if card is not None:
                     self._session.select(card.key)
-                    return
+                    return True
         for value in tape.values:
             if value.is_leaf and value.place.line == line and value.id in self.picture.value_cards:
                 self._session.select(self.picture.value_cards[value.id])
-                return
+                return True
+        return False
 
     def select_value(self, value: int) -> None:
         """Select the card of a value."""
@@ -456,7 +459,7 @@ class Presenter(QObject):
                 self._session.select(cards[value.id])
                 return
 
-    def _toggle(self, key: str) -> None:
+    def toggle_module(self, key: str) -> None:
         """Open a folded module or fold an open one."""
         now = {frame.key for frame in self.picture.frames}
         self._session.open_calls(frozenset(now ^ {key}))

@@ -98,7 +98,8 @@ class PopupCard(QWidget):
 
     def mousePressEvent(self, happened: QMouseEvent) -> None:
         """Close on a click outside the card."""
-        if not self.card.geometry().contains(happened.position().toPoint()):
+        is_left = happened.button() == Qt.MouseButton.LeftButton
+        if is_left and not self.card.geometry().contains(happened.position().toPoint()):
             self.leave()
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 from gradscribe.app import commands
 from gradscribe.app.commands import MENUS, Command, MenuChoice
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.commands.context_menus import COMMANDS, Subject
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.ui import popup
 from gradscribe.app.ui.palette import CommandPalette, PaletteLine
@@ -100,13 +101,26 @@ class Menus(QObject):
             self._context.say(str(refusal))
         self.refresh()
 
-    def pop_up_commands(self, names: Iterable[str], at: QPoint) -> QMenu:
-        """Open a menu of the commands with these ids at a global point; it deletes itself."""
+    def pop_up_for(self, subject: Subject, at: QPoint, first: Iterable[QAction] = ()) -> QMenu:
+        """Open the context menu of what was pointed at, at a global point; it deletes itself.
+
+        ``first``: actions of the widget itself, which come before the commands.
+        """
         self.refresh()
         menu = QMenu(self._owner)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions([self._actions[name] for name in names])
+        for action in first:
+            # Those of a standard menu would be deleted with that.
+            action.setParent(menu)
+            menu.addAction(action)
+        if menu.actions():
+            menu.addSeparator()
+        for name in COMMANDS[subject]:
+            if name:
+                menu.addAction(self._actions[name])
+            else:
+                menu.addSeparator()
         menu.popup(at)
         return menu
 

@@ -27,7 +27,7 @@ CARDS = (
     "gradscribe.widgets.lab.page",
     "gradscribe.app.ui.shape_lab",
     "gradscribe.app.lessons.lesson_list",
-    "gradscribe.app.ui.gallery",
+    "gradscribe.app.ui.examples.gallery",
     "gradscribe.app.ui.palette",
     "gradscribe.app.export.image_job",
 )

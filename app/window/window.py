@@ -2,13 +2,12 @@
 
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
 from gradscribe.app.commands import file, learn, train
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.commands.graph import CARD_MENU
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.findings_controller import FindingsController
@@ -48,6 +47,7 @@ from gradscribe.playback.graph.coloring import MODES, ColorLegend
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
+from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.editor.style import TEXT_PX
@@ -174,6 +174,7 @@ class Window(QMainWindow):
             ground=self.ground,
             editor=self.editor,
             graph=self.graph,
+            inspector=self.inspector,
             presenter=self.presenter,
             say=self.status.say,
             over=self.over,
@@ -299,13 +300,23 @@ class Window(QMainWindow):
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
-        self.graph.menu_requested.connect(partial(self.menus.pop_up_commands, CARD_MENU))
+        self.graph.menu_requested.connect(self.menus.pop_up_for)
+        self.inspector.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
+        self.values.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
+        self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
+        self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
+        self.editor.menu_requested.connect(self._offer_line)
         self.presenter.picture_shown.connect(self._show_key)
         self.presenter.questions.changed.connect(self._show_key)
 
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
+
+    def _offer_line(self, line: int, at: QPoint) -> None:
+        """Open the menu of a line of code, and of the tensor that it made, if there is one."""
+        made = self.presenter.pick_line(line)
+        self.menus.pop_up_for("line" if made else "text", at)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
@@ -438,6 +449,8 @@ class Window(QMainWindow):
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Handle bare keys that the focused widget did not use."""
+        if open_by_key(happened):
+            return
         if not (self.menus.press(happened) or self._end_answer(happened)):
             super().keyPressEvent(happened)
 

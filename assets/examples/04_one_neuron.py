@@ -1,6 +1,7 @@
 # One neuron
 # tanh lets little gradient through
 # where it is flat.
+# tags: neuron, tanh, chain rule
 
 x1, x2 = tensor(2.0), tensor(0.0)
 w1 = param(-3.0)

@@ -1,6 +1,7 @@
 # A vector and the gradient it is given
 # Each element's gradient is weighted
 # by the one you give.
+# tags: vector, backward
 
 x = param([1.0, 2.0, 3.0])
 

@@ -1,6 +1,7 @@
 # A two-layer network
 # Each parameter gets a gradient
 # of its own shape.
+# tags: linear, tanh, layers, nn
 
 torch.manual_seed(0)
 

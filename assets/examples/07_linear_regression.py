@@ -1,6 +1,7 @@
 # Linear regression, written out
 # w walks to 2 and b to 1,
 # one gradient step at a time.
+# tags: loop, gradient descent, regression
 
 x = torch.linspace(-1, 1, 20)
 target = 2 * x + 1

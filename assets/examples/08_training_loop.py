@@ -1,5 +1,6 @@
 # The five-line training loop
 # The printed loss falls in every round.
+# tags: loop, optimizer, training, nn
 
 torch.manual_seed(0)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
+from gradscribe.engine.hints import loops
 from gradscribe.engine.hints.advice import HintContext, HintRow
 
 _INIT = "__init__"
@@ -42,9 +43,31 @@ def _misspelt_init(case: HintContext) -> str:
 
 
 def _empty_parameters(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
-    return _misspelt_init(case) or (
-        "The model has no parameters: assign its layers to self in __init__."
+    return (
+        _misspelt_init(case)
+        or loops.taken(case)
+        or _plain_tensor(case)
+        or ("The model has no parameters: assign its layers to self in __init__.")
     )
+
+
+def _plain_tensor(case: HintContext) -> str:
+    """Return a hint for a tensor in a module without parameters; empty if there is none."""
+    for node in ast.walk(_tree(case)):
+        if isinstance(node, ast.ClassDef) and "Module" in " ".join(map(ast.unparse, node.bases)):
+            for part in ast.walk(node):
+                if not isinstance(part, ast.Assign) or not isinstance(part.value, ast.Call):
+                    continue
+                target = ast.unparse(part.targets[0])
+                if target.startswith("self.") and _FACTORY.match(ast.unparse(part.value.func)):
+                    return (
+                        f"{target} on line {part.lineno} is a plain tensor, which parameters() "
+                        f"does not list: wrap it in nn.Parameter(...)."
+                    )
+    return ""
+
+
+_FACTORY = re.compile(r"torch\.(randn|rand|zeros|ones|tensor|full|empty)$")
 
 
 def _missing_argument(match: re.Match[str], case: HintContext) -> str:

@@ -90,6 +90,24 @@ def _used_up(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
     return _END
 
 
+def taken(case: HintContext) -> str:
+    """Return a hint for an iterator that a call got and an earlier line has gone through."""
+    tree = _tree(case)
+    for name, thing in case.scope.items():
+        made = _binding(tree, name) if _is_used_up(thing) else None
+        reads = [
+            node.lineno
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        ]
+        if made is not None and len(reads) > 1 and re.search(rf"\b{re.escape(name)}\b", case.code):
+            return (
+                f"{name} on line {made.lineno} gives its items once, and line {min(reads)} has "
+                f"taken them: make a list of it there."
+            )
+    return ""
+
+
 def _length(case: HintContext, made: ast.expr) -> int:
     """Return the length of ``loader`` in ``iter(loader)``; 0 if unknown."""
     if not isinstance(made, ast.Call) or ast.unparse(made.func) != "iter" or len(made.args) != 1:
@@ -120,8 +138,9 @@ def last_batch(match: re.Match[str], case: HintContext) -> str:  # noqa: ARG001
         thing = visible.get(name)
         size, count = getattr(thing, "batch_size", None), _count(thing)
         if _is_loader(thing) and isinstance(size, int) and size > 1 and count % size == 1:
-            made = _binding(_tree(case), name)
-            where = f" on line {made.lineno}" if made is not None else ""
+            same = [other for other, known in visible.items() if known is thing]
+            made = [b for b in (_binding(_tree(case), other) for other in same) if b is not None]
+            where = f" on line {made[0].lineno}" if made else ""
             return (
                 f"The last batch of {name} is a single sample ({count} = {count // size} x {size} "
                 f"+ 1), and batch normalisation needs two: give the DataLoader{where} "

@@ -367,7 +367,7 @@ class FunctionCheck(Struct, frozen=True, array_like=True, gc=False):
     factor: float | None = None
     ignores: bool = False
     needs_product: bool = False
-    """True if backward times the gradient that arrives is right, element by element."""
+    """True if backward times the gradient that arrives is right."""
 
 
 class Formula(Struct, frozen=True, array_like=True, gc=False):

@@ -51,7 +51,7 @@ _NEVER = frozenset(
 _OTHERS = frozenset(
     "zeros ones full empty arange linspace eye tensor to float double half long int bool item size "
     "numel dim tolist detach append no_grad enable_grad device finfo zeros_like ones_like "
-    "full_like rand_like randn_like empty_like new_zeros new_ones".split()
+    "from_numpy numpy cpu full_like rand_like randn_like empty_like new_zeros new_ones".split()
 )
 _ATTRIBUTES = frozenset("shape dtype device ndim T mT requires_grad data real imag eps max".split())
 _CODE = (

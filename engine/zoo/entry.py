@@ -59,6 +59,8 @@ class Written:
     """They make ``x``, ``y`` and ``class_names``."""
     input_names: tuple[str, ...]
     target_names: tuple[str, ...]
+    columns: tuple[tuple[str, int], ...] = ()
+    """The columns of the file that are inputs, each with the number of inputs that it becomes."""
     note: str = ""
 
 

@@ -33,6 +33,8 @@ class CauseTracer:
         self._waiting = sorted(leaves, key=lambda pair: -left.index.created_at.get(pair[0], -1))
         self._seen: dict[tuple[str, int, str], int | None] = {}
         """Name, line and module of actions that both runs have done -> cause of the latest."""
+        self._updated: dict[int, tuple[int, Difference]] = {}
+        """Leaf -> cause and difference of what the latest optimizer step made of it."""
         self._last: Block | None = None
         """The last block."""
         self._failed: int | None = None
@@ -59,6 +61,9 @@ class CauseTracer:
         self._create_leaves(None)
         if self._failed is None and failure(self.left.index) != failure(self.right.index):
             self._fail()
+        # Of the many steps the last one counts.
+        for cause, difference in self._updated.values():
+            self.ledger.follow(cause, difference)
         self._gradients.list_all()
 
     def _number(self, blocks: list[Block]) -> None:
@@ -155,6 +160,7 @@ class CauseTracer:
             # All that runs under another gradient mode does so for the same reason.
             key = setting.kind if setting.kind == "grad mode" else (setting.kind, one.op, lines)
             cause = self.ledger.add(key, setting.words, lines, one.scope, [own])
+            self._mark_rest(one, other, cause)
             self._carry(a, b, cause, [pair for pair in apart if pair[2]], listed=True)
             return
         differing = [pair for pair in apart if pair[2]]
@@ -167,6 +173,12 @@ class CauseTracer:
             self._carry(a, b, cause, differing, listed=False)
         else:
             self._carry(a, b, reason, differing, listed=True)
+
+    def _mark_rest(self, one: Op, other: Op, cause: int) -> None:
+        """Give the results that only one of two calls has its cause."""
+        count = min(len(one.outputs), len(other.outputs))
+        for side, outputs in ((self.left, one.outputs), (self.right, other.outputs)):
+            side.values.update(dict.fromkeys(outputs[count:], cause))
 
     def _carry(
         self,
@@ -201,8 +213,20 @@ class CauseTracer:
                 made = self.left.index.values[x].op, self.right.index.values[y].op
                 if made == (None, None):
                     self._leaf(x, y)
+            elif self.left.partners.get(x) != y:
+                causes.append(self._other_version(x, y))
             causes += [self.left.values.get(x), self.right.values.get(y)]
         return earliest(*causes)
+
+    def _other_version(self, x: int, y: int) -> int | None:
+        """Return the cause why two versions of a leaf that was updated on one side differ."""
+        homes = self.left.index.first_version(x), self.right.index.first_version(y)
+        if self.left.partners.get(homes[0]) != homes[1]:
+            return None
+        if not words(self.left.snapshot(x), self.right.snapshot(y)):
+            return None
+        found = self._reason_of_version(x, y)
+        return found if found is not None or not len(self.ledger) else 0
 
     def _step(self, a: Action, b: Action) -> None:
         """Compare an optimizer's step: its settings, then the parameters that it changed."""
@@ -218,9 +242,10 @@ class CauseTracer:
         for x, y in zip(one.changes, other.changes, strict=False):
             self._link(x.after, y.after)
             apart = words(self.left.snapshot(x.after), self.right.snapshot(y.after))
-            if not apart:
-                continue
             home = self.left.index.first_version(x.before)
+            if not apart:
+                self._updated.pop(home, None)
+                continue
             reason = earliest(
                 cause, self.left.values.get(x.before), self.left.gradients.get((home, 0))
             )
@@ -230,6 +255,9 @@ class CauseTracer:
                 text = f"{one.optimizer} changes {name} differently, from the same gradient"
                 lines = (a.line, b.line)
                 reason = self.ledger.add(("step", lines), text, lines, "", [difference])
+            else:
+                difference = Difference("value", self.left.name(x.after), apart, x.after, y.after)
+                self._updated[home] = reason, difference
             self._mark(reason, x.after, y.after)
 
     # Stretches without a counterpart
@@ -366,9 +394,12 @@ class CauseTracer:
 
     def _reason_of_failure(self, side: Side) -> int | None:
         """Return the earliest cause among the inputs of the call that failed."""
-        fault = side.index.tape.fault
+        fault, tape = side.index.tape.fault, side.index.tape
         if fault is None:
-            return None
+            line = tape.error.place.line if tape.error is not None else 0
+            is_backward = tape.stuck is not None or line in {run.line for run in tape.passes}
+            # A backward pass fails because of the graph that was built before it.
+            return len(self.ledger) - 1 if is_backward and len(self.ledger) else None
         block, other = self._last, self.right if side is self.left else self.left
         found = (block.right if side is self.left else block.left) if block is not None else ()
         # The other run made the same call, and went on.

@@ -62,6 +62,11 @@ def _same(left: Side, right: Side, a: Arg | None, b: Arg | None) -> bool:
         return a.value is b.value and a.text == b.text
     if left.partners.get(a.value) == b.value:
         return True
+    homes = left.index.first_version(a.value), right.index.first_version(b.value)
+    if left.partners.get(homes[0]) == homes[1]:
+        return True  # Versions of the same leaf: it was updated on this side alone.
+    if a.value in left.values and b.value in right.values:
+        return True  # Both have a cause already, and with it what they are used for.
     # A result of something that only this run did is no setting: it has its cause already.
     return (a.value not in left.partners and a.value in left.values) or (
         b.value not in right.partners and b.value in right.values

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
 from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.plot import Plot
@@ -58,7 +59,7 @@ class ChartWindow(QWidget):
         """Close with Escape; called by Qt."""
         if happened.key() == Qt.Key.Key_Escape:
             self.close()
-        else:
+        elif not open_by_key(happened):
             super().keyPressEvent(happened)
 
 

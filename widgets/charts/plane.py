@@ -237,10 +237,9 @@ class PlaneHands(QObject):
                 self.plot.handle(happened)
                 return True
         elif isinstance(happened, QContextMenuEvent):
+            # The menu is about what is there, wherever the mouse was seen last.
             by_mouse = happened.reason() == QContextMenuEvent.Reason.Mouse
-            place = QPointF(happened.pos())
-            if by_mouse and not happened.modifiers() and self.plot.takes(_right_press(place)):
-                return True
+            self.plot.mouse = QPointF(happened.pos()) if by_mouse else None
         return super().eventFilter(watched, happened)
 
     # Painting
@@ -287,13 +286,6 @@ def _between(axis: Axis, low: float, high: float) -> Axis:
 
 def _ends(axis: Axis) -> tuple[float, float]:
     return axis.low, axis.high
-
-
-def _right_press(at: QPointF) -> QMouseEvent:
-    button = Qt.MouseButton.RightButton
-    return QMouseEvent(
-        QEvent.Type.MouseButtonPress, at, at, button, button, Qt.KeyboardModifier.NoModifier
-    )
 
 
 def enlarge_plane(

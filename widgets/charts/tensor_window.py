@@ -19,6 +19,7 @@ from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.charts.levels import LevelsView
@@ -338,7 +339,7 @@ class TensorWindow(QWidget):
         """Close with Escape; called by Qt."""
         if happened.key() == Qt.Key.Key_Escape:
             self.close()
-        else:
+        elif not open_by_key(happened):
             super().keyPressEvent(happened)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -47,6 +48,8 @@ class CodeEdit(SourceEdit):
 
     number_changed = Signal(str)
     line_picked = Signal(int)
+    menu_requested = Signal(int, QPoint)
+    """Open the menu of a line (0: below the text) at a global point."""
     """A line number or mark was clicked, or the caret set in another line with the mouse."""
 
     def __init__(self, theme: Theme | None = None, parent: QWidget | None = None) -> None:
@@ -337,6 +340,17 @@ class CodeEdit(SourceEdit):
 
     def _marked_at(self, at: QPointF) -> int:
         return next((mark.line for mark in self._placed if mark.area.contains(at)), 0)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request the menu of the line under the mouse, or by keyboard of the caret's line."""
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        block = self.textCursor().block() if by_key else self.block_at(event.pos().y())
+        line = block.blockNumber() + 1 if block is not None and block.isValid() else 0
+        at = event.globalPos()
+        if by_key:
+            at = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
+        self.menu_requested.emit(line, at)
+        event.accept()
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
         """Pick a mark, get ready to drag a number, set the caret; called by Qt."""

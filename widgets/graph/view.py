@@ -6,13 +6,24 @@ what moves.
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
+from PySide6.QtCore import (
+    QEvent,
+    QMetaMethod,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.coloring import ColorLegend, Mode, Tinter
 from gradscribe.playback.graph.picture import Look, Picture, Placement
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import accessible_text, viewport
 from gradscribe.widgets.graph.animation import GraphAnimation
@@ -40,8 +51,8 @@ class GraphView(QWidget):
 
     picked = Signal(str)
     toggled = Signal(str)
-    menu_requested = Signal(QPoint)
-    """Open the menu of the selected card at a global point."""
+    menu_requested = Signal(str, QPoint)
+    """Open a menu at a global point: of the selected *card*, *wire* or *module*, or the *graph*."""
     camera_changed = Signal()
     """Emitted when the camera has moved; see `camera`."""
 
@@ -401,17 +412,40 @@ class GraphView(QWidget):
         self.canvas.paint(event.rect())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Request the menu of the card under the mouse, or by keyboard of the selected one."""
+        """Request the menu of what is under the mouse, or by keyboard of what is selected."""
+        if not self.isSignalConnected(QMetaMethod.fromSignal(self.menu_requested)):
+            # A pick would act, as where it opens a history.
+            entries = ("Fit the graph", self.fit), ("Copy the picture", self._copy_picture)
+            menus.pop_up(self, event.globalPos(), entries)
+            return
+        stage = self.stage()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            box, at = self.stage().boxes.get(self.selected()), QPointF(self.rect().center())
+            key = self.selected()
+            box = stage.boxes.get(key) or stage.frame_boxes.get(key)
+            at = QPointF(self.rect().center())
             at = at if box is None else self.camera().box_to_view(box).center()
         else:
             at = QPointF(event.pos())
-            key = self.canvas.key_at(at)
-            if key in self.stage().cards and key != self.selected():
+            key = self.canvas.key_at(at) or stage.head_at(self.camera().to_scene(at))
+            if key and key != self.selected():
                 self._pick(key)
-        self.menu_requested.emit(self.mapToGlobal(at.toPoint()))
+        inside = QPoint(
+            min(max(round(at.x()), 0), self.width()), min(max(round(at.y()), 0), self.height())
+        )
+        self.menu_requested.emit(self._kind_of(key), self.mapToGlobal(inside))
         event.accept()
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.grab())
+
+    def _kind_of(self, key: str) -> str:
+        """Return what a key stands for; the graph for none."""
+        stage = self.stage()
+        if key in stage.cards:
+            return "module" if stage.cards[key].kind == "module" else "card"
+        if key in stage.frame_boxes:
+            return "module"
+        return "wire" if key else "graph"
 
     def _describe(self) -> None:
         """Update the accessible description: the selection, or the whole graph."""

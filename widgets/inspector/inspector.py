@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec import structs
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
 from gradscribe.engine.protocol.tape import Tape
@@ -18,6 +18,8 @@ from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
+from gradscribe.widgets.inspector.panes.check import CheckPane
+from gradscribe.widgets.inspector.panes.explain import ExplainPane
 from gradscribe.widgets.inspector.panes.page import InspectorPage, Selection, TensorVersions, select
 from gradscribe.widgets.inspector.panes.pane import Pane
 from gradscribe.widgets.inspector.panes.ways import WaysPane
@@ -46,6 +48,8 @@ class Inspector(QScrollArea):
     line_requested = Signal(int)
     """Go to a source line."""
     tensor_requested = Signal()
+    menu_requested = Signal(QPoint)
+    """Open the menu of the tensor that is shown at a global point."""
     """Show the tensor of the page in a window of its own."""
     page_changed = Signal()
     ways_requested = Signal(int)
@@ -164,6 +168,27 @@ class Inspector(QScrollArea):
                 pane.open()
                 self._scroll_to_ways(pane)
 
+    def show_explanation(self) -> None:
+        """Scroll to the explanation of the selection."""
+        for pane in self.panes:
+            if isinstance(pane, ExplainPane):
+                self._scroll_to(pane)
+
+    def can_check(self) -> bool:
+        """Return whether a check of the selection is offered, or its reason for none."""
+        return any(isinstance(pane, CheckPane) and not pane.isHidden() for pane in self.panes)
+
+    def check(self) -> None:
+        """Scroll to the checks of the selection, and begin those that are offered."""
+        for pane in self.panes:
+            if isinstance(pane, CheckPane):
+                pane.begin()
+                self._scroll_to(pane)
+
+    def _scroll_to(self, pane: Pane) -> None:
+        # A column that was hidden gets its sizes in the next event.
+        QTimer.singleShot(0, pane, lambda: self.ensureWidgetVisible(pane, 0, 0))
+
     def _scroll_to_ways(self, pane: WaysPane) -> None:
         # The rows get their heights in the next event.
         QTimer.singleShot(0, pane, lambda: self.ensureWidgetVisible(pane, 0, 0))
@@ -272,10 +297,7 @@ class Inspector(QScrollArea):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done with the tensor of the page; called by Qt."""
         if self._page.value is not None:
-            menu = QMenu(self)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction("Explore the tensor", self.tensor_requested.emit)
-            menu.popup(event.globalPos())
+            self.menu_requested.emit(event.globalPos())
 
 
 def explanation_of(page: InspectorPage) -> Explanation | None:

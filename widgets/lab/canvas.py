@@ -144,7 +144,8 @@ class LabCanvas(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Make the pressed cell current, for touch screens without hover."""
-        self.look_at(self._cell_at(event.position()))
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.look_at(self._cell_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Clear the current cell."""

@@ -129,9 +129,9 @@ class AnswerChoice(QFrame):
             self.set_theme(self._theme)
         self.setCursor(Qt.CursorShape.PointingHandCursor if live else Qt.CursorShape.ArrowCursor)
 
-    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose this answer."""
-        if self._live and self.underMouse():
+        if event.button() == Qt.MouseButton.LeftButton and self._live and self.underMouse():
             self.chosen.emit(self._at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

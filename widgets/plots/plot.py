@@ -1,5 +1,6 @@
 """Base of all plots: heading, caption, theme, canvas, and axes along its edges."""
 
+import contextlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,18 +8,32 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QEvent,
+    QIODevice,
+    QPointF,
+    QRectF,
+    QSaveFile,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFontMetricsF,
+    QGuiApplication,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QSizePolicy, QWidget
 
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
@@ -31,6 +46,7 @@ EDGE = 16
 TICK_PX = 11
 LEAST_AXIS_HEIGHT = 26.0
 """Least pixels below the base line of a plot, for the tick labels."""
+_MENU_BUTTONS = (Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton)
 LEAST_CANVAS = 130
 """Least height of the canvas in pixels with a caption above it; scaled with the text size, as the
 canvas contains text, too."""
@@ -73,7 +89,9 @@ class Canvas(QWidget):
         return [child.isVisible() for child in self.findChildren(QWidget)]
 
     def event(self, happened: QEvent) -> bool:
-        """Offer events to the plot first."""
+        """Offer events to the plot first, except for presses of other buttons than the left."""
+        if isinstance(happened, QMouseEvent) and happened.button() in _MENU_BUTTONS:
+            return super().event(happened)
         return self._plot.handle(happened) or super().event(happened)
 
 
@@ -174,6 +192,41 @@ class Plot(QWidget):
     def handle(self, happened: QEvent) -> bool:  # noqa: ARG002
         """Handle an event of the canvas; return whether it was consumed."""
         return False
+
+    def contextMenuEvent(self, happened: QContextMenuEvent) -> None:
+        """Offer the picture; plots that are explored as charts have a menu of their own."""
+        menus.pop_up(
+            self,
+            happened.globalPos(),
+            (
+                ("Copy the picture", self.copy_picture),
+                ("Save the picture as PNG…", self._ask_picture),
+            ),
+        )
+
+    def copy_picture(self) -> None:
+        """Put an image of the plot on the clipboard."""
+        QGuiApplication.clipboard().setPixmap(self.grab())
+
+    def _ask_picture(self) -> None:
+        name = f"{self.accessibleName() or 'plot'}.png"
+        path, _ = QFileDialog.getSaveFileName(self, "Save the picture", name, "PNG picture (*.png)")
+        if path:
+            self.save_picture(path)
+
+    def save_picture(self, path: str) -> None:
+        """Write an image of the plot as PNG, wholly or not at all; say so in the caption."""
+        data = QByteArray()
+        with contextlib.closing(QBuffer(data)) as buffer:
+            buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+            self.grab().save(buffer, "PNG")
+        file = QSaveFile(path)
+        written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) == data.size()
+        is_there = written and file.commit()
+        words = (
+            f"Saved as {path}" if is_there else f"{path} cannot be written: {file.errorString()}"
+        )
+        self.captioned.emit(words)
 
     def follow_mouse(self, happened: QEvent) -> QMouseEvent | None:
         """Note the place of the mouse, or that it has left; return its event, None for others."""

@@ -21,6 +21,7 @@ from gradscribe.engine.protocol.figures import Figure
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
+from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
@@ -161,9 +162,10 @@ class FigureCanvas(QWidget):
         """End to pan; called by Qt."""
         self._dragged = None
 
-    def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show the whole figure; called by Qt."""
-        self.show_all()
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.show_all()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Forget what was pointed at; called by Qt."""
@@ -278,6 +280,8 @@ class FigureWindow(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close the window on Escape, save on Ctrl+S, copy on Ctrl+C; called by Qt."""
+        if open_by_key(event):
+            return
         if event.matches(QKeySequence.StandardKey.Save):
             self._save_as()
         elif event.matches(QKeySequence.StandardKey.Copy):

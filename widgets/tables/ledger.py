@@ -7,6 +7,7 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
     QPersistentModelIndex,
+    QPoint,
     QPointF,
     QRectF,
     QSize,
@@ -25,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.track import LedgerRow
 from gradscribe.playback.text import formatting as words
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -188,6 +190,9 @@ class Ledger(QWidget):
 
     picked = Signal(int)
     """The position to go to."""
+    line_requested = Signal(int)
+    menu_requested = Signal(QPoint, list)
+    """Open the menu of an event at a global point, with these actions first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -207,6 +212,8 @@ class Ledger(QWidget):
         vbox(self, self.heading, (self.view, 1), margins=(16, 14, 10, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._offer)
         self.set_theme(Theme.load("light"))
 
     def set_theme(self, theme: Theme) -> None:
@@ -268,6 +275,22 @@ class Ledger(QWidget):
         if total and self._model.current >= 0:
             note = f"{self._model.current + 1:,} of {note}"
         self.heading.set_text("Ledger", note)
+
+    def _offer(self, place: QPoint) -> None:
+        """Offer the menu of the event under the mouse, or by keyboard of the current one."""
+        index = self.view.indexAt(place)
+        if not index.isValid():
+            return
+        entry = self._model.entries[index.row()]
+        entries = [
+            ("Go to this event", lambda: self.picked.emit(entry.position)),
+            ("Copy the row", lambda: menus.copy_text(entry.text)),
+        ]
+        if entry.line:
+            line = f"Show line {entry.line}", lambda: self.line_requested.emit(entry.line)
+            entries.insert(1, line)
+        first = menus.actions(self, *entries)
+        self.menu_requested.emit(self.view.viewport().mapToGlobal(place), first)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.entries[index.row()].position)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from gradscribe.playback.code.line_states import StateRow
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.single_shot import single_shot
@@ -24,6 +25,7 @@ class _Row(QFrame):
     """A tensor that changed."""
 
     picked = Signal(int)
+    menu_requested = Signal(QPoint, list)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -46,9 +48,16 @@ class _Row(QFrame):
         self.gradient.setVisible(row.grad_changes)
         self.setAccessibleName(f"{row.name}: {value_text(row)}, {gradient_text(row)}")
 
-    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Emit `picked` with the value id."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.picked.emit(self._value_id)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Pick the tensor and offer its menu."""
         self.picked.emit(self._value_id)
+        copy = menus.actions(self, ("Copy the row", lambda: menus.copy_text(self.accessibleName())))
+        self.menu_requested.emit(event.globalPos(), copy)
 
 
 def value_text(row: StateRow) -> str:
@@ -72,6 +81,8 @@ class LineTable(QWidget):
 
     picked = Signal(int)
     """A value id."""
+    menu_requested = Signal(QPoint, list)
+    """Open the menu of the picked value at a global point, with actions of the table first."""
     next_pressed = Signal()
     back_pressed = Signal()
 
@@ -116,6 +127,7 @@ class LineTable(QWidget):
         for _ in range(min(ROWS_PER_TURN, wanted - len(self.rows))):
             row = _Row(self)
             row.picked.connect(self.picked)
+            row.menu_requested.connect(self.menu_requested)
             self._rows_column.insertWidget(len(self.rows), row)
             self.rows.append(row)
         for at, widget in enumerate(self.rows):

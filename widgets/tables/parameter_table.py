@@ -9,6 +9,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QPointF,
     QRectF,
     QSortFilterProxyModel,
@@ -29,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -283,6 +285,32 @@ class ParameterTable(QWidget):
         self._fit_columns()
         view.clicked.connect(self._pick)
         view.activated.connect(self._pick)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._offer)
+
+    def _offer(self, place: QPoint) -> None:
+        """Offer what can be done with the row under the mouse, or by keyboard the current one."""
+        index = self.view.indexAt(place)
+        if not index.isValid():
+            return
+        name = self._row(index.row()).name
+        entries = (
+            ("Show in the graph", lambda: self.picked.emit(name)),
+            ("", lambda: None),
+            ("Copy the name", lambda: menus.copy_text(name)),
+            ("Copy the row", lambda: menus.copy_text(self._text(index.row()))),
+            ("Copy the table", lambda: menus.copy_text(self.text())),
+        )
+        menus.pop_up(self, self.view.viewport().mapToGlobal(place), entries)
+
+    def text(self) -> str:
+        """Return the rows that are shown, with their full names, separated by tabs."""
+        rows = [self._text(at) for at in range(self.sorted.rowCount())]
+        return "\n".join(("\t".join(COLUMNS[:COURSE]), *rows))
+
+    def _text(self, at: int) -> str:
+        cells = [str(self.sorted.index(at, column).data()) for column in range(SHAPE, COURSE)]
+        return "\t".join((self._row(at).name, *cells))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Adapt the columns whenever the view's width changes."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QRectF,
     Qt,
     Signal,
@@ -26,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.playback.tape.track import VariableRow
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
@@ -188,6 +190,8 @@ class ValueTable(QWidget):
 
     picked = Signal(int)
     """A value id."""
+    menu_requested = Signal(QPoint, list)
+    """Open the menu of the picked value at a global point, with actions of the table first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,6 +206,8 @@ class ValueTable(QWidget):
         vbox(self, self.heading, (self.view, 1), margins=(12, 14, 6, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._offer)
         self.set_theme(Theme.load("light"))
 
     def _configure_view(self) -> None:
@@ -290,6 +296,25 @@ class ValueTable(QWidget):
                 self.view.scrollTo(index)
                 return
         self.view.clearSelection()
+
+    def _offer(self, place: QPoint) -> None:
+        """Pick the row under the mouse, or by keyboard the current one, and offer its menu."""
+        index = self.view.indexAt(place)
+        if not index.isValid():
+            return
+        self._on_clicked(index)
+        row = cell_texts(self._model.rows[index.row()])
+        first = menus.actions(
+            self,
+            ("Copy the row", lambda: menus.copy_text("\t".join(row))),
+            ("Copy the table", self.copy_table),
+        )
+        self.menu_requested.emit(self.view.viewport().mapToGlobal(place), first)
+
+    def copy_table(self) -> None:
+        """Put all rows on the clipboard, separated by tabs."""
+        rows = [COLUMNS, *map(cell_texts, self._model.rows)]
+        menus.copy_text("\n".join("\t".join(row) for row in rows))
 
     def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.rows[index.row()].value_id)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
+from gradscribe.widgets.base.menus import copy_text
 from gradscribe.widgets.base.theme import Theme
 
 TICK = 28
@@ -55,7 +56,7 @@ class RunTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        words = "double click continues, right click renames or forgets; the tick shows curves"
+        words = "double click continues, the right button has a menu; the tick shows curves"
         self.heading = Heading("Runs", words)
         self.table = _Table(0, len(COLUMNS))
         self.table.setHorizontalHeaderLabels(list(COLUMNS))
@@ -176,6 +177,11 @@ class RunTable(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         drive = menu.addAction("Continue" if line.alive else "Use its set-up")
         drive.triggered.connect(lambda: self.picked.emit(line.run_id))
+        hide = menu.addAction("Hide its curves" if line.shown else "Show its curves")
+        hide.triggered.connect(lambda: self.hidden.emit(line.run_id, line.shown))
+        copy = menu.addAction("Copy the row")
+        copy.triggered.connect(lambda: copy_text("\t".join(_words(line))))
+        menu.addSeparator()
         menu.addAction("Rename\tF2").triggered.connect(lambda: self.table.rename(row))
         forget = menu.addAction("Forget\tDel")
         forget.triggered.connect(lambda: self.dropped.emit(line.run_id))

@@ -130,7 +130,7 @@ class TrainingPage(QWidget):
         yield from self.form.making
         self.sheet = scroll_area(self.form)
         self._make_remarks()
-        self.arrangement.setup.hold(self.remarks)
+        self.arrangement.setup.hold(self._remarks_row)
         self.arrangement.setup.hold(self.sheet)
         self.form.installEventFilter(self)
         self.form.renew.clicked.connect(lambda: self.bar.pressed.emit("new_data"))
@@ -147,11 +147,19 @@ class TrainingPage(QWidget):
 
     def _make_remarks(self) -> None:
         """Build the way to advice on the set-up that is out of sight."""
-        self.remarks = QPushButton(self)
-        self.remarks.setProperty("link", True)
+        self._remarks_row = QWidget(self)
+        self.remarks = QPushButton(self._remarks_row)
+        self.remarks.setProperty("crumb", True)
         self.remarks.setToolTip("Show the next remark on this set-up")
-        self.remarks.setStyleSheet("text-align: left; padding: 6px 20px 2px 20px;")
-        self.remarks.hide()
+        row = hbox(self._remarks_row, margins=(16, 8, 12, 0))
+        row.addWidget(self.remarks)
+        row.addStretch(1)
+        self._remarks_row.hide()
+
+    def show_remarks(self, words: str) -> None:
+        """Say how much advice is out of sight; an empty text removes that."""
+        self.remarks.setText(words)
+        self._remarks_row.setVisible(bool(words))
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Keep the set-up column as wide as its rows need: larger text takes more space."""

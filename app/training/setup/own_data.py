@@ -61,6 +61,8 @@ class OwnData(QObject):
         """The options with which the file was inspected last."""
         self._chosen: tuple[list[object], str | list[object]] = ([], "")
         """Columns of the current file that were chosen last."""
+        self._roles: tuple[JsonValue, JsonValue] = (None, None)
+        """Inputs and target that the preview shows."""
         self.watch = DataWatch(self)
         self.watch.changed.connect(self._show_change)
         page.file.again.connect(self.read_again)
@@ -88,6 +90,15 @@ class OwnData(QObject):
         self._page.set_drawable(drawable, self._session.setup.train < 1)
         self._wipe(drawable and not self._points())
         self._echo()
+        self._show_roles()
+
+    def _show_roles(self) -> None:
+        """Show in the preview the columns that an undo, or advice, has chosen."""
+        options = self._session.setup.data.options
+        roles = options.get("inputs"), options.get("target")
+        looked = self._looked
+        if looked is not None and looked.problem is None and all(roles) and roles != self._roles:
+            self._show_file(looked)
 
     def _echo(self) -> None:
         """Show the points as drawn by now, before the engine replies with them.
@@ -188,6 +199,7 @@ class OwnData(QObject):
             return
         self._looked = looked
         options = self._session.setup.data.options
+        self._roles = options.get("inputs"), options.get("target")
         inputs = options.get("inputs") or options.get("columns") or ()
         names = [str(name) for name in inputs] if isinstance(inputs, list) else []
         target: str | list[str] = _targets(options.get("target"), looked.columns)
@@ -226,7 +238,7 @@ class OwnData(QObject):
         named = target if isinstance(target, str) else list[object](target)
         options: dict[str, JsonValue] = {**setup.data.options, "target": named}
         options["inputs"] = list[object](inputs)
-        self._chosen = (list[object](inputs), named)
+        self._chosen = self._roles = (list[object](inputs), named)
         looked, before = self._looked, setup.data.options.get("target")
         if looked is not None:
             options["header"] = looked.header

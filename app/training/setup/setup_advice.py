@@ -53,8 +53,8 @@ class SetupAdvice(QObject):
 
     def _count_hidden(self) -> None:
         hidden = self._page.form.advice_out_of_sight()
-        self._page.remarks.setVisible(bool(hidden))
-        self._page.remarks.setText(f"{formatting.count(len(hidden), 'remark')} out of sight")
+        words = f"{formatting.count(len(hidden), 'remark')} out of sight" if hidden else ""
+        self._page.show_remarks(words)
 
     def _reveal(self) -> None:
         for line in self._page.form.advice_out_of_sight()[:1]:

@@ -35,11 +35,13 @@ def _is_used(evidence: Evidence, op: Op) -> bool:
 
 
 def _is_frozen(evidence: Evidence, op: Op) -> bool:
-    """Return whether the parameters of the checkpointed module require no gradient on purpose."""
+    """Return whether the checkpointed module has no parameters, or frozen ones alone."""
     call = call_at(evidence.program, op.place, *_CALLS)
     if call is None or not call.args:
         return False
-    name = ast.unparse(call.args[0]).rpartition(".")[2]
+    owner, _, name = ast.unparse(call.args[0]).rpartition(".")
+    if owner in ("torch", "F", "nn.functional", "torch.nn.functional"):
+        return True
     inside = [leaf for leaf in evidence.tape.leaves if f"{name}." in leaf.name]
     values = [evidence.values[leaf.value] for leaf in inside]
     return bool(values) and not any(v.requires_grad for v in values)
@@ -60,7 +62,22 @@ def _case(evidence: Evidence, op: Op) -> FoundCase:
     roots = [p.line for p in evidence.tape.passes][:1]
     related += tuple(program.line(line) for line in roots)
     place = program.place(call) if call is not None else op.place
-    return FoundCase(place, message, related, _fix(program, call) if call is not None else "")
+    fix = _fix(program, call) if call is not None else ""
+    return FoundCase(place, message, related, fix, is_hint=not _cuts_parameters(evidence))
+
+
+def _cuts_parameters(evidence: Evidence) -> bool:
+    """Return whether a parameter took part in nothing that the tape has, or backward failed."""
+    error = evidence.tape.error
+    if error is not None and "does not require grad" in error.message:
+        return True
+    values = [evidence.values[leaf.value] for leaf in evidence.tape.leaves if "." in leaf.name]
+    return any(
+        value.requires_grad
+        and value.tensor not in evidence.received
+        and not any(evidence.users.get(v.id) for v in evidence.versions[value.tensor])
+        for value in values
+    )
 
 
 def _fix(program: ProgramTree, call: ast.Call) -> str:
@@ -164,6 +181,19 @@ opt = optim.SGD(head.parameters(), lr=0.1)
 x, y = torch.randn(16, 3), torch.randn(16, 1)
 for step in range(3):
     loss = F.mse_loss(head(checkpoint(body, x, use_reentrant=True)), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        """# reentrant around a function without parameters, whose input is data
+from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+head = nn.Linear(3, 1)
+opt = optim.SGD(head.parameters(), lr=0.1)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+for step in range(3):
+    waves = checkpoint(torch.sin, x, use_reentrant=True)
+    loss = F.mse_loss(head(waves), y)
     opt.zero_grad()
     loss.backward()
     opt.step()

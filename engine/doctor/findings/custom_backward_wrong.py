@@ -13,7 +13,7 @@ from gradscribe.engine.protocol.tape import FunctionCheck
 
 _ON_PURPOSE = re.compile(
     r"surrogate|straight|\bste\b|revers|guided|relevance|lrp|alignment|synthetic|pseudo|estimat"
-    r"|damp|clip|quanti|spik|wrong|broken|incorrect|demo",
+    r"|damp|clip|quanti|spik",
     re.IGNORECASE,
 )
 """Words for gradients that are meant to be different from the derivative."""
@@ -77,7 +77,7 @@ def _case(
         f"of forward give {expected}{_as_factor(check.factor)}"
     )
     arrives = backward.args.args[1].arg if len(backward.args.args) > 1 else ""
-    if check.ignores:
+    if check.needs_product:
         name = f" {arrives}" if arrives else ""
         message = f"backward of {own.name} does not use the gradient{name} that arrives: {measured}"
     else:
@@ -86,7 +86,9 @@ def _case(
     fix = ""
     if check.needs_product and returned is not None and arrives:
         fix = program.replaced((returned, f"{_factor_text(program, returned)} * {arrives}"))
-    return FoundCase(place, message, (*related, op.place), fix, _ADVICE, is_hint=not check.ignores)
+    return FoundCase(
+        place, message, (*related, op.place), fix, _ADVICE, is_hint=not check.needs_product
+    )
 
 
 _ADVICE = (
@@ -125,17 +127,27 @@ def _returned(backward: ast.FunctionDef, index: int) -> ast.expr | None:
     return result.elts[index] if index < len(result.elts) else None
 
 
-def _assigned(backward: ast.FunctionDef, node: ast.expr) -> ast.expr | None:
-    """Return what a returned variable was last assigned from."""
+def _assigned(backward: ast.FunctionDef, node: ast.expr) -> ast.expr | ast.stmt | None:
+    """Return what a returned variable was last assigned from, or the last change of a part."""
     if not isinstance(node, ast.Name):
         return None
-    rows = [
-        n
-        for n in ast.walk(backward)
-        if isinstance(n, ast.Assign) and any(ast.unparse(t) == node.id for t in n.targets)
-    ]
-    rows.sort(key=lambda n: n.lineno)
-    return rows[-1].value if rows else None
+    found: list[ast.expr | ast.stmt] = []
+    for statement in ast.walk(backward):
+        if isinstance(statement, ast.AugAssign) and _root(statement.target) == node.id:
+            found.append(statement)
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if ast.unparse(target) == node.id:
+                    found.append(statement.value)
+                elif isinstance(target, ast.Subscript) and _root(target) == node.id:
+                    found.append(statement)
+    return max(found, key=lambda n: n.lineno, default=None)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 ENTRY = FindingKind(
@@ -208,6 +220,24 @@ for step in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
+""",
+        """# a mask the wrong way round
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, values):
+        ctx.save_for_backward(values)
+        return values.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (values,) = ctx.saved_tensors
+        grad = grad_output.clone()
+        grad[values > 0] = 0  # !
+        return grad
+
+torch.manual_seed(0)
+x = torch.randn(6, requires_grad=True)
+MyReLU.apply(x).sum().backward()
 """,
         """# a constant of the program's
 RATE = 2.5

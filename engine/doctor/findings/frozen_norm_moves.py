@@ -37,14 +37,16 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
 
 
 def _moved(evidence: Evidence) -> Iterator[_Moved]:
-    trained = {evidence.values[v].tensor for v in _ever_trained(evidence)}
     found: dict[str, list[Op]] = {}
     for op in evidence.tape.ops:
         if op.op == "batch_norm" and op.phase == "forward" and len(op.inputs) >= 5:
             weights = [evidence.values[i] for i in op.inputs[3:5]]
-            frozen = all(not w.requires_grad and w.tensor not in trained for w in weights)
+            if any(w.requires_grad for w in weights):
+                # It is trained in turns, or was trained before it was frozen.
+                found[op.scope] = []
+                continue
             on_way = op.grad_mode and op.outputs[0] in evidence.root_dependencies
-            if frozen and on_way and len(op.outputs) >= 3:
+            if on_way and len(op.outputs) >= 3:
                 found.setdefault(op.scope, []).append(op)
     for scope, ops in found.items():
         if len(ops) > 1:
@@ -55,12 +57,6 @@ def _moved(evidence: Evidence) -> Iterator[_Moved]:
             if len(arrays) == len(means) and distance > 0:
                 last = evidence.snapshot(ops[-1].outputs[1])
                 yield _Moved(scope, ops, distance, norm(last) if last is not None else 0.0)
-
-
-def _ever_trained(evidence: Evidence) -> Iterator[int]:
-    """Yield the values that required a gradient or were changed by a step."""
-    yield from (v.id for v in evidence.tape.values if v.requires_grad and v.is_leaf)
-    yield from (c.before for step in evidence.tape.steps for c in step.changes)
 
 
 def _mean(evidence: Evidence, value: int) -> np.ndarray | None:

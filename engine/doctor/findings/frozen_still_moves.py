@@ -140,6 +140,9 @@ def _fix(evidence: Evidence, line: int) -> str:
 
 def _zeroed(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield lines that set entries of a gradient to 0 which the next step moved all the same."""
+    changed = {event.line for event in evidence.tape.events if event.kind == "grad"}
+    if not any(_sets_zero(evidence, line) for line in changed):
+        return
     last: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}
     found: dict[int, list[tuple[str, int, float, int]]] = {}
     sent: dict[int, np.ndarray | None] = {}

@@ -2,11 +2,12 @@
 
 import ast
 import math
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gradscribe.engine.doctor.errors import failed_node, matching_error
-from gradscribe.engine.doctor.evidence import Evidence
+from gradscribe.engine.doctor.evidence import Evidence, LeafEvent
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.fixes import optimizer_names, parenthesized
 from gradscribe.engine.doctor.modes import call_line
@@ -26,6 +27,8 @@ class Rivals(NamedTuple):
     rival: frozenset[int]
     """The parameters of the optimizer that stepped in between: what ``first`` is meant to train."""
     step: int
+    at_once: bool = False
+    """True if no step was between the passes: both optimizers step on what both losses left."""
 
 
 class Sizes(NamedTuple):
@@ -48,11 +51,12 @@ class Entry(NamedTuple):
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield where a network's result enters the loss that is meant to train another network."""
     yield from _freed(evidence)
-    found: dict[tuple[int, int], list[tuple[Rivals, list[Accumulation]]]] = {}
+    found: dict[tuple[int, int, int], list[tuple[Rivals, list[Accumulation]]]] = {}
     for rivals, added in _rivals(evidence).items():
         passes = evidence.tape.passes
-        lines = passes[rivals.first].line, passes[rivals.last].line
-        found.setdefault(lines, []).append((rivals, added))
+        held = evidence.tape.steps[rivals.step].held
+        key = passes[rivals.first].line, passes[rivals.last].line, held
+        found.setdefault(key, []).append((rivals, added))
     for rounds in found.values():
         sizes = _sizes(evidence, [a for _, added in rounds for a in added])
         if sizes is not None and _uses(evidence, rounds[0][0].last, rounds[0][0].rival):
@@ -64,30 +68,39 @@ def _rivals(evidence: Evidence) -> dict[Rivals, list[Accumulation]]:
     tape, found = evidence.tape, dict[Rivals, list[Accumulation]]()
     if len({step.held for step in tape.steps}) < 2:
         return found
-    groups = [frozenset(group) for group in tape.held]
     steps = sorted((at, number) for number, at in evidence.step_at.items())
     for tensor, moments in evidence.leaf_events.items():
-        adds: list[Accumulation] = []
-        since = 0
+        adds: list[LeafEvent] = []
         for moment in moments:
             if moment.kind == "add":
-                adds.append(tape.accumulations[moment.ref])
-                since = moment.position if len(adds) == 1 else since
-                until = moment.position
+                adds.append(moment)
                 continue
             if moment.kind == "update" and moment.ref >= 0 and len(adds) > 1:
-                first, last = adds[0].run, adds[-1].run
-                if _is_left(evidence, adds[0]):
-                    last = first  # Never cleared: a mistake of another kind.
-                between = [n for at, n in steps if since < at < until]
-                for number in between if first != last else ():
-                    rival = groups[tape.steps[number].held]
-                    if tensor not in rival:
-                        key = Rivals(first, last, rival, moment.ref)
-                        found.setdefault(key, []).append(adds[-1])
-                        break
+                first, last = (tape.accumulations[adds[i].ref] for i in (0, -1))
+                if first.run != last.run and not _is_left(evidence, first):
+                    between = range(
+                        bisect_right(steps, (adds[0].position, 0)),
+                        bisect_left(steps, (adds[-1].position, 0)),
+                    )
+                    held = _others(evidence, tensor, [steps[i][1] for i in between])
+                    at_once = not held and not between
+                    if at_once:
+                        held = _others(evidence, tensor, range(moment.ref - 1, moment.ref + 2))
+                    if held:
+                        key = Rivals(first.run, last.run, held, moment.ref, at_once)
+                        found.setdefault(key, []).append(last)
             adds = []
     return found
+
+
+def _others(evidence: Evidence, tensor: int, steps: Iterable[int]) -> frozenset[int]:
+    """Return the parameters of the first of some steps that does not change a tensor."""
+    tape = evidence.tape
+    for number in steps:
+        held = tape.steps[number].held if 0 <= number < len(tape.steps) else -1
+        if held >= 0 and tensor not in tape.held[held]:
+            return frozenset(tape.held[held])
+    return frozenset()
 
 
 def _is_left(evidence: Evidence, added: Accumulation) -> bool:
@@ -131,6 +144,10 @@ def _added_up(evidence: Evidence, rivals: Rivals, sizes: Sizes) -> Iterator[Foun
             f"line {step.line} uses it together with that of line {lines[1]}, which points the "
             f"other way (cosine {sizes.cosine:.2f})"
         )
+        if rivals.at_once:
+            if sizes.cosine <= _AT_ONCE:
+                yield FoundCase(entry.place, message, tuple(related), "", _IN_TURN, is_hint=True)
+            return
         shared = _goes_on(evidence, rivals.last, entry)
         fix = "" if shared else _detached(evidence, entry)
         yield FoundCase(entry.place, message, tuple(related), fix, _SHARED if shared else "")
@@ -162,6 +179,11 @@ def _name(evidence: Evidence, entry: Entry) -> str:
     return evidence.name(entry.value, "the result")
 
 
+_AT_ONCE = -0.7
+_IN_TURN = (
+    "Train the networks in turn: the discriminator's loss on the detached sample, its backward and "
+    "its step, then zero_grad, the generator's loss, its backward and its step"
+)
 _SHARED = (
     "Both losses use the same result of the discriminator: compute it from the detached sample for "
     "its own loss, and again from the sample itself for the generator's"
@@ -176,7 +198,11 @@ def _optimizer(evidence: Evidence, step: Step) -> str:
 def _owner(evidence: Evidence, tensors: frozenset[int]) -> str:
     """Return the name of the module that has parameters, or the first parameter's own."""
     found = [leaf.name for tensor in tensors if (leaf := evidence.leaves.get(tensor)) is not None]
-    owners = {name.split(".")[0] for name in found if "." in name}
+    owners = {
+        ".".join(name.split(".")[: 2 if name.startswith("self.") else 1])
+        for name in found
+        if "." in name
+    }
     if len(owners) == 1:
         return owners.pop()
     return min(filter(None, found), default="other parameters")
@@ -380,6 +406,19 @@ for step in range(4):
     loss = -judge(maker(torch.randn(32, 3)))
     loss.backward()
     opt_maker.step()
+""",
+        "# a kept graph, and both steps at the end\n"
+        + _NETS
+        + """for step in range(4):
+    og.zero_grad()
+    od.zero_grad()
+    fake = G(torch.randn(16, 3))
+    d_loss = bce(D(torch.randn(16, 2) + 2), one) + bce(D(fake), zero)  # !
+    d_loss.backward(retain_graph=True)
+    g_loss = bce(D(fake), one)
+    g_loss.backward()
+    od.step()
+    og.step()
 """,
         "# the generator first, and its gradient stays in the discriminator\n"
         + _NETS

@@ -8,7 +8,7 @@ from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import FindingKind, FoundCase
 from gradscribe.engine.doctor.fixes import OPTIMIZERS
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, receiver
-from gradscribe.engine.doctor.scopes import Function, enclosing_function
+from gradscribe.engine.doctor.scopes import Function, enclosing_function, scope_of
 
 _MAKERS = frozenset(("zip", "map", "filter", "enumerate", "reversed", "iter"))
 _OF_MODULES = frozenset("parameters named_parameters children modules named_modules".split())
@@ -78,7 +78,9 @@ def _second_use(program: ProgramTree, name: str, made: ast.expr) -> tuple[_Use, 
     for node in program.find(ast.Name):
         if node.id != name or not isinstance(node.ctx, ast.Load):
             continue
-        if enclosing_function(program, node) is not scope:
+        if enclosing_function(program, node) is not scope and (
+            scope is not None or scope_of(program, name, node) is not None
+        ):
             return None
         use = _use(program, node, statement)
         if use is None:
@@ -132,7 +134,13 @@ def _leaves_at_once(loop: ast.For | ast.While) -> bool:
 
 def _exclude_each_other(program: ProgramTree, one: ast.expr, other: ast.expr) -> bool:
     """Return whether two nodes are in different branches of an if statement."""
+    inner: ast.AST = one
     for outer in program.above(one):
+        if isinstance(outer, ast.If):
+            branch = outer.orelse if inner in outer.orelse else outer.body
+            if isinstance(branch[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+                return True
+        inner = outer
         if isinstance(outer, ast.If | ast.IfExp | ast.Try) and any(
             n is other for n in ast.walk(outer)
         ):
@@ -155,9 +163,21 @@ def _case(evidence: Evidence, name: str, made: ast.expr, first: _Use, second: _U
             f"{second.line} finds none left"
         )
         related = (program.line(second.line), program.line(first.line))
-    fix = program.replaced((made, f"list({_bare(program, made)})"))
+    fix = program.replaced((made, _lasting(program, made)))
     place = program.place(made)
-    return FoundCase(place, message, related, fix)
+    # A loop that is left early may have a single round.
+    ends = ast.Break | ast.Return
+    may_end = first.loop is not None and any(isinstance(n, ends) for n in ast.walk(first.loop))
+    return FoundCase(place, message, related, fix, is_hint=first is second and may_end)
+
+
+def _lasting(program: ProgramTree, made: ast.expr) -> str:
+    """Return the text of a list of the items, or of what gives them each time it is asked."""
+    if isinstance(made, ast.Call) and called_name(made) == "iter" and len(made.args) == 1:
+        given = made.args[0]
+        if not (isinstance(given, ast.Call) and called_name(given) in _MAKERS):
+            return program.source(given)
+    return f"list({_bare(program, made)})"
 
 
 def _bare(program: ProgramTree, made: ast.expr) -> str:
@@ -271,6 +291,25 @@ for epoch in range(2):
         loss.backward()
         opt.step()
         next(numbers)
+""",
+        """# an optimizer by name
+torch.manual_seed(0)
+
+def optimizer(model, name):
+    params = model.parameters()
+    if name == "sgd":
+        return optim.SGD(params, lr=0.1)
+    if name == "adam":
+        return optim.Adam(params, lr=0.1)
+    return optim.AdamW(params, lr=0.1)
+
+net = nn.Linear(3, 1)
+opt = optimizer(net, "adam")
+for step in range(3):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 """,
         """# parameters as a list
 torch.manual_seed(0)

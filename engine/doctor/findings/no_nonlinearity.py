@@ -45,7 +45,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         if current.kind == "backward" and len(current.roots) == 1 and current.roots[0] is not None:
             roots.setdefault(current.line, []).append(current.roots[0])
     for found in roots.values():
-        if len(evidence.tape.steps) < LEAST_STEPS or len(found) < LEAST_STEPS:
+        if len(found) < LEAST_STEPS or not evidence.updated:
             continue
         model = _linear_model(evidence, found[-1])
         shares = _shares(evidence, found) if model is not None else None
@@ -83,7 +83,8 @@ def _graph(evidence: Evidence, root: int) -> list[Op]:
     stack = [root]
     while stack:
         value = stack.pop()
-        op = evidence.creator(value) if evidence.values[value].requires_grad else None
+        known = evidence.values[value]
+        op = evidence.creator(value) if known.requires_grad and not known.is_leaf else None
         if op is not None and op.id not in found:
             found[op.id] = op
             stack.extend(op.inputs)
@@ -101,7 +102,7 @@ def _source(evidence: Evidence, op: Op) -> int:
     """Return the value that a layer multiplies, before additions of a bias and reshaping."""
     value = op.inputs[1] if op.op == "addmm" else op.inputs[0]
     for _ in range(20):
-        made = evidence.creator(value)
+        made = evidence.creator(value) if evidence.values[value].requires_grad else None
         if made is None or made.op not in _LINEAR - _PRODUCTS or not made.inputs:
             break
         value = made.inputs[0]
@@ -120,6 +121,8 @@ def _shares(evidence: Evidence, roots: list[int]) -> tuple[float, float] | None:
             return None
         rows[model.data] = pair
     x, y = (np.concatenate(parts) for parts in zip(*rows.values(), strict=True))
+    x, places = np.unique(x, axis=0, return_index=True)
+    y = y[places]
     if not np.isfinite(x).all() or not np.isfinite(y).all() or len(x) <= x.shape[1] + 1:
         return None
     line = linear_share(x, y)
@@ -131,12 +134,13 @@ def _shares(evidence: Evidence, roots: list[int]) -> tuple[float, float] | None:
 def _numbers(evidence: Evidence, model: _Model) -> tuple[np.ndarray, np.ndarray] | None:
     """Return rows of inputs and of targets; classes become columns of 0 and 1."""
     found = []
+    is_row = len(evidence.values[model.data].shape) == 1
     for number in (model.data, model.targets[0]):
         snapshot = evidence.snapshot(number)
         array = real(snapshot) if snapshot is not None else None
         if array is None or not array.ndim:
             return None
-        found.append(array.reshape(len(array), -1))
+        found.append(array.reshape(1 if is_row else len(array), -1))
     x, y = found
     if len(x) != len(y):
         return None

@@ -12,7 +12,7 @@ from gradscribe.engine.doctor.fixes import arguments_without, functional
 from gradscribe.engine.doctor.program_tree import ProgramTree, called_name, names, receiver
 from gradscribe.engine.protocol.tape import Op, Value
 
-_USUAL = re.compile(r"^_?(weights?|bias(es)?|kernel|w_?\d?|b_?\d?|W|theta)$")
+_USUAL = re.compile(r"^_?(\w*weights?|\w*bias(es)?|kernel|[wW]_?[a-z0-9]{0,3}|b_?\d?|theta)$")
 _FACTORIES = ("randn", "rand", "zeros", "ones", "empty")
 _FIXED = re.compile(r"random (fourier |projection|feature|kitchen)|reservoir|fixed|frozen", re.I)
 """Words of programs whose weights stay as they are on purpose."""

@@ -14,7 +14,7 @@ from gradscribe.engine.protocol.tape import Op
 RATIO, SMALL, LIKE = 1e3, 0.02, 30.0
 """Least factor between a block and its neighbours, largest constant that may cause it, and most
 by which neighbours may differ from each other."""
-_PASSES = 3
+_PASSES, _STEPS = 3, 4
 
 Sizes = dict[int, float]
 
@@ -103,14 +103,25 @@ def _causes(evidence: Evidence, block: str) -> list[_Cause]:
         if op.phase != "forward" or op.node is None or not op.place.line:
             continue
         inside = _is_in(op.scope, block)
-        of_result = any(
-            (made := evidence.creator(i)) is not None and _is_in(made.scope, block)
-            for i in op.inputs
-        )
+        of_result = any(_is_made_in(evidence, i, block) for i in op.inputs)
         cause = _small_factor(evidence, op) if inside or of_result else None
         if cause is not None:
             found.setdefault(op.place, cause)
     return list(found.values())
+
+
+def _is_made_in(evidence: Evidence, value: int, block: str) -> bool:
+    """Return whether a value is a block's result, or made of it alone."""
+    for _ in range(_STEPS):
+        made = evidence.creator(value)
+        if made is None:
+            return False
+        if _is_in(made.scope, block):
+            return True
+        if len(made.inputs) != 1:
+            return False
+        value = made.inputs[0]
+    return False
 
 
 def _is_in(scope: str, block: str) -> bool:

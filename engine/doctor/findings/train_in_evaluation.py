@@ -16,9 +16,11 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
         return
     within, made = modes.inside(evidence), modes.results(evidence)
     trained, begun = evidence.root_dependencies, _first_update(evidence)
-    dropping = _dropping(evidence)
+    dropping, broken_off = _dropping(evidence), _broken_off(evidence)
     for call in modes.outer_calls(evidence):
         values = made.get(call.id, [])
+        if call.id in broken_off:
+            continue
         if not values or any(v in trained for v in values) or not _follows(evidence, call, begun):
             continue
         moody = [c for c in within.get(call.id, ()) if modes.is_mode_dependent(c) and c.training]
@@ -26,6 +28,20 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             yield _case(evidence, call, f"{moody[0].name} ({moody[0].kind})")
         elif not call.training:
             yield from _functional(evidence, call, dropping)
+
+
+def _broken_off(evidence: Evidence) -> set[int]:
+    """Return the calls after the last pass of a program that an error ended, on lines that train.
+
+    Their backward would have come.
+    """
+    if evidence.tape.error is None:
+        return set()
+    last = max(evidence.pass_at.values(), default=0)
+    calls = modes.outer_calls(evidence)
+    before = [c for c in calls if evidence.call_at.get(c.id, 0) < last]
+    lines = {modes.call_line(evidence, call) for call in before}
+    return {c.id for c in calls if c not in before and modes.call_line(evidence, c) in lines}
 
 
 def _follows(evidence: Evidence, call: Call, begun: int | None) -> bool:
@@ -194,6 +210,16 @@ print(test.mean())
 """,
     ),
     healthy=(
+        """# dropout, in batches
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.1), nn.Linear(8, 1))
+opt = optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(9, 3).split(4):
+    loss = model(x).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
         """# Monte Carlo dropout, asked for
 torch.manual_seed(0)
 x, y = torch.randn(16, 4), torch.randn(16, 1)

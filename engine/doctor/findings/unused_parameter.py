@@ -11,6 +11,9 @@ from gradscribe.engine.protocol.tape import Place, Value
 
 def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield parameters of a trained model that no op used."""
+    if any(op.op == "CheckpointFunction" for op in evidence.tape.ops):
+        # What a reentrant checkpoint computes is no part of the tape until it runs again.
+        return
     trained = {
         leaf.name.split(".")[0]
         for tensor, leaf in evidence.leaves.items()

@@ -4,6 +4,7 @@ A teacher speaks seldom: each kind has a threshold, which its module justifies, 
 ordinary data and set-ups.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -27,7 +28,7 @@ KINDS = load()
 
 
 def on_setup(run: TrainingRun, diverged: bool = False) -> tuple[Advice, ...]:
-    """Return the advice on a run that its data and its model show; the run is unchanged.
+    """Return the advice on a run that its data, model and setup show; the run is unchanged.
 
     ``diverged``: its loss has become infinite, which lowers some thresholds.
     """
@@ -35,9 +36,36 @@ def on_setup(run: TrainingRun, diverged: bool = False) -> tuple[Advice, ...]:
     return _gathered(RunFacts(run, diverged), kinds)
 
 
+def on_data(run: TrainingRun) -> tuple[Advice, ...]:
+    """Return the part of `on_setup` that a change during a run leaves as it is."""
+    return _gathered(RunFacts(run), [kind for kind in KINDS if kind.of_data])
+
+
+def on_settings(run: TrainingRun, diverged: bool = False) -> tuple[Advice, ...]:
+    """Return the part of `on_setup` that a change during a run may change."""
+    kinds = [kind for kind in KINDS if not (kind.needs_steps or kind.of_data)]
+    return _gathered(RunFacts(run, diverged), kinds)
+
+
 def on_progress(run: TrainingRun) -> tuple[Advice, ...]:
     """Return the advice on a run that its steps so far show; it is unchanged."""
     return _gathered(RunFacts(run), [kind for kind in KINDS if kind.needs_steps])
+
+
+SECTIONS = {
+    "data": "data", "train": "split", "standardize": "prepare", "features": "prepare",
+    "model": "model", "loss": "loss", "optimizer": "optimizer", "schedule": "optimizer",
+}  # fmt: skip
+"""The section of the exported script for each key of the setup; all others concern the step."""
+
+
+def script_remarks(advice: Sequence[Advice]) -> dict[str, list[str]]:
+    """Return the advice on a run as remarks for its script, by section."""
+    remarks: dict[str, list[str]] = {}
+    for one in advice:
+        section = SECTIONS.get(one.place.partition(".")[0], "step")
+        remarks.setdefault(section, []).append(one.words)
+    return remarks
 
 
 def _gathered(facts: RunFacts, kinds: list[AdviceKind]) -> tuple[Advice, ...]:

@@ -12,7 +12,8 @@ class RunAdviser:
     """Collects advice on a run; a paused run is looked at with each report of its state."""
 
     def __init__(self) -> None:
-        self._on_setup: tuple[Advice, ...] = ()
+        self._on_data: tuple[Advice, ...] | None = None
+        self._on_settings: tuple[Advice, ...] = ()
         self._on_progress: tuple[Advice, ...] = ()
         self._sent: tuple[Advice, ...] | None = None
         self._next = FIRST_LOOK
@@ -20,12 +21,14 @@ class RunAdviser:
         self._is_stale = True
 
     def forget(self) -> None:
-        """Discard all: the setup has changed."""
+        """Check the settings again: some have changed during the run."""
         self._is_stale = True
 
     def look_at_setup(self, run: TrainingRun, diverged: bool = False) -> None:
         """Check data, model and setup; ``diverged``: the loss of the run has become infinite."""
-        self._on_setup = advice.on_setup(run, diverged)
+        if self._on_data is None:
+            self._on_data = advice.on_data(run)
+        self._on_settings = advice.on_settings(run, diverged)
         self._on_progress, self._seen, self._is_stale = (), -1, False
 
     def look_at_progress(self, run: TrainingRun) -> None:
@@ -43,7 +46,7 @@ class RunAdviser:
 
     def news(self) -> tuple[Advice, ...] | None:
         """Return all advice if it differs from what was returned last; None if it does not."""
-        now = (*self._on_setup, *self._on_progress)
+        now = self.given
         if now == self._sent:
             return None
         self._sent = now
@@ -52,4 +55,4 @@ class RunAdviser:
     @property
     def given(self) -> tuple[Advice, ...]:
         """All advice by now."""
-        return (*self._on_setup, *self._on_progress)
+        return (*(self._on_data or ()), *self._on_settings, *self._on_progress)

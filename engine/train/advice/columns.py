@@ -29,7 +29,10 @@ def find(facts: RunFacts) -> Iterator[Advice]:
     Equal in every row is a fact, not a guess: the only threshold is the number of rows.
     """
     columns = facts.columns
-    constant = [] if facts.rows < LEAST_ROWS else [n for n, c in columns.items() if _is_same(c)]
+    if not columns:
+        return
+    same = _are_same(facts.program.x) if facts.rows >= LEAST_ROWS else []
+    constant = [name for name, at in facts.places.items() if all(same[at])]
     if constant and len(constant) < len(columns):
         yield _of_constant(facts, constant)
     left = {name: column for name, column in columns.items() if name not in constant}
@@ -42,17 +45,18 @@ def find(facts: RunFacts) -> Iterator[Advice]:
         yield Advice("columns", "data.inputs", words, *_without(facts, [name]))
 
 
-def _is_same(column: torch.Tensor) -> bool:
-    return bool((column == column[0]).all())
+def _are_same(x: torch.Tensor) -> list[bool]:
+    """Return whether each column has the same number in every row."""
+    return (x == x[0]).all(dim=0).tolist()
 
 
 def _of_constant(facts: RunFacts, names: list[str]) -> Advice:
     shown = ", ".join(repr(name) for name in names[:MOST_NAMED])
     if len(names) == 1:
         value = facts.columns[names[0]][0]
-        only = f"Column {shown} is {value.item():g} in every row"
-        words = f"{only if len(value) == 1 else f'Column {shown} is the same in every row'}:"
-        words = f"{words} nothing can be learned from it"
+        is_number = names[0] in facts.program.raw_names
+        same = f"{value.item():g}" if is_number else "the same"
+        words = f"Column {shown} is {same} in every row: nothing can be learned from it"
     else:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         words = f"Columns {shown}{more} are the same in every row: they teach nothing"
@@ -73,15 +77,17 @@ def _without(facts: RunFacts, names: list[str]) -> tuple[str, dict[str, JsonValu
 
 
 def _holds_target(facts: RunFacts, name: str, column: torch.Tensor) -> bool:
-    if name == facts.target:
+    if name in facts.program.target_names:
         return True
     y = facts.program.y
     if facts.program.task == "regression":
-        enough = facts.rows >= LEAST_ROWS and y.shape[1] == 1 and not _is_same(y)
+        enough = facts.rows >= LEAST_ROWS and y.shape[1] == 1 and not all(_are_same(y))
         return enough and column.shape == y.shape and bool((column == y.double()).all())
     if not facts.has_classes or facts.rows < LEAST_CODED_ROWS:
         return False
     # A look at some rows spares a sort of all for nearly every column.
+    if column.shape[1] == 1 and len(set(column[:SAMPLE, 0].tolist())) > len(facts.class_counts):
+        return False
     return all(_is_coded(column[:rows], y[:rows]) for rows in (SAMPLE, None))
 
 
@@ -93,8 +99,8 @@ def _is_coded(column: torch.Tensor, y: torch.Tensor) -> bool:
 
 
 def _of_leak(facts: RunFacts, name: str) -> Advice:
-    words = f"The target {facts.target!r} is among the inputs"
-    if name != facts.target:
+    words = f"The target {name!r} is among the inputs"
+    if name not in facts.program.target_names:
         words = f"Column {name!r} holds the target {facts.target!r} under another name"
     words += ": the model copies it and learns nothing"
     return Advice("columns", "data.inputs", words, *_without(facts, [name]))
@@ -137,4 +143,4 @@ def _line(first: torch.Tensor, second: torch.Tensor, name: str) -> str:
     return f"{name!r} times {slope:.6g}{sign.replace('+', 'plus ').replace('-', 'minus ')}"
 
 
-ENTRY = AdviceKind(find, order=10)
+ENTRY = AdviceKind(find, order=10, of_data=True)

@@ -14,5 +14,7 @@ class AdviceKind:
     find: Callable[[RunFacts], Iterable[Advice]]
     order: int
     """Place among the others: what concerns the data comes first."""
+    of_data: bool = False
+    """True if it depends on data and model alone, which no change during a run touches."""
     needs_steps: bool = False
     """True if it is about the steps that were made, not about data and setup alone."""

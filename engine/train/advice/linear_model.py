@@ -30,12 +30,11 @@ def find(facts: RunFacts) -> Iterator[Advice]:
 
     The best line is found by itself, so that a run that has not learned yet is not blamed.
     """
-    inputs = facts.program.tensor("inputs").detach().double().cpu()
-    if inputs.dim() > 2:
-        inputs = inputs.flatten(1)
-    task = facts.program.task
-    if task == "tokens" or inputs.shape[1] > MOST_INPUTS or not _is_linear(facts):
+    inputs = facts.program.tensor("inputs").detach()
+    width = inputs[0].numel()
+    if facts.program.task == "tokens" or width > MOST_INPUTS or not _is_linear(facts):
         return
+    inputs = inputs.flatten(1).double().cpu()
     if facts.has_classes and _is_truth_table(inputs):
         right = _line_share(inputs, facts.program.y)
         if right < 1:
@@ -64,7 +63,7 @@ def _is_linear(facts: RunFacts) -> bool:
     program, name = facts.program, facts.setup.model.name
     if name == "linear":
         return True
-    if program.has_external_state or name not in (*BUILT, "own"):
+    if not facts.can_evaluate or name not in (*BUILT, "own"):
         return False
     if name == "mlp":
         options = facts.setup.model.options
@@ -156,4 +155,4 @@ def _line_share(x: torch.Tensor, y: torch.Tensor) -> float:
     return (ones @ weights.detach()).argmax(dim=1).eq(y).double().mean().item()
 
 
-ENTRY = AdviceKind(find, order=60)
+ENTRY = AdviceKind(find, order=60, of_data=True)

@@ -38,7 +38,7 @@ def find(facts: RunFacts) -> Iterator[Advice]:
     changed = [step for step, _ in run.changes]
     if run.step - max(changed, default=0) < LEAST_STEPS or facts.setup.mistakes:
         return
-    if run.problem is not None or run.events is not None or facts.program.has_external_state:
+    if run.problem is not None or run.events is not None or not facts.can_evaluate:
         return
     yield from _small_rate(facts)
     yield from _strong_penalty(facts)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -52,18 +53,27 @@ class RunFacts:
         return "inputs" in self.setup.data.options and self.program.x.dim() == 2
 
     @cached_property
+    def places(self) -> dict[str, slice]:
+        """Each chosen input column by name: its columns in ``x``, several for one of texts.
+
+        Empty if the inputs are no columns of a table.
+        """
+        found, at = dict[str, slice](), 0
+        for name, width in self.program.columns:
+            found[name] = slice(at, at + width)
+            at += width
+        return found if self.has_columns and at == self.program.x.shape[1] else {}
+
+    @cached_property
     def columns(self) -> dict[str, torch.Tensor]:
-        """Each chosen input column by name: (rows, k) float64, with several k for one of texts."""
+        """The numbers of each chosen input column: (rows, k) float64."""
         x = self.program.x.double()
-        names = list(self.program.raw_names)
-        if not self.has_columns or len(names) != x.shape[1]:
-            return {}
-        return {name: x[:, at : at + 1] for at, name in enumerate(names)}
+        return {name: x[:, at] for name, at in self.places.items()}
 
     @property
     def target(self) -> str:
-        """The name of the target's column; empty for data that is not a table."""
-        return str(self.setup.data.options.get("target") or "")
+        """The names of the target's columns; empty for data that is not a table."""
+        return ", ".join(self.program.target_names)
 
     @property
     def has_classes(self) -> bool:
@@ -102,14 +112,23 @@ class RunFacts:
         """The encoding of classes that the loss takes: ``classes``, ``ones`` or ``signs``."""
         return catalogue.find("loss", self.loss, Loss)[0].targets
 
+    @property
+    def can_evaluate(self) -> bool:
+        """True if the model can be called without changing the run.
+
+        A lazy module would draw its weights, and one with external state would count the call.
+        """
+        program = self.program
+        return not (program.has_external_state or any(map(is_lazy, program.model.parameters())))
+
     @cached_property
     def evaluation(self) -> Evaluation | None:
         """The model on the first training rows; None if it is not evaluated for advice.
 
-        That is so for pictures and tokens, and for a module with state of its own.
+        That is so for pictures and tokens, and where `can_evaluate` is false.
         """
         program, name = self.program, self.setup.model.name
-        if program.has_external_state or not (name in BUILT or name == "own"):
+        if not self.can_evaluate or not (name in BUILT or name == "own"):
             return None
         inputs = program.tensor("x_train")[:ROWS].clone()
         seen: list[torch.Tensor | None] = []

@@ -60,10 +60,10 @@ def _inputs(facts: RunFacts) -> str:
     if largest < TROUBLED:
         return ""
     top = _named(facts, sizes, int(sizes.argmax()))
-    filled = sizes[sizes > 0]
-    smallest = filled.min().item()
+    least = _smallest(facts, sizes)
+    smallest = sizes[least].item()
     if largest > APART * smallest:
-        low = _named(facts, sizes, int((sizes == filled.min()).nonzero()[0]))
+        low = _named(facts, sizes, least)
         return (
             f"Inputs differ in size, from about {_short(smallest)}{low} to {_short(largest)}{top}: "
             "no learning rate fits both"
@@ -78,6 +78,15 @@ def _inputs(facts: RunFacts) -> str:
     if largest >= LARGE or facts.diverged:
         return f"Inputs are about {_short(largest)} in size{top}, but layers are made for about 1"
     return ""
+
+
+def _smallest(facts: RunFacts, sizes: torch.Tensor) -> int:
+    """Return the smallest input that is not zero, and no mark of a category: they are 0 and 1."""
+    assert facts.evaluation is not None
+    assert facts.evaluation.first is not None
+    first = facts.evaluation.first
+    marks = ((first == 0) | (first == 1)).all(dim=0)
+    return int(torch.where((sizes > 0) & ~marks, sizes, math.inf).argmin())
 
 
 def _named(facts: RunFacts, sizes: torch.Tensor, at: int) -> str:

@@ -2,8 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
+from types import MappingProxyType
 
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -23,10 +25,14 @@ _TITLES = {
 }
 
 
-def script(run: TrainingRun, count: int) -> str:
+Remarks = Mapping[str, Sequence[str]]
+"""Remarks for a script by the name of the section that they stand above."""
+
+
+def script(run: TrainingRun, count: int, remarks: Remarks = MappingProxyType({})) -> str:
     """Return a plain PyTorch script that makes ``count`` steps and prints ``step loss`` for each.
 
-    It has all changes made during the run.
+    It has all changes made during the run, and ``remarks`` as comments.
     """
     program, changes, setup = run.program, run.changes, run.checkpoints.before(0).setup
     sections = {**program.sections, "head": codegen.head(setup)}
@@ -50,11 +56,16 @@ It prints the step and its loss, one line for each step.
     for name in _ORDER:
         if sections.get(name, "").strip():
             title = f"# {_TITLES[name]}\n\n" if name in _TITLES else ""
-            parts.append(title + sections[name].strip() + "\n")
+            said = _comments(remarks.get(name, ()))
+            text = sections[name].strip()
+            if said and name == "prepare" and not setup.standardize:
+                text = with_standardizing_offered(text, program.task == "regression")
+            parts.append(title + said + text + "\n")
     setups = [setup, *(what for _, what in changes if isinstance(what, Setup))]
     if any("keep_graphs" in each.mistakes for each in setups):
         parts.append("kept = []\n")
-    parts.append("# One step\n\n\n" + steps.train_step_source(setup))
+    said = _comments(remarks.get("step", ()))
+    parts.append(f"# One step\n\n{said}\n" + steps.train_step_source(setup))
     if _validates(setup, program):
         parts.append("\n" + steps.evaluate_source(setup))
     rows = len(program.tensor("train_rows"))
@@ -68,6 +79,24 @@ It prints the step and its loss, one line for each step.
             # The import section is the same for every run; a script imports only what it needs.
             whole = whole.replace(f"import {module}\n", "", 1)
     return whole
+
+
+def _comments(remarks: Sequence[str]) -> str:
+    """Return remarks as comment lines; each is on one line before, so that none can be code."""
+    lines = [line for words in remarks for line in wrap(" ".join(words.split()), 96)]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def with_standardizing_offered(section: str, targets: bool) -> str:
+    """Return the section that makes inputs and targets, with lines to standardize as comments."""
+    lines = []
+    for line in section.splitlines():
+        lines.append(line)
+        if line.startswith("inputs = "):
+            lines += ["# To standardize them:", *(f"# {one}" for one in codegen.STANDARDIZE_INPUTS)]
+        elif line.startswith("targets = ") and targets:
+            lines += [f"# {one}" for one in codegen.STANDARDIZE_TARGETS]
+    return "\n".join(lines)
 
 
 def _check(program: TrainingProgram, name: str) -> str:

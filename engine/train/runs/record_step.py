@@ -100,12 +100,10 @@ def explain_nan(run: TrainingRun) -> Problem:
         detail = f": {where}" if where else ""
     else:
         detail = f". Step {step + 1:,}: {where}" if where else f". Step {step + 1:,} went wrong"
-    scale = "" if run.program.setup.standardize else " standardize the data,"
     problem = Problem(
         "NaN",
         f"The loss of step {bad:,} is {what}{detail}",
-        f"The run stands before that step: lower the learning rate,{scale} or clip gradients, "
-        "and go on.",
+        "The run stands before that step: lower the learning rate, or clip gradients, and go on.",
     )
     run.problem = None
     return problem

@@ -138,7 +138,7 @@ class TrainingHost:
             case requests.SaveRun():
                 hosted.save()
             case requests.Export(run_id, kind, steps):
-                self._send(replies.exported(run_id, hosted.run, kind, steps))
+                self._send(replies.exported(run_id, hosted.run, kind, steps, hosted.adviser.given))
 
     def _register(self, hosted: HostedRun, play: bool = False, resumed: bool = False) -> None:
         """Add a run, in place of the oldest if there are too many, and start it."""

@@ -353,7 +353,7 @@ class HostedRun:
         unscaled = next((a for a in self.adviser.given if a.kind == "scaling"), None)
         if unscaled is None:
             return problem
-        return replace(problem, hint=f"{unscaled.words}: standardize them. {problem.hint}")
+        return replace(problem, hint=f"{unscaled.words}. {problem.hint}")
 
     # Updates
 

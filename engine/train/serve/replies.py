@@ -1,6 +1,6 @@
 """Replies about a run: its description, data, curves and exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import torch
@@ -8,6 +8,7 @@ import torch
 from gradscribe.engine.protocol.safe_text import type_name
 from gradscribe.engine.protocol.setup import Setup, SetupError
 from gradscribe.engine.protocol.tape import Problem
+from gradscribe.engine.protocol.training.advice import Advice
 from gradscribe.engine.protocol.training.replies import (
     SERIES_STEPS,
     DataSample,
@@ -18,6 +19,7 @@ from gradscribe.engine.protocol.training.replies import (
     UnitLayer,
 )
 from gradscribe.engine.run.errors import USER_ERRORS
+from gradscribe.engine.train import advice
 from gradscribe.engine.train.arrays import to_array
 from gradscribe.engine.train.runs import export
 from gradscribe.engine.train.runs.history import TrainingHistory
@@ -116,12 +118,15 @@ def series(run_id: int, history: TrainingHistory) -> Iterator[SeriesChunk]:
         yield SeriesChunk(run_id, *parts, 1, after, until)
 
 
-def exported(run_id: int, run: TrainingRun, kind: str, steps: int | None) -> Exported:
-    """Return the file that an `Export` requests, or the problem."""
+def exported(
+    run_id: int, run: TrainingRun, kind: str, steps: int | None, given: Sequence[Advice] = ()
+) -> Exported:
+    """Return the file that an `Export` requests, or the problem; ``given``: advice on the run."""
     try:
         match kind:
             case "script":
-                data = export.script(run, run.step if steps is None else steps).encode()
+                count = run.step if steps is None else steps
+                data = export.script(run, count, advice.script_remarks(given)).encode()
             case "csv":
                 data = run.history.csv().encode()
             case _:

@@ -16,7 +16,7 @@ from gradscribe.engine.zoo.tables.script import ENCODINGS
 
 MOST_COLUMNS = 500
 SHOWN_ROWS = 20
-MOST_TEXTS = 2000
+MOST_TEXTS = 500
 """Distinct texts of a column from which its kind is guessed for the preview."""
 _SEPARATORS = {
     ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", SEPARATORS["spaces"]: "spaces",
@@ -119,7 +119,8 @@ def _facts(table: LoadedTable) -> str:
     if not layout.header:
         words.append("no names in the first row")
     if table.missing:
-        shown = ", ".join(table.missing[:4])
+        texts = dict.fromkeys(text for words in table.missing.values() for text in words)
+        shown = ", ".join([*texts][:4])
         words.append(f"missing: {shown}")
     if table.every > 1:
         words.append(f"1 row in {table.every:,} is taken")

@@ -26,6 +26,18 @@ import torch.nn.functional as F
 from torch import nn
 """
 _FEATURE = re.compile(r"(sin|cos)\(x(\d+)\)|x(\d+)(?:\^(\d))?(?:\*x(\d+))?")
+STANDARDIZE_INPUTS = (
+    "mean = inputs[train_rows].mean(dim=0)",
+    "std = inputs[train_rows].std(dim=0, correction=0)",
+    "std = torch.where(std > 0, std, 1.0)",
+    "inputs = (inputs - mean) / std",
+)
+STANDARDIZE_TARGETS = (
+    "y_mean = targets[train_rows].mean(dim=0)",
+    "y_std = targets[train_rows].std(dim=0, correction=0)",
+    "y_std = torch.where(y_std > 0, y_std, 1.0)",
+    "targets = (targets - y_mean) / y_std",
+)
 MOST_MICRO = 64
 """Maximum number of micro-batches in one step."""
 
@@ -152,20 +164,10 @@ def prepare(
         lines += ["    return torch.stack(columns, dim=1)", "", ""]
     lines.append("inputs = features(x)" if setup.features else "inputs = x")
     if setup.standardize and task != "tokens":
-        lines += [
-            "mean = inputs[train_rows].mean(dim=0)",
-            "std = inputs[train_rows].std(dim=0, correction=0)",
-            "std = torch.where(std > 0, std, 1.0)",
-            "inputs = (inputs - mean) / std",
-        ]
+        lines += STANDARDIZE_INPUTS
     lines.append(f"targets = {_targets(targets, task, shapes.outputs)}")
     if setup.standardize and task == "regression":
-        lines += [
-            "y_mean = targets[train_rows].mean(dim=0)",
-            "y_std = targets[train_rows].std(dim=0, correction=0)",
-            "y_std = torch.where(y_std > 0, y_std, 1.0)",
-            "targets = (targets - y_mean) / y_std",
-        ]
+        lines += STANDARDIZE_TARGETS
     to_inputs = "device" if task == "tokens" else "device, dtype"
     to_targets = "device" if targets == "classes" and task != "regression" else "device, dtype"
     lines += [

@@ -191,7 +191,10 @@ class TrainingProgram:
         self.raw_names = piece.names or self._numbered()
         self.target_names: tuple[str, ...] = ()
         """The names of the targets, if they have any."""
+        self.columns = tuple((name, 1) for name in self.raw_names)
+        """The columns of the data, each with the number of inputs that it becomes."""
         if self.written is not None:
+            self.columns = self.written.columns
             self.raw_names, self.target_names = self.written.input_names, self.written.target_names
         self.input_names = setup.features or self.raw_names
 

@@ -11,7 +11,7 @@ from gradscribe.engine.zoo.entry import Data, Written
 from gradscribe.engine.zoo.provided_files import ProvidedFiles
 from gradscribe.engine.zoo.tables.columns import MISSING_CHOICES
 from gradscribe.engine.zoo.tables.loaded import DECIMALS, SEPARATORS, THOUSANDS, load
-from gradscribe.engine.zoo.tables.script import TableProgram, target_names
+from gradscribe.engine.zoo.tables.script import TableProgram
 
 FOLD = "How the file is read"
 OPTIONS = (
@@ -118,5 +118,3 @@ ENTRY = Data(
     group="Your own",
     class_names=True,
 )
-
-__all__ = ["ENTRY", "table", "target_names"]

@@ -1,6 +1,8 @@
 """Texts of a table's cells: which are missing, how numbers and dates are written."""
 
+import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -12,7 +14,7 @@ MISSING = frozenset(
 )
 """Contents of cells without a value, in small letters."""
 _CURRENCY = re.compile(r"[$€£¥₹₽₩₺₿₴]|[A-Z]{3}\b|Fr\.|kr\b|zł")
-_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 FORMATS = (
     (".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "),
 )  # fmt: skip
@@ -20,12 +22,12 @@ FORMATS = (
 DATE_FORMATS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y",
     "%d/%m/%y", "%m-%d-%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y",
-    "%B %d, %Y", "%Y-%m", "%d. %b %Y", "%d. %B %Y",
+    "%B %d, %Y", "%Y-%m", "%b %Y", "%B %Y", "%d. %b %Y", "%d. %B %Y",
 )  # fmt: skip
 """Formats of days."""
 TIME_FORMATS = (
-    "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M", "T%H:%M:%SZ",
-    "T%H:%M:%S.%fZ", " %I:%M %p", " %I:%M:%S %p",
+    "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M", "T%H:%M:%S%z",
+    "T%H:%M:%S.%f%z", " %H:%M:%S%z", " %H:%M:%S.%f%z", " %I:%M %p", " %I:%M:%S %p",
 )  # fmt: skip
 """What may follow a day."""
 DATES_LOOKED_AT = 400
@@ -78,19 +80,47 @@ def number_pattern(decimal: str, thousands: str) -> str:
 _PATTERNS = {marks: re.compile(number_pattern(*marks)) for marks in FORMATS}
 
 
+def shape(text: str) -> str:
+    """Return a cell with 1 for each digit, and 0 for a first digit that is one.
+
+    The formats that fit a cell, and what `bare` leaves out, depend on nothing else; many cells have
+    the same shape.
+    """
+    ones = text.translate(_ONES)
+    first = ones.find("1")
+    return f"{ones[:first]}0{ones[first + 1 :]}" if first >= 0 and text[first] == "0" else ones
+
+
+_ONES = str.maketrans(dict.fromkeys("0123456789", "1"))
+
+
+@functools.lru_cache(1 << 14)
+def fitting(form: str) -> tuple[tuple[str, str], ...]:
+    """Return the formats that fit cells of a `shape`."""
+    plain = bare(form)
+    if INFINITE.fullmatch(plain):
+        return FORMATS
+    return tuple(marks for marks, pattern in _PATTERNS.items() if pattern.fullmatch(plain))
+
+
+@functools.lru_cache(1 << 14)
+def is_bare(form: str) -> bool:
+    """Return True if cells of a `shape` hold nothing that `bare` would leave out."""
+    return bare(form) == form
+
+
 def is_number(text: str) -> bool:
     """Return True if a cell holds a number in any usual format."""
-    plain = bare(text)
-    return any(p.fullmatch(plain) for p in _PATTERNS.values()) or bool(_INFINITE.fullmatch(plain))
+    return bool(fitting(shape(text)))
 
 
 def matching_formats(texts: Iterable[str]) -> tuple[list[tuple[str, str]], int]:
     """Return the formats that fit the most of some texts, and how many texts they fit."""
-    plain = [bare(text) for text in texts]
-    counts = {
-        marks: sum(bool(pattern.fullmatch(text) or _INFINITE.fullmatch(text)) for text in plain)
-        for marks, pattern in _PATTERNS.items()
-    }
+    shapes = Counter(map(shape, texts))
+    counts = dict.fromkeys(FORMATS, 0)
+    for form, count in shapes.items():
+        for marks in fitting(form):
+            counts[marks] += count
     most = max(counts.values())
     return [marks for marks, count in counts.items() if count == most], most
 
@@ -121,16 +151,19 @@ def guess_numbers(
         wanted = [
             (d, t) for d, t in _PATTERNS if d == (decimal or d) and t == (thousands or t) and d != t
         ]
-        counts = {m: sum(bool(_PATTERNS[m].fullmatch(bare(x))) for x in texts) for m in wanted}
+        counts = {m: sum(m in fitting(shape(text)) for text in texts) for m in wanted}
         count = max(counts.values(), default=0)
         formats = [marks for marks in wanted if counts[marks] == count]
     if count < NUMERIC_SHARE * len(texts) or not count or not formats:
         return None
     order = _preference(separator, known)
     best = min(formats, key=order.index)
+    has_marks = any("," in text or "." in text for text in texts)
+    if not has_marks and (".", best[1]) in formats:
+        best = (".", best[1])
     # In a table with commas between the cells, a comma in a number divides thousands.
     doubtful = len({marks[0] for marks in formats}) > 1 and separator != "," and len(known) != 1
-    doubtful = doubtful and any("," in text or "." in text for text in map(bare, texts))
+    doubtful = doubtful and has_marks
     return NumberFormat(
         *best,
         percent=any("%" in text for text in texts),
@@ -170,8 +203,34 @@ def _could_be_date(text: str) -> bool:
     return bool(re.search(r"\d", text)) and bool(re.search(r"[-/. :]", text.strip()))
 
 
+_FIELDS = {
+    "%Y": r"\d{4}", "%y": r"\d{2}", "%f": r"\d{1,6}", "%b": r"[^\W\d]+", "%B": r"[^\W\d]+",
+    "%p": "[A-Za-z]{2}", "%z": r"(?:[Zz]|[+-]\d{2}:?\d{2})",
+    **dict.fromkeys(("%m", "%d", "%H", "%I", "%M", "%S"), r"\d{1,2}"),
+}  # fmt: skip
+
+
+@functools.lru_cache(1 << 10)
+def _date_pattern(form: str) -> re.Pattern[str] | None:
+    """Return a pattern of all dates in a format, and of a few other texts; None if it is unusual.
+
+    `strptime` compiles its own for each format, and remembers five of them.
+    """
+    parts = re.split("(%.)", form)
+    if any(part not in _FIELDS for part in parts[1::2]):
+        return None
+    spelled = [
+        _FIELDS[part] if at % 2 else re.sub(r"(\\ )+", r"\\s+", re.escape(part))
+        for at, part in enumerate(parts)
+    ]
+    return re.compile("".join(spelled), re.IGNORECASE)
+
+
 def is_date(text: str, form: str) -> bool:
     """Return True if a cell holds a date in a format of `datetime.strptime`."""
+    pattern = _date_pattern(form)
+    if pattern is not None and not pattern.fullmatch(text.strip()):
+        return False
     try:
         datetime.strptime(text.strip(), form)
     except ValueError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -13,13 +12,15 @@ from msgspec import Struct
 from gradscribe.engine.protocol.near_words import did_you_mean
 from gradscribe.engine.protocol.setup import JsonValue, SetupError
 from gradscribe.engine.zoo.tables.cells import (
+    INFINITE,
     NumberFormat,
     bare,
+    fitting,
     guess_dates,
     guess_numbers,
     is_ambiguous_date,
     is_date,
-    number_pattern,
+    shape,
 )
 from gradscribe.engine.zoo.tables.lazy_pandas import pd
 from gradscribe.engine.zoo.tables.loaded import DECIMALS, THOUSANDS, LoadedTable, typed_texts
@@ -34,6 +35,8 @@ PARTS = ("year", "month", "day", "day_of_week", "hour")
 """Parts of dates, by their names in pandas."""
 SHOWN_TEXTS = 6
 MOST_QUOTED = 60
+MOST_DIGITS = 300
+"""Most characters of a number that is finite whatever its digits."""
 
 
 class Column(Struct, frozen=True):
@@ -90,7 +93,7 @@ def understand(
     wanted = str(given.get("as") or "")
     typed = cells.dtype != object
     if blanks == len(cells):
-        return Column(name, wanted or "empty", blanks=blanks, missing=missing)
+        return Column(name, "empty", blanks=blanks, missing=missing)
     texts = [] if typed else typed_texts(cells)[:most]
     shared = Column(
         name, "", distinct=int(cells.nunique()), blanks=blanks, missing=missing, typed=typed
@@ -149,6 +152,9 @@ def _of_texts(
         DECIMALS.get(str(options.get("decimal")), ""),
         THOUSANDS.get(str(options.get("thousands")), ""),
     )
+    if marks[0] and marks[0] == marks[1]:
+        words = f'"decimal" and "thousands" are both {options["decimal"]}: numbers have one of each'
+        raise SetupError(words, "data.thousands")
     if wanted in ("", "number"):
         numbers = guess_numbers(texts, separator, table.decimal_marks - {marks[0]}, *marks)
         if numbers is None and wanted:
@@ -181,7 +187,7 @@ def _of_texts(
 def _dated(column: Column, cells: pd.Series, form: str, kind: str) -> Column:
     """Return a column of dates: its first date, and the parts that are worth an input."""
     try:
-        when = pd.to_datetime(cells, format=form or None, errors="coerce")
+        when = pd.to_datetime(cells, format=form or None, errors="coerce", utc=True)
     except ValueError:
         raise SetupError(
             f"{form!r} is no format of dates, as %d.%m.%Y is", "data.columns"
@@ -225,25 +231,23 @@ def check_cells(table: LoadedTable, column: Column, rows: pd.DataFrame) -> None:
 def _check_numbers(table: LoadedTable, column: Column, cells: pd.Series) -> None:
     if column.typed:
         return
-    pattern = re.compile(number_pattern(column.numbers.decimal, column.numbers.thousands))
-    fine = {text: bool(pattern.fullmatch(bare(text))) for text in typed_texts(cells)}
-    bad = [text for text, is_fine in fine.items() if not is_fine]
+    marks = column.numbers.decimal, column.numbers.thousands
+    texts = typed_texts(cells)
+    bad = [text for text in texts if marks not in fitting(shape(text))]
+    bad += [text for text in texts if "n" in text.lower() and INFINITE.fullmatch(bare(text))]
     if bad:
         label = cells.index[cells.isin(bad)][0]
         text, count = cells[label], int(cells.isin(bad).sum())
         at = f"row {table.row_number(label)}, column {column.name!r}"
-        if re.fullmatch(r"[+-]?inf(inity)?", text, re.IGNORECASE):
+        if INFINITE.fullmatch(bare(text)):
             raise ValueError(f"{at}: {text} is not finite")
         raise ValueError(
             f"{at}: {text[:MOST_QUOTED]!r} is no number{_advice(column, count, cells)}"
         )
-    for text in fine:
-        plain = (
-            bare(text).replace(column.numbers.thousands, "")
-            if column.numbers.thousands
-            else bare(text)
-        )
-        if not math.isfinite(float(plain.replace(column.numbers.decimal, "."))):
+    # Only these can be greater than any float.
+    for text in (text for text in texts if len(text) > MOST_DIGITS or "e" in text.lower()):
+        plain = bare(text).replace(marks[1], "") if marks[1] else bare(text)
+        if not math.isfinite(float(plain.replace(marks[0], "."))):
             at = f"row {table.row_number(cells.index[cells == text][0])}, column {column.name!r}"
             raise ValueError(f"{at}: {text[:MOST_QUOTED]} is not finite")
 

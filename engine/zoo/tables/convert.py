@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
 import torch
@@ -18,10 +18,10 @@ from gradscribe.engine.zoo.tables.lazy_pandas import pd
 IMPORTS = {
     "text": """import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 """,
-    "workbook": """from collections.abc import Sequence
+    "workbook": """from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 import pandas as pd
 """,
@@ -37,11 +37,12 @@ def read_rows(
     start: int = 1,
     first: int = 0,
     every: int = 1,
-    missing: Sequence[str] = (),
+    missing: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the cells below a header as texts, those without a value as NaN.
 
     Of a long file every k-th line is read. The index has the number of each row in the file.
+    ``missing`` has the words for a missing value, by column.
     """
     above = start + first
     for _ in zip(range(above), file, strict=False):
@@ -55,11 +56,15 @@ def read_rows(
     )  # fmt: skip
     frame.index = above + 1 + every * frame.index
     frame = frame.fillna("").apply(lambda column: column.str.strip())
-    return frame.mask(frame.isin(["", *missing])).dropna(how="all")
+    frame = frame.mask(frame == "").dropna(how="all")
+    return frame.mask(frame.isin(missing)) if missing else frame
 
 
 def read_workbook(
-    file: BinaryIO, header: bool = True, every: int = 1, missing: Sequence[str] = ()
+    file: BinaryIO,
+    header: bool = True,
+    every: int = 1,
+    missing: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the cells of a workbook's first sheet; the index has the number of each row."""
     frame = pd.read_excel(file, header=0 if header else None, keep_default_na=False, na_values=[""])
@@ -71,11 +76,13 @@ def read_workbook(
     for name in frame:
         if frame[name].dtype.kind not in "biufM":
             cells = frame[name].map(str, na_action="ignore").astype(object).str.strip()
-            frame[name] = cells.mask(cells.isin(["", *missing]))
+            frame[name] = cells.mask(cells.isin(["", *(missing or {}).get(name, [])]))
     return frame.dropna(how="all")[::every]
 
 
-def read_parquet(file: BinaryIO, every: int = 1, missing: Sequence[str] = ()) -> pd.DataFrame:
+def read_parquet(
+    file: BinaryIO, every: int = 1, missing: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
     """Return the columns of a Parquet file; the index has the number of each row."""
     frame = pd.read_parquet(file).reset_index(drop=True)
     frame.columns = [str(name) for name in frame.columns]
@@ -83,7 +90,7 @@ def read_parquet(file: BinaryIO, every: int = 1, missing: Sequence[str] = ()) ->
     for name in frame:
         if frame[name].dtype.kind not in "biufM":
             cells = frame[name].map(str, na_action="ignore").astype(object).str.strip()
-            frame[name] = cells.mask(cells.isin(["", *missing]))
+            frame[name] = cells.mask(cells.isin(["", *(missing or {}).get(name, [])]))
     return frame.dropna(how="all")[::every]
 
 
@@ -102,15 +109,20 @@ def marked_numbers(cells: pd.Series, decimal: str = ".", thousands: str = "") ->
     return torch.tensor(values.to_numpy()).unsqueeze(1)
 
 
-def days(cells: pd.Series, form: str, since: str) -> torch.Tensor:
+def dates(cells: pd.Series, form: str | None) -> pd.Series:
+    """Return dates without a time zone, in UTC if the cells have one; NaT where there is none."""
+    return pd.to_datetime(cells, format=form, utc=True).dt.tz_localize(None)
+
+
+def days(cells: pd.Series, form: str | None, since: str) -> torch.Tensor:
     """Return the days that have passed since a date, (n, 1)."""
-    passed = pd.to_datetime(cells, format=form) - pd.Timestamp(since)
+    passed = dates(cells, form) - pd.Timestamp(since)
     return torch.tensor((passed / pd.Timedelta(days=1)).to_numpy("float64")).unsqueeze(1)
 
 
-def date_parts(cells: pd.Series, form: str, parts: list[str]) -> torch.Tensor:
+def date_parts(cells: pd.Series, form: str | None, parts: list[str]) -> torch.Tensor:
     """Return parts of dates as numbers, (n, parts): year, month, day_of_week (0: Monday)."""
-    when = pd.to_datetime(cells, format=form).dt
+    when = dates(cells, form).dt
     return torch.stack(
         [torch.tensor(getattr(when, part).to_numpy("float64")) for part in parts], dim=1
     )

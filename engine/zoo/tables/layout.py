@@ -104,6 +104,7 @@ def decoded_head(data: bytes, encoding: str) -> list[str]:
     Raises:
         LookupError: there is no such encoding.
     """
+    "".encode(encoding)  # raises LookupError for a codec that is none of text, as base64
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data[:HEAD])
     return list(io.StringIO(text, newline=""))
 

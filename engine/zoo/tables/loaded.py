@@ -6,6 +6,7 @@ import csv
 import functools
 import math
 import os
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -101,6 +102,8 @@ class LoadedTable:
             given["encoding"] = "utf-8"
         elif not given.get("encoding"):
             given["encoding"] = guess_encoding(self._data)
+        if "\0" in str(given["encoding"]):
+            raise LookupError
         given["separator"] = SEPARATORS.get(str(given.get("separator")), "")
         self.layout = guess_layout(self._data, **given)
         self.layout = msgspec.structs.replace(self.layout, names=_unique(self.layout.names))
@@ -152,12 +155,14 @@ class LoadedTable:
     def _parse(self) -> pd.DataFrame:
         layout = self.layout
         try:
-            with self._open() as file:
+            with self._open() as file, warnings.catch_warnings():
+                # It reports cells that would be lost.
+                warnings.simplefilter("error", pd.errors.ParserWarning)
                 return convert.read_rows(
                     file, [*self.names, *beyond_names(self.trailing)], layout.separator,
                     layout.comment, layout.start, self.first, self.every,
                 )  # fmt: skip
-        except pd.errors.ParserError as error:
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             if "EOF inside string" in str(error):
                 self._refuse_quotation()
             self._refuse_width()
@@ -227,21 +232,27 @@ class LoadedTable:
         header = self.kind == "parquet" or self._options.get("header") is not False
         self.every = max(1, math.ceil(len(frame) / self.limit))
         self.layout = Layout("", "", names=_unique(map(str, frame.columns)), header=header)
-        frame.columns = list(self.layout.names)
+        if (names := list(self.layout.names)) != list(frame.columns):
+            twice = next(name for name in names if name not in set(frame.columns))
+            raise ValueError(f"has a column without a name of its own, here called {twice!r}")
         self.missing = self._missing_words(frame)
         self.first_rows = _shown(frame)
         return frame.mask(frame.isin(self.missing))[:: self.every]
 
-    def _missing_words(self, frame: pd.DataFrame) -> list[str]:
-        """Return the words for a missing value that the table has, in order."""
+    def _missing_words(self, frame: pd.DataFrame) -> dict[str, list[str]]:
+        """Return the words for a missing value that each column has, in order."""
         given = self._options.get("missing_words")
         extra = {str(word).strip() for word in given} if isinstance(given, list) else set()
-        found = set[str]()
+        found: dict[str, list[str]] = {}
         for name in frame:
-            if frame[name].dtype == object:
-                texts = frame[name].dropna().unique()
-                found |= {t for t in texts if is_missing(t) or t in extra}
-        return sorted(found)
+            texts = set(frame[name].dropna().unique()) if frame[name].dtype == object else set()
+            words = {text for text in texts if is_missing(text) or text in extra}
+            if any(set(text) == {"+"} for text in texts):
+                # Where there is a plus, a minus is a value as well.
+                words -= {text for text in words if set(text) <= set("-–—")}
+            if words:
+                found[str(name)] = sorted(words)
+        return found
 
     # Questions
 

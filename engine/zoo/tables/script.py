@@ -10,11 +10,11 @@ from gradscribe.engine.protocol.setup import JsonValue, SetupError
 from gradscribe.engine.zoo.entry import Written
 from gradscribe.engine.zoo.provided_files import ProvidedFiles
 from gradscribe.engine.zoo.tables import convert
-from gradscribe.engine.zoo.tables.cells import bare
+from gradscribe.engine.zoo.tables.cells import bare, is_bare, shape
 from gradscribe.engine.zoo.tables.columns import Column, check_cells, understand
 from gradscribe.engine.zoo.tables.layout import begins_with_data
 from gradscribe.engine.zoo.tables.lazy_pandas import pd
-from gradscribe.engine.zoo.tables.loaded import LoadedTable, beyond_names, load
+from gradscribe.engine.zoo.tables.loaded import LoadedTable, beyond_names, load, typed_texts
 
 _READS: Mapping[str, Callable[..., object]] = {
     "text": convert.read_rows,
@@ -139,7 +139,11 @@ class TableProgram:
         choice = {"as": column.kind, "missing": column.missing, "format": column.dates}
         columns: dict[str, object] = {column.name: choice}
         options = {**self.options, "columns": columns}
-        return understand(self.table, column.name, options, rows=self.used)
+        again = understand(self.table, column.name, options, rows=self.used)
+        if again.kind == "empty":
+            words = f"column {column.name!r} has no values in the rows that are left"
+            raise SetupError(words, "data.missing")
+        return again
 
     def _used_rows(self) -> pd.DataFrame:
         """Return the rows that are trained on; raise `SetupError` if they may not miss values."""
@@ -158,16 +162,14 @@ class TableProgram:
 
     def _missing_words(self, blank: list[Column]) -> str:
         frame = self.table.frame
-        refused = [column.name for column in blank if column.missing == "refuse"]
+        refused = list(dict.fromkeys(c.name for c in blank if c.missing == "refuse"))
         empty = frame[refused].isna()
         rows = empty.any(axis=1)
         label = rows.index[rows][0]
         name = next(name for name in refused if empty.loc[label, name])
-        said = (
-            f" ({', '.join(map(repr, self.table.missing[:3]))} is read so)"
-            if self.table.missing
-            else ""
-        )
+        missing = [repr(word) for word in self.table.missing.get(name, [])[:3]]
+        said = f" ({', '.join(missing)} {'is' if len(missing) == 1 else 'are'} read so)"
+        said = said if missing else ""
         return (
             f"row {self.table.row_number(label)}, column {name!r}: nothing there{said}; rows with "
             f"missing values: {int(rows.sum()):,} of {len(frame):,}. "
@@ -211,12 +213,15 @@ class TableProgram:
             statements="\n".join(lines) + "\n",
             input_names=tuple(name for column in self.inputs for name in column.input_names),
             target_names=tuple(self.targets),
+            columns=tuple((column.name, len(column.input_names)) for column in self.inputs),
             note=self.note(),
         )
 
     def _reading(self) -> list[str]:
         table, layout = self.table, self.table.layout
-        missing = f"    missing={table.missing!r},\n" if table.missing else ""
+        used = {column.name for column in (*self.inputs, *self.outputs)}
+        blank = {name: found for name, found in table.missing.items() if name in used}
+        missing = f"    missing={blank!r},\n" if blank else ""
         every = f"    every={table.every},\n" if table.every > 1 else ""
         opened = repr(str(self.options["path"]))
         if table.kind == "text":
@@ -261,10 +266,10 @@ class TableProgram:
                     words += [f"thousands={form.thousands!r}"] * bool(form.thousands)
                     text = f"marked_numbers({', '.join([cells, *words])})"
             case "days":
-                uses.append(convert.days)
+                uses += [convert.dates, convert.days]
                 text = f"days({cells}, {column.dates or None!r}, since={column.since!r})"
             case "date parts":
-                uses.append(convert.date_parts)
+                uses += [convert.dates, convert.date_parts]
                 text = f"date_parts({cells}, {column.dates or None!r}, {list(column.parts)!r})"
             case _ if column.blanks and column.missing == "own category":
                 uses.append(convert.one_hot)
@@ -282,7 +287,7 @@ class TableProgram:
         """Return True if pandas itself can convert the texts of a column."""
         if column.typed:
             return True
-        return all(bare(text) == text for text in self.used[column.name].dropna().unique())
+        return all(is_bare(shape(text)) for text in typed_texts(self.used[column.name]))
 
     # Remarks
 

@@ -233,7 +233,7 @@ def interrupted(name, at, *words, count=1):
 
 @posix
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("at", ["read_setup", "_ready", "_begin"])
+@pytest.mark.parametrize("at", ["read_setup", "wait_ready", "_begin"])
 def test_an_interrupt_before_there_is_a_run_ends_with_a_word(tmp_path, name, at):
     setup, out = written(tmp_path, {"data": "sine", "model": "linear"}), tmp_path / "o.json"
     done = interrupted(name, at, setup, "--json", out)
@@ -320,3 +320,40 @@ def test_an_option_outside_its_part_is_shown_its_place_if_an_engine_runs(monkeyp
         monkeypatch.setattr(sys, "stdin", io.StringIO('{"length": 3}'))
         with pytest.raises(Refused, match=words):
             train.read_setup("-")
+
+
+XOR = "a,b,out\n0,0,no\n0,1,yes\n1,0,Yes\n1,1,no\n"
+
+
+def test_a_teachers_words_are_in_the_terminal_and_in_the_json(tmp_path, capsys):
+    table = tmp_path / "xor.csv"
+    table.write_text(XOR, encoding="utf-8")
+    data = {"name": "csv", "path": str(table), "inputs": ["a", "b"], "target": "out"}
+    file = written(tmp_path, {"data": {**data, "classes": True}, "model": "mlp", "steps": 3})
+    assert called(file, "--json", tmp_path / "out.json") == 0
+    said = capsys.readouterr().out
+    assert "3 to train on, 1 to validate on" in said
+    assert "Yes 1, no 2, yes 1" in said
+    assert "train: 1 of 4 rows validates" in said
+    assert 'write "train": 1.0' in said
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert found["rows"] == {"train": 3, "validation": 1}
+    assert found["classes"] == {"Yes": 1, "no": 2, "yes": 1}
+    places = {note["place"]: note.get("change") for note in found["notes"]}
+    assert places == {"data.target": None, "train": {"train": 1.0}}
+
+
+def test_what_to_write_is_a_part_of_a_setup_file(tmp_path, capsys):
+    slow = {"data": "sine", "optimizer": {"name": "sgd", "lr": 1e-7, "momentum": 0.5}, "steps": 120}
+    assert called(written(tmp_path, slow), "--json", "-") == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    change = note["change"]["optimizer"]
+    assert (change["name"], change["momentum"]) == ("sgd", 0.5)
+    assert change["lr"] > 1e-5
+    assert called(written(tmp_path, {**slow, **note["change"]}), "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == []
+
+
+def test_an_ordinary_run_has_no_notes(tmp_path, capsys):
+    assert called(written(tmp_path, {"data": "moons", "steps": 120})) == 0
+    assert "note" not in capsys.readouterr().out

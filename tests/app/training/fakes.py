@@ -96,15 +96,18 @@ def catalogue():
     activation = Option(
         "activation", "choice", "tanh", "Of layers", choices=("tanh", "relu"), each="layers"
     )
-    target = Option("target", "text", "", "Target column")
+    target = Option("target", "names", "", "Target column")
+    columns = Option("columns", "columns", {}, "Kinds of columns")
+    separator = Option(
+        "separator", "choice", "auto", choices=("auto", "comma"), fold="How the file is read"
+    )
+    table = (path, inputs, target, columns, separator)
     entries = (
         CatalogueEntry(
             "data", "moons", "Two moons", "Two halves", (noise,), "binary", "2", "Points"
         ),
         CatalogueEntry("data", "sine", "Sine", "A wave", (noise,), "regression", "1", "Curves"),
-        CatalogueEntry(
-            "data", "csv", "CSV file", "A table", (path, inputs, target), "any", "n", "Your own"
-        ),
+        CatalogueEntry("data", "csv", "CSV file", "A table", table, "any", "n", "Your own"),
         CatalogueEntry(
             "data", "points_line", "Drawn curve", "", (line,), "regression", "1", "Your own"
         ),

@@ -120,7 +120,7 @@ def test_the_context_menu_of_the_inspector_opens_it(shown, qtbot):
     QApplication.sendEvent(shown.inspector.viewport(), event)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
-    menu.actions()[0].trigger()
+    next(one for one in menu.actions() if one.text() == "Explore the tensor").trigger()
     menu.close()
     assert opened(shown, qtbot)
 

@@ -6,7 +6,7 @@ from PySide6.QtGui import QDropEvent
 
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files.documents import Refused
-from gradscribe.app.ui.gallery import Gallery
+from gradscribe.app.ui.examples.gallery import Gallery
 from gradscribe.engine.protocol.tape import Tape
 from tests.app.fakes import broken
 

@@ -118,3 +118,29 @@ def test_an_error_of_arithmetic_is_no_target_that_does_not_fit_its_loss(source):
     tape = run.record(source)
     assert tape.status == "error"
     assert "wrong-target" not in {finding.id for finding in tape.findings}
+
+
+def test_a_batch_that_raises_in_training_is_no_evaluation():
+    tape = run.record(
+        "net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))\n"
+        "opt = optim.SGD(net.parameters(), lr=0.1)\n"
+        "for x in torch.randn(9, 3).split(4):\n"
+        "    loss = net(x).pow(2).mean()\n"
+        "    opt.zero_grad()\n"
+        "    loss.backward()\n"
+        "    opt.step()\n"
+    )
+    assert tape.error is not None
+    assert "train-in-evaluation" not in {finding.id for finding in tape.findings}
+
+
+def test_losses_without_an_update_in_between_are_no_curve():
+    tape = run.record(
+        "w = torch.zeros(1, requires_grad=True)\n"
+        "for x in range(4):\n"
+        "    loss = ((w * x - 3 * x) ** 2).sum()\n"
+        "    loss.backward()\n"
+        "with torch.no_grad():\n"
+        "    w -= 0.01 * w.grad\n"
+    )
+    assert tape.findings == ()

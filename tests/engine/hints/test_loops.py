@@ -75,7 +75,8 @@ def train(batches):
 
 def test_a_last_batch_of_one_names_its_loader_and_the_sizes():
     said = hint(BATCHES.format(count=25, more="") + "train(loader)")
-    assert "25 = 3 x 8 + 1" in said or "drop_last=True" not in said
+    assert "The last batch of batches is a single sample (25 = 3 x 8 + 1)" in said
+    assert "DataLoader on line 3 drop_last=True" in said
     said = hint(BATCHES.format(count=25, more="") + "for (x,) in loader:\n    net(x)")
     assert "(25 = 3 x 8 + 1)" in said
     assert "DataLoader on line 3 drop_last=True" in said
@@ -90,3 +91,23 @@ def test_a_single_sample_of_its_own_is_not_blamed_on_a_loader(more):
     assert hint(source) == (
         "Batch normalisation needs two samples or more in training; call .eval() for one."
     )
+
+
+def test_parameters_that_a_line_has_counted_are_no_missing_layers():
+    said = hint(
+        "net = nn.Linear(3, 1)\nparams = net.parameters()\n"
+        "print(sum(p.numel() for p in params))\nopt = optim.SGD(params, lr=0.1)"
+    )
+    assert said == (
+        "params on line 2 gives its items once, and line 3 has taken them: make a list of it there."
+    )
+
+
+def test_a_plain_tensor_in_a_module_without_parameters_is_named():
+    said = hint(
+        "class Line(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.w = torch.randn(1, requires_grad=True)\n"
+        "opt = optim.SGD(Line().parameters(), lr=0.1)"
+    )
+    assert "self.w on line 4 is a plain tensor" in said
+    assert "nn.Parameter" in said

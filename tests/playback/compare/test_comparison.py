@@ -331,3 +331,45 @@ def test_long_loops_with_many_changes_are_aligned():
     one, other = loop.format("y - 1"), loop.format("y - 1 if i % 3 else torch.sin(y)")
     found = compared(one, other)
     assert [cause.title() for cause in found.causes] == ["line 5: sub → sin · 300 times"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "title"),
+    [
+        ("y = x * 3", "y = x.detach() * 3", "line 2: detach only on the right"),
+        ("y = x.tanh()", "y = x.tanh()\ny += 1", "line 3: add_ only on the right"),
+        ("y = x * 3", "y = x * 3\ny.backward()", "line 4: backward only on the right"),
+    ],
+)
+def test_a_backward_pass_that_fails_follows_from_what_was_changed_before_it(one, other, title):
+    source = "x = param(2.0)\n{0}\nz = y * y\nz.backward()\nz.backward"
+    source = source.replace("z = y * y\nz.backward()\nz.backward", "y.backward()")
+    found = compared(source.format(one), source.format(other))
+    assert [cause.title() for cause in found.causes] == [title]
+    assert "right fails" in [one.kind for one in found.causes[0].following]
+
+
+def test_batches_of_another_size_are_a_single_cause():
+    source = NET.format(**PLAIN).replace("for step in range(3):", "for x in x.split({0}):")
+    found = compared(source.format(1), source.format(2))
+    assert [cause.title() for cause in found.causes] == ["line 21: split 1 → 2"]
+
+
+def test_a_leaf_that_only_one_run_updates_is_the_same_leaf():
+    source = NET.format(**PLAIN)
+    late = source.replace(
+        "    loss.backward()\n    opt.step()", "    opt.step()\n    loss.backward()"
+    )
+    titles_ = titles(source, late)
+    assert not any("weight → " in title for title in titles_), titles_
+    assert titles_[0].startswith("line 24: backward only on the left")
+
+
+def test_of_the_parameters_that_steps_change_the_last_numbers_are_compared():
+    source = "w = param(1.0)\nopt = torch.optim.SGD([w], lr={0})\n"
+    source += "for i in range(3):\n    opt.zero_grad()\n    (w * 2).backward()\n    opt.step()"
+    found = compared(source.format(0.1), source.format(0.2))
+    assert [cause.title() for cause in found.causes] == ["line 6: SGD lr 0.1 → 0.2 · 3 times"]
+    # 1 - 3 * lr * 2, and before each step after the first w * 2 of it.
+    values = [d.words for d in found.causes[0].following if d.kind == "value" and d.name == "w"]
+    assert values == ["0.4000 → −0.2000"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -65,6 +65,16 @@ class Hand:
 
     def click(self, x, y):
         QTest.mouseClick(self.port, LEFT, pos=self.at(x, y).toPoint())
+
+    def choose(self, title, x, y):
+        """Open the menu at a place with the right button, and choose an entry."""
+        at = self.at(x, y).toPoint()
+        reason = QContextMenuEvent.Reason.Mouse
+        QApplication.sendEvent(self.port, QContextMenuEvent(reason, at, self.port.mapToGlobal(at)))
+        menu = QApplication.activePopupWidget()
+        entries = {action.text(): action for action in menu.actions()}
+        menu.close()
+        entries[title].trigger()
 
     def double_click(self, x, y):
         self.click(x, y)

@@ -41,6 +41,7 @@ def test_wheel_drag_and_keys_move_it_and_home_shows_all(hand):
     assert hand.ends() == (-1, 1, -1, 1)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_points_are_moved_drawn_and_removed_where_it_is_zoomed(hand):
     hand.chart.editable = True
     hand.wheel(*share(hand, *DATA[7]), 3)
@@ -54,10 +55,12 @@ def test_points_are_moved_drawn_and_removed_where_it_is_zoomed(hand):
     assert moved[-1][1] == pytest.approx(DATA[7, 0] + 0.1 * (seen[1] - seen[0]), abs=0.01)
     assert hand.ends() == seen
     QTest.mouseClick(hand.port, Qt.MouseButton.RightButton, pos=hand.at(x, y).toPoint())
+    assert removed == [], "no action on a right click but a menu"
+    hand.choose("Remove this point", x, y)
     assert removed == [(7,)]
     hand.chart.show_points(PlanePoints(np.empty(0), np.empty(0), kinds=np.empty(0, np.intp)))
     hand.click(0.25, 0.5)
-    QTest.mouseClick(hand.port, Qt.MouseButton.RightButton, pos=hand.at(0.75, 0.5).toPoint())
+    hand.choose("Draw a point of class 0 here", 0.75, 0.5)
     assert [kind for *_, kind in drawn] == [1, 0]
     assert drawn[0][0] == pytest.approx(seen[0] + 0.25 * (seen[1] - seen[0]), abs=0.01)
     hand.drag((0.5, 0.5), (0.3, 0.5))

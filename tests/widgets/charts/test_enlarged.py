@@ -116,3 +116,16 @@ def test_one_that_was_closed_is_freed_and_follows_nothing(chart, qtbot):
     chart.curves[0].series.extend([1500], [np.nan])
     chart.refresh()
     chart.position = 3.0
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_shift_f10_opens_the_menu_of_the_chart(enlarged, qtbot):
+    enlarged.show()
+    enlarged.activateWindow()
+    view = enlarged.chart.view
+    view.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is view)
+    QTest.keyClick(view, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    menu = QApplication.activePopupWidget()
+    assert "Copy the numbers in sight" in [action.text() for action in menu.actions()]
+    menu.close()

@@ -133,12 +133,13 @@ def test_picture_and_numbers_are_saved(hand, tmp_path, monkeypatch, qtbot, name,
         assert len(list(csv.reader(io.StringIO(path.read_text())))) > 1
 
 
-def test_picture_and_numbers_are_copied(hand):
+def test_picture_and_numbers_are_copied(hand, qtbot):
     board = QGuiApplication.clipboard()
     board.clear()
     entry(hand, "Copy the picture").trigger()
     assert board.image().size() == hand.chart.size() * 2
-    entry(hand, "Copy the numbers in sight").trigger()
+    with qtbot.waitSignal(hand.hands.menu.said):
+        entry(hand, "Copy the numbers in sight").trigger()
     head, *rows = csv.reader(io.StringIO(board.text()))
     assert len(head) > 1
     assert rows

@@ -3,6 +3,8 @@ import time
 
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.coloring import ColorLegend, Tint
@@ -371,3 +373,21 @@ def test_another_picture_keeps_the_colour_mode(view):
     view.set_coloring("dtype")
     show(view, neuron())
     assert view.color_key().groups == ("float32",)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_where_nobody_composes_a_menu_a_right_click_picks_nothing(view):
+    show(view, neuron())
+    key = next(iter(view.stage().cards))
+    at = view.camera().box_to_view(view.stage().boxes[key]).center().toPoint()
+    seen = []
+    view.picked.connect(seen.append)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.mapToGlobal(at))
+    QApplication.sendEvent(view, event)
+    menu = QApplication.activePopupWidget()
+    assert [action.text() for action in menu.actions()] == ["Fit the graph", "Copy the picture"]
+    menu.close()
+    assert seen == []
+    view.menu_requested.connect(lambda kind, _at: seen.append(kind))
+    QApplication.sendEvent(view, event)
+    assert seen == [key, "card"]

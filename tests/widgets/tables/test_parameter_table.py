@@ -4,7 +4,8 @@ import math
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
 from gradscribe.widgets.base.theme import Theme
@@ -126,3 +127,23 @@ def test_it_is_painted_in_both_themes_and_a_narrow_column(table, theme, size):
 def test_no_parameters_are_said(table):
     table.set_rows(())
     assert table.count.said() == "No parameters yet"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_menu_of_a_row_copies_and_shows_it(table):
+    picked = []
+    table.picked.connect(picked.append)
+    view = table.view
+    at = view.visualRect(table.sorted.index(2, 0)).center()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.viewport().mapToGlobal(at))
+    QApplication.sendEvent(view.viewport(), event)
+    menu = QApplication.activePopupWidget()
+    entries = {action.text(): action for action in menu.actions()}
+    menu.close()
+    assert picked == []
+    entries["Copy the row"].trigger()
+    assert QGuiApplication.clipboard().text().split("\t")[:2] == ["net.b.weight", "2 × 4"]
+    entries["Copy the table"].trigger()
+    assert len(QGuiApplication.clipboard().text().split("\n")) == 1 + len(ROWS)
+    entries["Show in the graph"].trigger()
+    assert picked == ["net.b.weight"]

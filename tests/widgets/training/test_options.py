@@ -15,7 +15,7 @@ from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.choice_grid import ChoiceGrid
 from gradscribe.widgets.training.setup.layers_editor import MOST_LAYERS, LayersEditor
 from gradscribe.widgets.training.setup.option_row import OptionRow
-from gradscribe.widgets.training.setup.sections import PartSection
+from gradscribe.widgets.training.setup.sections import OptionFold, PartSection
 from gradscribe.widgets.training.setup.setup_form import SetupForm
 from tests.app.training.fakes import catalogue
 
@@ -189,7 +189,21 @@ def test_columns_of_a_file_are_left_to_its_preview(form):
     form.set_setup(Setup(data=Part("csv")))
     rows = form.parts["data"].by_name
     assert rows["inputs"].isHidden()
+    assert rows["columns"].isHidden()
     assert not rows["target"].isHidden()
+
+
+def test_seldom_options_are_in_a_fold_that_the_keyboard_opens(form, qtbot):
+    form.set_setup(Setup(data=Part("csv")))
+    folds = form.parts["data"].findChildren(OptionFold)
+    assert [fold.accessibleName() for fold in folds] == ["How the file is read"]
+    row = form.parts["data"].by_name["separator"]
+    assert row.isHidden()
+    folds[0].setFocus()
+    qtbot.keyClick(folds[0], Qt.Key.Key_Space)
+    assert not row.isHidden()
+    qtbot.keyClick(folds[0], Qt.Key.Key_Space)
+    assert row.isHidden()
 
 
 def test_showing_a_setup_tells_nothing(form):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from gradscribe.engine.protocol.training import FileSummary, Parameter
@@ -152,7 +152,11 @@ def test_a_right_click_offers_what_can_be_done_with_a_run(shown):
     driven = RunTableRow(7, "run 7", red, 10, 0.5, 0.25, 0.2, current=True)
     table.show_runs([driven, replace(driven, run_id=8, current=False)])
     for row, can_go in ((0, False), (1, True)):
-        drive, rename, forget = table.menu_of(row).actions()
+        entries = [one for one in table.menu_of(row).actions() if not one.isSeparator()]
+        drive, hide, copy, rename, forget = entries
+        assert (hide.text(), copy.text()) == ("Hide its curves", "Copy the row")
+        copy.trigger()
+        assert QGuiApplication.clipboard().text().startswith("run 7\t10\t0.5000")
         assert (drive.isEnabled(), rename.isEnabled(), forget.isEnabled()) == (can_go, True, can_go)
         forget.trigger()
     assert told == [8]

@@ -232,6 +232,12 @@ class CheckPane(Pane):
             block.rows.set_theme(theme)
         self.gradcheck.set_theme(theme)
 
+    def begin(self) -> None:
+        """Request the checks that are offered and were not made yet."""
+        for block in self.blocks:
+            if not block.isHidden() and not block.button.isHidden() and block.button.isEnabled():
+                block.button.click()
+
     def show_page(self, page: InspectorPage) -> bool:
         """Offer checks; for a selected value that cannot be checked, show the reason."""
         index, leaves = page.index, checkable_leaves(page)

@@ -1,6 +1,7 @@
 """A model's output over the plane, with the data on top; points can be drawn by hand."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ GRID_SIDE = 100
 CLASS_LABELS = tuple(f"class {number}" for number in range(5))
 """Classes of points that can be drawn."""
 DRAWING_HINT = (
-    "click draws, drag moves a point or pans, right click takes away, Ctrl + right click: menu"
+    "click draws, drag moves a point or pans; the menu on the right button takes a point away"
 )
 
 
@@ -97,7 +98,7 @@ class BoundaryPlot(Plot):
         """The axes as drawn last."""
         self.editable = False
         self.brush = 1
-        """Class that the left button draws; the right button draws class 0, or 1 if this is 0."""
+        """Class that a click draws."""
         self.domain = EMPTY
         self._refits = True
         self._ground: Ground | None = None
@@ -294,16 +295,14 @@ class BoundaryPlot(Plot):
         self.refresh()
 
     def takes(self, happened: QMouseEvent) -> bool:
-        """Return whether a press edits: on a point, or with the right button."""
+        """Return whether a press edits: with the left button on a point."""
         at = happened.position()
         if not self.editable:
             return False
         if happened.type() == QEvent.Type.MouseButtonDblClick:
             return True
-        return self._area.contains(at) and (
-            happened.button() == Qt.MouseButton.RightButton
-            or (happened.button() == Qt.MouseButton.LeftButton and self._near(at) is not None)
-        )
+        is_left = happened.button() == Qt.MouseButton.LeftButton
+        return is_left and self._area.contains(at) and self._near(at) is not None
 
     def pick(self, at: QPointF) -> None:
         """Draw a point at a pixel that was clicked, if points can be edited."""
@@ -311,11 +310,32 @@ class BoundaryPlot(Plot):
             self.drawn.emit(*self._place(at), self.brush)
 
     def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
-        """Return the entries that switch what is shown."""
+        """Return the entries that edit the points under the mouse, and switch what is shown."""
         return (
+            *self._edits_offered(),
             ("Discrete", self.discrete.toggle, self._discrete),
             ("Validation points", self.held_back.toggle, self._validation),
         )
+
+    def _edits_offered(self) -> list[tuple[str, Callable[[], object], bool | None]]:
+        """Return what can be done at the place of the mouse, if points can be edited."""
+        at = self.mouse
+        if not self.editable or at is None or not self._area.contains(at):
+            return []
+        near = self._near(at)
+        if near is not None:
+            return [("Remove this point", partial(self.removed.emit, near), None)]
+        x, y = self._place(at)
+        return [
+            (f"Draw a point of {name} here", partial(self.drawn.emit, x, y, kind), None)
+            for kind, name in enumerate(CLASS_LABELS[: self.classes_offered()])
+        ]
+
+    def classes_offered(self) -> int:
+        """Return how many classes can be drawn: those that there are, two at least."""
+        kinds = self._points.kinds
+        most = int(kinds.max()) + 1 if kinds is not None and len(kinds) else 0
+        return min(len(CLASS_LABELS), max(2, most, self.brush + 1))
 
     def _inside(self, x: Axis, y: Axis) -> NDArray[np.bool_]:
         return between(self._points.x, x) & between(self._points.y, y)
@@ -421,15 +441,13 @@ class BoundaryPlot(Plot):
 
     def _edit(self, happened: QMouseEvent) -> None:
         at, kind = happened.position(), happened.type()
-        if kind == QEvent.Type.MouseButtonPress and self._area.contains(at):
-            near = self._near(at)
-            if near is None:
-                other = happened.button() == Qt.MouseButton.RightButton
-                self.drawn.emit(*self._place(at), int(not self.brush) if other else self.brush)
-            elif happened.button() == Qt.MouseButton.RightButton:
-                self.removed.emit(near)
-            else:
+        is_left = happened.button() == Qt.MouseButton.LeftButton
+        if kind == QEvent.Type.MouseButtonPress:
+            near = self._near(at) if is_left and self._area.contains(at) else None
+            if near is not None:
                 self._held = near
+            elif is_left and self._area.contains(at):
+                self.drawn.emit(*self._place(at), self.brush)
         elif kind == QEvent.Type.MouseMove and self._held is not None:
             inside = QPointF(
                 min(max(at.x(), self._area.left()), self._area.right()),

@@ -1,6 +1,7 @@
 """A regression on one feature: data, the model's curve, and residuals."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,15 +148,14 @@ class FitPlot(Plot):
         self.set_caption(other.caption.said())
 
     def takes(self, happened: QMouseEvent) -> bool:
-        """Return whether a press edits: on a point, or with the right button."""
+        """Return whether a press edits: with the left button on a point."""
         at = happened.position()
         if not self.editable or self.residuals.isChecked() or not self.drawn_axes.area.contains(at):
             return False
         if happened.type() == QEvent.Type.MouseButtonDblClick:
             return True
-        return happened.button() == Qt.MouseButton.RightButton or (
-            happened.button() == Qt.MouseButton.LeftButton and self._near(at, self._y) is not None
-        )
+        is_left = happened.button() == Qt.MouseButton.LeftButton
+        return is_left and self._near(at, self._y) is not None
 
     def pick(self, at: QPointF) -> None:
         """Draw a point at a pixel that was clicked, if points can be edited."""
@@ -163,8 +163,22 @@ class FitPlot(Plot):
             self.drawn.emit(self.drawn_axes.x_at(at), self.drawn_axes.y_at(at), 0)
 
     def options_offered(self) -> Sequence[tuple[str, Callable[[], object], bool | None]]:
-        """Return the entry that switches to the residuals."""
-        return (("Residuals", self.residuals.toggle, self.residuals.isChecked()),)
+        """Return the entries that edit the points under the mouse, and that for the residuals."""
+        switch = ("Residuals", self.residuals.toggle, self.residuals.isChecked())
+        return (*self._edits_offered(), switch)
+
+    def _edits_offered(self) -> list[tuple[str, Callable[[], object], bool | None]]:
+        """Return what can be done at the place of the mouse, if points can be edited."""
+        at, frame = self.mouse, self.drawn_axes
+        if at is None or not self.editable or self.residuals.isChecked():
+            return []
+        if not frame.area.contains(at):
+            return []
+        near = self._near(at, self._y)
+        if near is not None:
+            return [("Remove this point", partial(self.removed.emit, near), None)]
+        draw = partial(self.drawn.emit, frame.x_at(at), frame.y_at(at), 0)
+        return [("Draw a point here", draw, None)]
 
     def _inside(self, x: Axis, y: Axis) -> NDArray[np.bool_]:
         return between(self._x, x) & between(self._shown_y(), y)
@@ -274,14 +288,11 @@ class FitPlot(Plot):
     def _edit(self, happened: QMouseEvent) -> None:
         at, kind = happened.position(), happened.type()
         x, y = self.drawn_axes.x_at(at), self.drawn_axes.y_at(at)
-        if kind == QEvent.Type.MouseButtonPress and self.drawn_axes.area.contains(at):
-            near = self._near(at, self._y)
-            if near is None:
+        is_left = happened.button() == Qt.MouseButton.LeftButton
+        if kind == QEvent.Type.MouseButtonPress and is_left and self.drawn_axes.area.contains(at):
+            self._held = self._near(at, self._y)
+            if self._held is None:
                 self.drawn.emit(x, y, 0)
-            elif happened.button() == Qt.MouseButton.RightButton:
-                self.removed.emit(near)
-            else:
-                self._held = near
         elif kind == QEvent.Type.MouseMove and self._held is not None:
             self.moved.emit(self._held, x, y)
         elif kind == QEvent.Type.MouseButtonRelease:

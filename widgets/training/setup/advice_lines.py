@@ -21,7 +21,7 @@ class AdviceLines(QWidget):
         self.lines: list[Label] = []
         self.buttons: list[QPushButton] = []
         self._shown: tuple[Advice, ...] = ()
-        self._rows = vbox(self, spacing=4)
+        self._rows = vbox(self, margins=(0, 0, 0, 6), spacing=4)
         self.hide()
 
     def show_advice(self, advice: Sequence[Advice]) -> None:

@@ -35,7 +35,7 @@ LONGEST_NAME = 40
 
 
 class ColumnEditor(QWidget):
-    """What a column is understood to be; each choice can be taken back by the first entry."""
+    """Description of a column, with choices; the first entry of each takes a choice back."""
 
     picked = Signal(int)
     """Another column is to be edited, by its number."""

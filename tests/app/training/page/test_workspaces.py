@@ -13,7 +13,7 @@ from gradscribe.app.commands import train
 from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
-from gradscribe.app.ui.gallery import Gallery
+from gradscribe.app.ui.examples.gallery import Gallery
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem

@@ -85,6 +85,18 @@ def test_a_short_file_is_given_as_it_is(tmp_path):
     assert csv_sample.read_file(str(path), 1) == csv_sample.ProvideFile(0, str(path), b"a,b\n1,2\n")
 
 
+@pytest.mark.parametrize("beginning", [b"PK\x03\x04", b"PAR1"])
+def test_workbooks_and_parquet_files_are_given_whole(
+    tmp_path, small_limits, monkeypatch, beginning
+):
+    path = tmp_path / "t.bin"
+    path.write_bytes(beginning + bytes(900))
+    found = csv_sample.read_file(str(path), 2)
+    assert (found.data, found.sample) == (beginning + bytes(900), None)
+    monkeypatch.setattr(csv_sample, "MOST", 500)
+    assert "save it as CSV" in csv_sample.read_file(str(path), 2).problem
+
+
 def test_why_a_file_cannot_be_read_is_told(tmp_path, small_limits, monkeypatch):
     def why(path, rows=100):
         return csv_sample.read_file(str(path), rows).problem

@@ -8,6 +8,7 @@ from gradscribe.app.training.setup import own_data
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.tape import Problem
+from gradscribe.engine.protocol.training import Advice
 from tests.app.training.fakes import array, boundary
 from tests.app.training.fakes import begun as made
 
@@ -362,4 +363,27 @@ def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
             # Not on a point that is there: that would be taken.
             place = area.center() + QPoint(way * 30, 30 * (row + 1))
             qtbot.mouseClick(room.boundary.canvas.viewport(), button, pos=place)
-    assert told == [1, 0, 3, 0, 0, 1], "the other button draws another class"
+    assert told == [1, 3, 0], "the right button does nothing but open a menu"
+
+
+def test_the_preview_follows_columns_that_advice_or_an_undo_has_chosen(
+    begun, room, train_link, qtbot
+):
+    file = Part("csv", {"path": "f.csv", "inputs": ["a", "b"], "target": "kind", "classes": True})
+    begun.controller.change(Setup(data=file))
+    train_link.received.emit(looked())
+
+    def roles():
+        table = room.file.table
+        heads = [table.horizontalHeaderItem(at).text() for at in range(table.columnCount())]
+        return [head.partition("\n")[2] for head in heads]
+
+    assert roles() == ["input", "input", "target"]
+    # Changes in quick succession are undone at once.
+    qtbot.waitUntil(lambda: train_link.last(messages.ChangeSetup) is not None)
+    leave_out = Advice("columns", "data.inputs", "Words", "Leave out b", {"data.inputs": ["a"]})
+    room.form.advice_followed.emit(leave_out)
+    assert begun.setup.data.options["inputs"] == ["a"]
+    assert roles() == ["input", "–", "target"]
+    begun.controller.undo()
+    assert roles() == ["input", "input", "target"]

@@ -103,3 +103,39 @@ def test_with_features_nothing_is_left_out_for_the_user(tmp_path):
     data = table(tmp_path, {"a": A, "unit": [7] * 30, "b": B, "y": Y})
     (one,) = at_start("columns", data=data, model="linear", features=["x1", "x3^2"])
     assert (one.button, one.change) == ("", {})
+
+
+def test_categories_are_named_by_their_column(tmp_path):
+    words = [("red", "blue", "green")[k] for k in KIND]
+    columns = {"a": A, "kind": words, "unit": ["m"] * 30, "again": A, "y": Y}
+    constant, again = about(tmp_path, columns)
+    assert constant.words.startswith("Column 'unit' is ")
+    assert constant.change == {"data.inputs": ["a", "kind", "again"]}
+    assert again.change == {"data.inputs": ["a", "kind", "unit"]}
+
+
+def test_one_of_several_targets_among_the_inputs_is_named(tmp_path):
+    data = {"inputs": ["a", "b"], "target": ["b", "y"]}
+    (one,) = about(tmp_path, {"a": A, "b": B, "y": Y}, **data)
+    assert one.words.startswith("The target 'b' is among the inputs")
+
+
+WORDS = [["cat", "dog", "owl"][kind] for kind in KIND]
+
+
+def test_a_column_of_texts_that_is_constant_can_be_left_out(tmp_path):
+    (one,) = about(tmp_path, {"a": A, "animal": WORDS, "land": ["here"] * 30, "y": Y})
+    assert one.words == "Column 'land' is the same in every row: nothing can be learned from it"
+    assert one.change == {"data.inputs": ["a", "animal"]}
+
+
+def test_texts_for_each_class_are_the_target(tmp_path):
+    nouns = [{"cat": "tabby", "dog": "hound", "owl": "barn"}[word] for word in WORDS]
+    found = about(tmp_path, {"a": A, "race": nouns, "animal": WORDS}, classes=True)
+    assert words(found).startswith("Column 'race' holds the target 'animal' under another name")
+    mixed = [*nouns[:-1], "hound" if nouns[-1] != "hound" else "barn"]
+    assert about(tmp_path, {"a": A, "race": mixed, "animal": WORDS}, classes=True) == []
+
+
+def test_marks_of_two_categories_are_no_copies_of_each_other(tmp_path):
+    assert about(tmp_path, {"a": A, "air": ["yes", "no", "no"] * 10, "y": Y}) == []

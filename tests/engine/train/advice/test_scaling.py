@@ -121,3 +121,9 @@ def test_standardizing_helps_where_it_is_offered(tmp_path):
     target = plain.program.tensor("y_train")
     share = plain.history.smoothed() / (target - target.mean()).square().mean().item()
     assert share > 1 > 0.5 > better.history.smoothed()
+
+
+def test_rare_categories_are_no_small_inputs(tmp_path):
+    kinds = ["usual"] * 37 + ["rare"] * 3
+    data = table(tmp_path, {"kind": kinds, "area": AREA / 5, "y": AREA / 100})
+    assert at_start("scaling", data=data, train=1.0) == []

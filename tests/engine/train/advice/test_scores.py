@@ -120,3 +120,24 @@ def test_looking_leaves_the_run_as_it_was():
         assert torch.equal(one, other)
         assert torch.equal(one.grad, other.grad)
     assert looked.program.model.calls == plain.program.model.calls
+
+
+LAZY = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.LazyLinear(3)
+
+    def forward(self, x):
+        return torch.softmax(self.line(x), 1)
+"""
+
+
+def test_a_lazy_module_has_the_weights_that_it_would_have_had():
+    setup = {"data": "spirals", "model": {"name": "own", "source": LAZY}}
+    looked, plain = made(**setup), made(**setup)
+    with looked.entered():
+        assert words(advice.on_setup(looked)).startswith("The model ends in softmax")
+        looked.advance(5)
+    with plain.entered():
+        plain.advance(5)
+    assert looked.history.recent == plain.history.recent

@@ -264,3 +264,34 @@ def test_a_script_imports_what_it_uses(data, used):
     asked = {one.name for part in ast.walk(tree) if isinstance(part, ast.Import)
              for one in part.names}  # fmt: skip
     assert asked - {"torch", "torch.nn.functional"} == used
+
+
+UNSCALED = {
+    "data": {"name": "formula", "formula": "300 * x + 700"},
+    "model": "linear",
+    "optimizer": {"name": "sgd", "lr": 1e-5},
+}
+
+
+def test_remarks_stand_above_their_section_and_change_nothing():
+    run, rows = trained(UNSCALED)
+    remarks = {
+        "prepare": ["Targets are large"],
+        "model": ["It is a\nprint(0)"],
+        "step": ["l2 " * 60],
+    }
+    source = script(run, STEPS, remarks)
+    assert printed(source) == rows
+    lines = source.splitlines()
+    assert lines[lines.index("# Inputs and targets") + 2] == "# Targets are large"
+    assert "# It is a print(0)" in lines
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_script_with_the_offer_taken_is_that_of_the_standardized_run():
+    plain, _ = trained(UNSCALED)
+    _, rows = trained({**UNSCALED, "standardize": True})
+    source = script(plain, STEPS, {"prepare": ["Targets are large"]})
+    begin, end = source.index("# To standardize them"), source.index("\ninputs, targets")
+    offered = source[begin:end].replace("# To standardize them:\n", "").replace("# ", "")
+    assert printed(source[:begin] + offered + source[end:]) == rows

@@ -87,6 +87,7 @@ def test_other_columns_decide_where_a_column_leaves_it_open():
     assert guessed(texts, ";", ".") == NumberFormat(".", "")
     assert guessed(texts, ";", decimal=",") == NumberFormat(",", ".")
     assert guessed(texts, ";", thousands=".").decimal == ","
+    assert guessed(["12", "7"], ";", ",") == NumberFormat(), "there is no mark to read"
     assert cells.decimal_marks([texts, ["0,5", "1"], ["red", "1,5 x"]]) == {","}
 
 
@@ -112,7 +113,9 @@ def test_percent_and_currency_are_noticed():
         (["01/31/2024", "02/01/2024"], "%m/%d/%Y"),
         (["31/01/2024", "01/02/2024"], "%d/%m/%Y"),
         (["2024-01-31 10:30", "2024-02-01 23:59"], "%Y-%m-%d %H:%M"),
-        (["2024-01-31T10:30:05Z"], "%Y-%m-%dT%H:%M:%SZ"),
+        (["2024-01-31T10:30:05Z"], "%Y-%m-%dT%H:%M:%S%z"),
+        (["2024-01-31 10:30:05+01:00"], "%Y-%m-%d %H:%M:%S%z"),
+        (["Jan 2024", "Feb 2024"], "%b %Y"),
         (["3 Mar 2024", "12 Dec 2023"], "%d %b %Y"),
         (["March 3, 2024"], "%B %d, %Y"),
         (["1/2/2024 3:30 PM"], "%m/%d/%Y %I:%M %p"),

@@ -80,6 +80,8 @@ def test_dates_become_days_or_parts(program):
     timed = "a,b\n01.03.2024 06:00,1\n02.03.2024 18:00,2\n"
     assert column(program(timed).x) == [0.25, 1.75]
     assert program(timed, columns={"a": {"as": "date parts"}}).x[:, -1].tolist() == [6.0, 18.0]
+    zoned = "a,b\n2024-03-01T06:00:00Z,1\n2024-03-02T01:00:00+01:00,2\n"
+    assert column(program(zoned).x) == [0.25, 1.0]
     odd = "a,b\n20240301,1\n20240305,2\n"
     given = program(odd, columns={"a": {"as": "days", "format": "%Y%m%d"}})
     assert column(given.x) == [0.0, 4.0]
@@ -124,6 +126,31 @@ def test_words_for_missing_values_can_be_given(program):
     text = "a,b\n1,2\n-999,3\n4,5\n"
     made = program(text, missing="leave rows out", missing_words=["-999"])
     assert column(made.x) == [1.0, 4.0]
+
+
+def test_a_minus_is_a_value_where_there_is_a_plus(program):
+    made = program("a,b\n1,+\n-,-\n3,+\n4,-\n", classes=True, missing="leave rows out")
+    assert made.class_names == ("+", "-")
+    assert (column(made.x), made.y.tolist()) == ([1.0, 3.0, 4.0], [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("1\u202f234\u202f567,5", 1234567.5),
+        ("1\u00a0234,5 €", 1234.5),
+        ("1’234.50", 1234.5),
+        ("CHF 1'234.–", 1234.0),
+        ("₹1,234.50", 1234.5),
+        ("1.234,50-", -1234.5),
+        ("−5", -5.0),
+        ("(5 %)", -5 / 100),
+        ("6.02e23", 6.02e23),
+    ],
+)
+def test_numbers_of_many_places(program, written, value):
+    made = program(f'a;b\n"{written}";1\n"{written}";2\n', decimal="auto")
+    assert column(made.x) == [value, value]
 
 
 def test_several_targets(program):
@@ -172,6 +199,13 @@ WORDS = [
     ("a,b\nx,2\ny,4\nz,6\n", {"columns": {"a": "number"}}, "; the column holds text: \"columns\""),
     ("a,b\n,2\n,4\n", {}, "column 'a' has no values; leave it out"),
     ("a,b\n1,2\n", {"encoding": "klingon"}, "there is no encoding 'klingon'"),
+    ("a,b\n1,2\n", {"encoding": "base64"}, "there is no encoding 'base64'"),
+    ("a,b\n1,2\n", {"decimal": "comma", "thousands": "comma"}, "are both comma"),
+    ("a,b\n?,2\n1,?\n", {"target": "a", "inputs": ["b", "a"]}, "row 2, column 'a': nothing there"),
+    ("a,b\n,x\n1,\n", {"missing": "mean", "classes": True}, "no values in the rows that are left"),
+    ("a,b\n1e400,1\n2,3\n", {}, "row 2, column 'a': 1e400 is not finite"),
+    ("a,b\n" + "9" * 400 + ",1\n2,3\n", {}, "row 2, column 'a': 999"),
+    ("a,b\n1,-Inf\n2,3\n", {}, "row 2, column 'b': -Inf is not finite"),
     ("ä,b\n1,2\n", {"encoding": "ascii"}, 'is not text in ascii: set "encoding"'),
 ]  # fmt: skip
 
@@ -181,6 +215,7 @@ def test_what_is_wrong_is_said_with_row_column_cell_and_what_to_do(program, text
     with pytest.raises(SetupError) as caught:
         program(text, **options)
     assert words in str(caught.value)
+    assert len(str(caught.value)) < 300
     assert caught.value.place.startswith("data")
     assert "\n" not in str(caught.value)
 
@@ -252,6 +287,33 @@ def test_workbooks_and_parquet_files(program, tmp_path, name):
     assert column(made.y) == [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(SetupError, match=r"row \d, column 'a': nothing there"):
         program(None, name=name)
+
+
+def test_columns_of_any_type_of_a_parquet_file(program, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 3], dtype="Int64"),
+            "single": np.array([0.1, 0.2, 0.3], np.float32),
+            "flag": [True, False, True],
+            "maybe": [True, None, False],
+            "kind": pd.Categorical(["b", "a", "b"]),
+            "when": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-04"], utc=True),
+            "b": [1.0, 2.0, 3.0],
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    names = ["whole", "single", "flag", "maybe", "kind", "when"]
+    made = program(None, names, name="t.parquet", missing="mean")
+    assert column(made.x) == [1.0, 2.0, 3.0]
+    assert column(made.x, 1) == frame["single"].astype("float64").tolist()
+    assert column(made.x, 2) == [1.0, 0.0, 1.0]
+    assert made.raw_names[3:] == (
+        "maybe = False", "maybe = True", "kind = a", "kind = b", "when",
+    )  # fmt: skip
+    assert made.x[:, 3:5].tolist() == [[0, 1], [0.5, 0.5], [1, 0]]
+    assert column(made.x, 7) == [0.0, 1.0, 3.0]
+    made = program(None, ["single"], target="whole", name="t.parquet", missing="mean", classes=True)
+    assert (made.class_names, made.y.tolist()) == (("1", "3"), [0, 1])
 
 
 def test_a_broken_workbook_is_said_to_be_one(program):

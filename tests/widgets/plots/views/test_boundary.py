@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFontMetricsF
 
 from gradscribe.playback.text.formatting import MINUS
@@ -110,16 +110,22 @@ def test_points_are_drawn_moved_and_removed_with_the_mouse(plot, look, mouse):
     plot.moved.connect(lambda i, x, y: done.append(("move", i, round(x, 1), round(y, 1))))
     plot.removed.connect(lambda i: done.append(("gone", i)))
     hand = mouse(plot)
-    right = Qt.MouseButton.RightButton
     x, y = area.left() + area.width() * 0.75, area.top() + area.height() * 0.75
     hand.press(x, y)
     hand.release(x, y)
-    hand.press(x, y, right)
+    hand.press(x, y, Qt.MouseButton.RightButton)
+    hand.release(x, y)
+    plot.mouse = QPointF(x, y)
+    offered = {name: do for name, do, _ in plot.options_offered()}
+    offered["Draw a point of class 0 here"]()
     x, y = area.left() + area.width() * 0.25, area.top() + area.height() * 0.75
     hand.press(x, y)
     hand.move(area.center().x(), area.center().y(), Qt.MouseButton.LeftButton)
     hand.release(area.center().x(), area.center().y())
-    hand.press(x, y, right)
+    hand.press(x, y, Qt.MouseButton.RightButton)
+    plot.mouse = QPointF(x, y)
+    offered = {name: do for name, do, _ in plot.options_offered()}
+    offered["Remove this point"]()
     assert done == [
         ("new", 0.5, -0.5, 1),
         ("new", 0.5, -0.5, 0),

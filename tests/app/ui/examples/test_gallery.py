@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gradscribe.app.document import examples
-from gradscribe.app.ui import gallery as gallery_module
-from gradscribe.app.ui.gallery import COLUMNS, Gallery
+from gradscribe.app.ui.examples import gallery as gallery_module
+from gradscribe.app.ui.examples.gallery import COLUMNS, Gallery
 
 
 @pytest.fixture
@@ -127,3 +127,44 @@ def test_nothing_changes_places_once_it_is_in_a_tile(qtbot, qapp):
     parts = [part for tile in made.tiles for part in tile.findChildren(QWidget)]
     assert parts
     assert max(styled.counts[part] for part in parts) <= 2, "where it is made, and in its tile"
+
+
+def test_the_search_finds_titles_sentences_and_tags(gallery, qtbot):
+    qtbot.keyClicks(gallery.search, "MASK attention")
+    assert [tile.item.name for tile in gallery.shown()] == ["causal_mask"]
+    assert [tile for tile in gallery.tiles if tile.isVisible()] == gallery.shown()
+    gallery.search.clear()
+    assert all(tile.isVisible() for tile in gallery.tiles)
+    qtbot.keyClicks(gallery.search, "nowhere to be found")
+    assert gallery.nothing.isVisible()
+    assert not gallery.shown()
+
+
+def test_typing_on_a_tile_searches_and_return_opens_the_first(gallery, qtbot):
+    qtbot.waitUntil(gallery.tiles[0].hasFocus)
+    qtbot.keyClick(gallery.tiles[0], "g")
+    assert gallery.search.text() == "g"
+    assert gallery.search.hasFocus()
+    qtbot.keyClicks(gallery.search, "an")
+    with qtbot.waitSignal(gallery.chosen) as told:
+        qtbot.keyClick(gallery.search, Qt.Key.Key_Return)
+    assert "gan" in f"{told.args[0].title} {told.args[0].about} {told.args[0].tags}".casefold()
+
+
+def test_arrows_walk_through_what_was_found(gallery, qtbot):
+    gallery.search.setText("attention")
+    first, second = gallery.shown()[:2]
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Right)
+    assert second.hasFocus()
+
+
+def test_titles_are_whole(gallery):
+    labels = [
+        label
+        for tile in gallery.tiles
+        for label in tile.findChildren(QLabel)
+        if label.text() == tile.item.title
+    ]
+    assert len(labels) == len(gallery.tiles)
+    assert all(label.heightForWidth(label.width()) <= label.height() for label in labels)

@@ -1,4 +1,4 @@
-"""The gallery of examples: a title and a sentence each, over the window."""
+"""The gallery of examples: picture, title and a sentence each, over the window, with a search."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -6,14 +6,24 @@ from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
+from gradscribe.app.document import example_pictures
 from gradscribe.app.document.examples import Example
+from gradscribe.app.ui.examples.thumbnail import ExampleThumbnail
 from gradscribe.app.ui.layout import scroll_area
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
 COLUMNS = 2
@@ -43,12 +53,19 @@ class _Tile(QPushButton):
     """A button that also reacts to Return, and forwards the arrow keys."""
 
     stepped = Signal(int)
+    typed = Signal(str)
+
+    def __init__(self, item: GalleryItem) -> None:
+        super().__init__()
+        self.item = item
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         elif happened.key() in STEPS:
             self.stepped.emit(STEPS[happened.key()])
+        elif happened.text().isprintable() and happened.text().strip():
+            self.typed.emit(happened.text())
         else:
             super().keyPressEvent(happened)
 
@@ -63,14 +80,27 @@ class Gallery(PopupCard):
         over: QWidget,
         examples: Sequence[GalleryItem],
         about: str = "Short programs to start from; change anything and watch",
+        theme: Theme | None = None,
     ) -> None:
         super().__init__(over, 760, 560)
+        self._theme = theme or Theme.load("light")
         self.column.addWidget(plain_label("Examples", "heading"))
         self.column.addWidget(plain_label(about, "caption"))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search: attention, loop, mask, ...")
+        self.search.setAccessibleName("Search examples")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._arrange)
+        self.search.returnPressed.connect(self._open_first)
+        self.column.addWidget(self.search)
+        self.nothing = plain_label("No example has all of these words", "caption")
+        self.nothing.hide()
+        self.column.addWidget(self.nothing)
         # Given its final parent at once: reparenting would style and measure it again.
         self._area = scroll_area(QWidget(self.card))
         self.column.addWidget(self._area, 1)
         self.tiles: list[_Tile] = []
+        self._grid: QGridLayout | None = None
         self.card.setAccessibleName("Examples")
         # Adding a tile would repaint everything around it, including the window below the card.
         self._area.setUpdatesEnabled(False)
@@ -80,12 +110,18 @@ class Gallery(PopupCard):
     def _fill(self, examples: Sequence[GalleryItem]) -> Iterator[bool | None]:
         # Yield to the event loop once, so that the card appears before the tiles.
         yield END_TURN
-        grid = QGridLayout(self._area.widget())
+        grid = self._grid = QGridLayout(self._area.widget())
         grid.setContentsMargins(0, 0, 8, 0)
         grid.setSpacing(10)
-        for index, example in enumerate(examples):
-            self.tiles.append(self._tile(example))
-            grid.addWidget(self.tiles[-1], index // COLUMNS, index % COLUMNS)
+        for example in examples:
+            tile = self._tile(example)
+            place = len(self.shown())
+            self.tiles.append(tile)
+            if self._is_found(tile):
+                grid.addWidget(tile, place // COLUMNS, place % COLUMNS)
+            else:
+                tile.setParent(self._area.widget())
+                tile.hide()
             yield None
         grid.setRowStretch(grid.rowCount(), 1)
         yield END_TURN
@@ -102,19 +138,58 @@ class Gallery(PopupCard):
         self.filling.stop()
         super().leave()
 
+    def shown(self) -> list[_Tile]:
+        """Return the tiles that the search leaves."""
+        return [tile for tile in self.tiles if self._is_found(tile)]
+
+    def _is_found(self, tile: _Tile) -> bool:
+        words = self.search.text().casefold().split()
+        tags = getattr(tile.item, "tags", ())
+        text = " ".join((tile.item.title, tile.item.about, *tags)).casefold()
+        return all(word in text for word in words)
+
+    def _arrange(self) -> None:
+        """Show only the tiles with all words of the search."""
+        if self._grid is None:
+            return
+        for tile in self.tiles:
+            self._grid.removeWidget(tile)
+        shown = self.shown()
+        for place, tile in enumerate(shown):
+            self._grid.addWidget(tile, place // COLUMNS, place % COLUMNS)
+        for tile in self.tiles:
+            tile.setVisible(tile in shown)
+        self.nothing.setVisible(not shown and bool(self.tiles))
+        self._area.verticalScrollBar().setValue(0)
+
+    def _open_first(self) -> None:
+        if self.search.text().strip() and (shown := self.shown()):
+            self._choose(shown[0].item)
+
+    def _type(self, text: str) -> None:
+        self.search.setFocus()
+        self.search.insert(text)
+
     def _go_to_first(self) -> None:
-        if self.tiles:
+        if self.tiles and not self.search.hasFocus():
             self.tiles[0].setFocus()
 
     def _tile(self, example: GalleryItem) -> _Tile:
-        tile = _Tile()
+        tile = _Tile(example)
         tile.stepped.connect(self._walk)
+        tile.typed.connect(self._type)
         tile.setAccessibleName(example.title)
         tile.setAccessibleDescription(example.about)
         tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         tile.setMinimumHeight(108 if isinstance(example, Example) else 86)
-        column = vbox(tile, margins=(14, 10, 14, 10))
+        row = hbox(tile, margins=(10, 8, 14, 8), spacing=10)
+        picture = example_pictures.load().get(getattr(example, "name", ""))
+        if picture is not None:
+            row.addWidget(ExampleThumbnail(picture, self._theme))
+        column = vbox(None)
+        row.addLayout(column, 1)
         title, about = plain_label(example.title, "title"), plain_label(example.about, "caption")
+        title.setWordWrap(True)
         about.setWordWrap(True)
         for label in (title, about):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -145,6 +220,8 @@ class Gallery(PopupCard):
         self.chosen.emit(example)
 
     def _walk(self, step: int) -> None:
-        at = next((i for i, tile in enumerate(self.tiles) if tile.hasFocus()), 0) + step
-        if 0 <= at < len(self.tiles):
-            self.tiles[at].setFocus()
+        shown = self.shown()
+        at = next((i for i, tile in enumerate(shown) if tile.hasFocus()), 0) + step
+        if 0 <= at < len(shown):
+            shown[at].setFocus()
+            self._area.ensureWidgetVisible(shown[at])

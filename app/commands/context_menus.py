@@ -1,0 +1,68 @@
+"""Context menus, composed here alone: which commands belong to what was pointed at.
+
+A widget selects what is under the mouse and reports the kind of it; the commands then work on the
+selection, as from the menu bar and the palette.
+"""
+
+from typing import Literal
+
+Subject = Literal["card", "wire", "module", "graph", "value", "event", "line", "text"]
+"""What a menu is about. *value*: a tensor in a table or in the inspector; *event*: of the ledger;
+*line*: of code that made a tensor, *text*: of code that made none."""
+SEPARATOR = ""
+
+_TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
+_SEE = ("value.line", "value.explain", "value.check", "graph.ways", "graph.next_way")
+_CLOSE = ("lab.selected", "graph.tensor", "graph.history")
+_ASK = ("graph.before", "graph.after", "graph.cut", "graph.bottlenecks", "graph.critical")
+_LOOK = ("view.fold", "view.zoom_selection", "view.coloring", "graph.gradient", "graph.all")
+_EDIT = (
+    *("edit.undo", "edit.redo", SEPARATOR),
+    *("edit.cut", "edit.copy", "edit.paste", "edit.select_all", SEPARATOR),
+    *("edit.comment", "edit.find"),
+)
+_PICTURE = (
+    "file.copy_picture",
+    "file.export_png",
+    "file.export_svg",
+    "file.export_dot",
+    "file.export_graphml",
+)
+COMMANDS: dict[Subject, tuple[str, ...]] = {
+    "card": (
+        *(*_TAKE, SEPARATOR),
+        *(*_SEE, *_CLOSE, SEPARATOR),
+        *(*_ASK, SEPARATOR),
+        *(*_LOOK, SEPARATOR),
+        "file.copy_picture",
+        "file.export_png",
+    ),
+    "wire": (
+        *(*_TAKE, SEPARATOR),
+        *("value.line", "value.explain", "graph.tensor", SEPARATOR),
+        *("view.coloring", "graph.all", SEPARATOR),
+        "file.copy_picture",
+    ),
+    "module": (
+        *("view.fold", "view.zoom_selection", "view.expand", "view.collapse", SEPARATOR),
+        *("value.copy", "value.copy_gradient", "value.line", "value.explain", SEPARATOR),
+        *("view.coloring", "graph.all", SEPARATOR),
+        "file.copy_picture",
+    ),
+    "graph": (
+        *("view.fit", "view.expand", "view.collapse", "view.depth", "view.sideways", SEPARATOR),
+        *("edit.find_graph", "view.coloring", SEPARATOR),
+        *("view.values", "view.gradients", "view.shapes", SEPARATOR),
+        *("graph.critical", "graph.gradient", "graph.all", SEPARATOR),
+        *_PICTURE,
+    ),
+    "value": (*(*_TAKE, SEPARATOR), *(*_SEE, *_CLOSE, SEPARATOR), *_ASK, "graph.all"),
+    "event": ("file.export_tape",),
+    "line": (
+        *(*_EDIT, SEPARATOR),
+        *(*_TAKE, SEPARATOR),
+        *("value.explain", "value.check", "graph.ways", *_CLOSE),
+    ),
+    "text": _EDIT,
+}
+"""Ids of the commands of each menu, in order; `SEPARATOR` between groups."""

@@ -1,0 +1,147 @@
+"""Commands on the selected tensor: its numbers, its code, its line, its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QGuiApplication
+
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.files.documents import Refused
+from gradscribe.engine.protocol.tape import Place
+from gradscribe.playback.text import formatting, tensor_code
+
+if TYPE_CHECKING:
+    from gradscribe.widgets.inspector.panes.page import InspectorPage, Side
+
+MOST_COPIED = 1_000_000
+"""Most elements that go to the clipboard."""
+
+
+def _page(context: CommandContext) -> InspectorPage:
+    return context.inspector.page()
+
+
+def _has(side: Side) -> Callable[[CommandContext], bool]:
+    def has(context: CommandContext) -> bool:
+        return _page(context).snapshot(side) is not None
+
+    return has
+
+
+def _array(page: InspectorPage, side: Side) -> NDArray[np.generic]:
+    """Return the numbers of the selection. Raises `Refused` if only a summary is there."""
+    snapshot = page.snapshot(side)
+    array = snapshot.array() if snapshot is not None else None
+    if snapshot is None:
+        raise Refused(f"There is no {side} yet")
+    if array is None:
+        raise Refused("Only a summary of these numbers is here: explore the tensor for all of them")
+    if array.size > MOST_COPIED:
+        raise Refused(f"More than {MOST_COPIED:,} numbers: explore the tensor to save a part")
+    return array
+
+
+def _copy(context: CommandContext, text: str, what: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+    context.say(f"{what} on the clipboard")
+
+
+@command("value.copy", "Copy the value", "Edit/4", when=_has("value"))
+def copy_value(context: CommandContext) -> None:
+    """Put the numbers of the selection on the clipboard, a row per line."""
+    array = _array(_page(context), "value")
+    _copy(context, tensor_code.numbers_text(array), formatting.count(array.size, "number"))
+
+
+@command("value.copy_gradient", "Copy the gradient", "Edit/4", when=_has("gradient"))
+def copy_gradient(context: CommandContext) -> None:
+    """Put the gradient of the selection on the clipboard, a row per line."""
+    array = _array(_page(context), "gradient")
+    _copy(context, tensor_code.numbers_text(array), formatting.count(array.size, "number"))
+
+
+@command("value.copy_code", "Copy as code", "Edit/4", when=_has("value"))
+def copy_code(context: CommandContext) -> None:
+    """Put a line of PyTorch that makes this very tensor on the clipboard."""
+    page = _page(context)
+    value = page.value
+    snapshot = page.snapshot("value")
+    array = _array(page, "value")
+    assert value is not None
+    assert snapshot is not None
+    learns = value.is_leaf and value.requires_grad
+    name = value.name or value.maker or "x"
+    code = tensor_code.tensor_code(name, array, snapshot.dtype, device=value.device, learns=learns)
+    _copy(context, code, "The code is")
+
+
+def _place(context: CommandContext) -> Place:
+    """Return the place in the program of the selection; line 0 for none."""
+    page = _page(context)
+    if page.op is not None and page.op.place.line:
+        return page.op.place
+    return page.value.place if page.value is not None else Place()
+
+
+def _has_line(context: CommandContext) -> bool:
+    line = _place(context).line
+    return 0 < line <= context.session.doc.source.count("\n") + 1
+
+
+@command("value.line", "Show the line", "View/6", when=_has_line)
+def show_line(context: CommandContext) -> None:
+    """Go to the line of the program that made the selection."""
+    context.settings.put("left", True)
+    context.workspaces.show_workspace("program")
+    context.editor.go_to_line(_place(context).line)
+    context.editor.setFocus()
+
+
+def _has_explanation(context: CommandContext) -> bool:
+    page = _page(context)
+    return page.selection is not None and page.explanation is not None
+
+
+@command("value.explain", "Explain", "View/6", when=_has_explanation)
+def explain(context: CommandContext) -> None:
+    """Show the rule of the selected op with this run's numbers put in."""
+    context.settings.put("right", True)
+    context.inspector.show_explanation()
+
+
+def _can_check(context: CommandContext) -> bool:
+    return _page(context).value is not None and context.inspector.can_check()
+
+
+@command("value.check", "Check the gradient", "View/6", when=_can_check)
+def check(context: CommandContext) -> None:
+    """Compare the gradient of the selection with finite differences."""
+    context.settings.put("right", True)
+    context.inspector.check()
+
+
+def _module(context: CommandContext) -> str:
+    """Return the key of the selected module, or of the open module around the selection."""
+    picture, key = context.presenter.picture, context.session.view.selection
+    for frame in picture.frames:
+        if frame.key == key:
+            return key
+    card = context.presenter.selected_card()
+    if card is None:
+        return ""
+    return card.key if card.kind == "module" else card.frame
+
+
+@command(
+    "view.fold", "Fold or open the module", "View/2", when=lambda context: bool(_module(context))
+)
+def fold(context: CommandContext) -> None:
+    """Open the selected module, or fold the module around the selection to a card."""
+    key = _module(context)
+    context.presenter.toggle_module(key)
+    context.session.select(key)

@@ -1,0 +1,23 @@
+# A convolution
+# One small kernel meets every place of
+# the picture.
+# tags: convolution, cnn, images, pooling
+# tags: nn
+
+torch.manual_seed(0)
+
+picture = torch.zeros(1, 1, 6, 6)
+picture[..., 2:4, 1:5] = 1.0
+
+kernel = param([[-1.0, 0.0, 1.0]] * 3)
+weight = kernel[None, None]
+
+edges = F.conv2d(picture, weight,
+                 padding=1)
+seen = F.relu(edges)
+small = F.max_pool2d(seen, 2)
+loss = small.sum()
+loss.backward()
+
+print(edges[0, 0])
+print(kernel.grad)

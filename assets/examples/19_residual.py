@@ -1,0 +1,19 @@
+# A residual connection
+# The sum lets the whole gradient pass by
+# the layers.
+# tags: residual, resnet
+# tags: vanishing gradient, sum, nn
+
+torch.manual_seed(0)
+
+x = torch.randn(4, 3, requires_grad=True)
+layer = nn.Linear(3, 3)
+nn.init.normal_(layer.weight, std=0.01)
+
+plain = torch.tanh(layer(x)).sum()
+(far,) = torch.autograd.grad(plain, x)
+
+loss = (x + torch.tanh(layer(x))).sum()
+loss.backward()
+
+print(far.norm(), x.grad.norm())

@@ -1,0 +1,17 @@
+# A Jacobian, row by row
+# Each output asks for the gradient of
+# every input.
+# tags: jacobian, vjp, autograd.grad
+# tags: vector
+
+x = param([1.0, 2.0, 3.0])
+y = torch.stack([x[0] * x[1], x[2] ** 2])
+
+rows = []
+for k in range(2):
+    (row,) = torch.autograd.grad(
+        y[k], x, retain_graph=True
+    )
+    rows.append(row)
+
+print(torch.stack(rows))

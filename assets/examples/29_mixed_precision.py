@@ -1,0 +1,17 @@
+# Mixed precision
+# The product is made in bfloat16, the
+# gradient kept.
+# tags: autocast, bfloat16
+# tags: mixed precision, dtype
+
+torch.manual_seed(0)
+w = torch.randn(4, 4, requires_grad=True)
+x = torch.randn(2, 4)
+
+short = torch.bfloat16
+with torch.autocast("cpu", short):
+    y = x @ w
+loss = y.float().square().mean()
+loss.backward()
+
+print(y.dtype, w.grad.dtype)

@@ -1,0 +1,1 @@
+"""Dimensions and rows of tensors, followed through ops."""

@@ -1,0 +1,201 @@
+"""Context menus: the right button and the keyboard open them, and every entry does its work."""
+
+import pytest
+import torch
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+
+from gradscribe.app import commands
+from gradscribe.app.commands.context_menus import COMMANDS
+from gradscribe.widgets.inspector.panes.check import CheckPane
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+SOURCE = """torch.manual_seed(0)
+x = torch.tensor([0.1, -2.0], requires_grad=True)
+net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+y = net(x)
+loss = (y * x).sum()
+loss.backward()
+"""
+
+
+@pytest.fixture
+def shown(settled, link, record):
+    settled.session.edit_live(SOURCE)
+    link.answer(record(SOURCE))
+    settled.clock.seek(len(settled.session.result.tape.events))
+    settled.graph.finish_motion()
+    return settled
+
+
+def right_click(widget, at):
+    """Press the right button, as Qt reports it: press, release, and the request for a menu."""
+    place = widget.mapToGlobal(at)
+    right, none = Qt.MouseButton.RightButton, Qt.MouseButton.NoButton
+    for kind, buttons in (
+        (QEvent.Type.MouseButtonPress, right),
+        (QEvent.Type.MouseButtonRelease, none),
+    ):
+        event = QMouseEvent(kind, QPointF(at), QPointF(place), right, buttons, Qt.NoModifier)
+        QApplication.sendEvent(widget, event)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, place, Qt.NoModifier)
+    QApplication.sendEvent(widget, event)
+    return opened()
+
+
+def opened():
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    entries = {action.text(): action for action in menu.actions()}
+    menu.close()
+    return entries
+
+
+def place_of(window, key):
+    stage = window.graph.stage()
+    box = stage.boxes.get(key)
+    return window.graph.camera().box_to_view(box).center().toPoint()
+
+
+def card(window, name):
+    cards = window.presenter.picture.cards
+    return next(one.key for one in cards if name in (one.name, one.title))
+
+
+def clipboard():
+    return QGuiApplication.clipboard().text()
+
+
+def test_every_entry_is_a_command():
+    known = {one.id for one in commands.load()}
+    assert {name for names in COMMANDS.values() for name in names if name} <= known
+
+
+def test_a_card_gives_its_value_its_code_and_its_gradient(shown):
+    entries = right_click(shown.graph, place_of(shown, card(shown, "x")))
+    assert shown.graph.selected() == card(shown, "x")
+    entries["Copy the value"].trigger()
+    assert clipboard() == "0.1\t-2.0"
+    entries["Copy as code"].trigger()
+    assert clipboard() == "x = torch.tensor([0.1, -2.0], requires_grad=True)"
+    entries["Copy the gradient"].trigger()
+    scope = {"torch": torch, "nn": torch.nn}
+    exec(SOURCE, scope)
+    written = [float(number) for number in clipboard().split("\t")]
+    assert torch.equal(torch.tensor(written), scope["x"].grad)
+
+
+def test_a_card_shows_its_line_its_rule_and_its_check(shown, link, qtbot):
+    asked = []
+    link.check = lambda *request: asked.append(request)
+    entries = right_click(shown.graph, place_of(shown, card(shown, "loss")))
+    entries["Show the line"].trigger()
+    assert shown.editor.textCursor().blockNumber() + 1 == 5
+    entries["Explain"].trigger()
+    pane = next(p for p in shown.inspector.panes if type(p).__name__ == "ExplainPane")
+    assert not pane.isHidden()
+    entries = right_click(shown.graph, place_of(shown, card(shown, "x")))
+    entries["Check the gradient"].trigger()
+    pane = next(p for p in shown.inspector.panes if isinstance(p, CheckPane))
+    qtbot.waitUntil(lambda: bool(asked))
+    assert not pane.isHidden()
+
+
+def test_a_module_is_folded_and_opened_from_what_is_in_it(shown, qtbot):
+    key = card(shown, "tanh")
+    frame = next(c.frame for c in shown.presenter.picture.cards if c.key == key)
+    right_click(shown.graph, place_of(shown, key))["Fold or open the module"].trigger()
+    qtbot.waitUntil(lambda: frame in shown.graph.stage().boxes)
+    shown.graph.finish_motion()
+    right_click(shown.graph, place_of(shown, frame))["Fold or open the module"].trigger()
+    qtbot.waitUntil(lambda: frame in shown.graph.stage().frame_boxes)
+
+
+def test_an_edge_gives_the_gradient_that_came_back_along_it(shown):
+    picture, x = shown.presenter.picture, card(shown, "x")
+    wire = next(w for w in picture.wires if w.source == x and "mul" in w.target)
+    shown.session.select(wire.key)
+    shown.graph.select(wire.key)
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(shown.graph, QContextMenuEvent(reason, QPoint(), QPoint()))
+    opened()["Copy the gradient"].trigger()
+    scope = {"torch": torch, "nn": torch.nn}
+    exec(SOURCE, scope)
+    written = [float(number) for number in clipboard().split("\t")]
+    assert torch.equal(torch.tensor(written), scope["y"].detach())  # d (y * x) / dx through mul
+
+
+def test_the_ground_offers_what_is_about_the_whole_graph(shown):
+    shown.session.select("")
+    entries = right_click(shown.graph, QPoint(3, shown.graph.height() - 3))
+    assert {"Fit the graph", "Colour by", "Find in the graph", "Copy picture"} <= set(entries)
+    assert "Copy the value" not in entries
+
+
+def test_a_row_of_the_values_is_picked_and_copied(shown):
+    shown.session.select("")
+    table = shown.values.view
+    row = next(
+        n for n in range(table.model().rowCount()) if table.model().index(n, 0).data() == "x"
+    )
+    entries = right_click(table.viewport(), table.visualRect(table.model().index(row, 0)).center())
+    assert shown.graph.selected() == card(shown, "x")
+    entries["Copy the row"].trigger()
+    assert clipboard().startswith("x\t")
+    entries["Copy as code"].trigger()
+    assert clipboard().startswith("x = torch.tensor(")
+
+
+def test_an_event_of_the_ledger_is_not_gone_to_before_it_is_chosen(shown):
+    view = shown.ledger.view
+    view.scrollToTop()
+    position = shown.session.view.position
+    index = view.model().index(0, 0)
+    entries = right_click(view.viewport(), view.visualRect(index).center())
+    assert shown.session.view.position == position
+    entries["Copy the row"].trigger()
+    assert clipboard() == index.data()
+    entries["Go to this event"].trigger()
+    assert shown.session.view.position < position
+
+
+def test_a_line_of_code_offers_its_tensor_and_the_editor(shown):
+    block = shown.editor.document().findBlockByNumber(4)
+    at = shown.editor.blockBoundingGeometry(block).translated(shown.editor.contentOffset()).center()
+    entries = right_click(shown.editor.viewport(), QPoint(10, round(at.y())))
+    assert {"Cut", "Copy", "Paste", "Comment or uncomment"} <= set(entries)
+    entries["Copy the value"].trigger()
+    scope = {"torch": torch, "nn": torch.nn}
+    exec(SOURCE, scope)
+    assert torch.tensor(float(clipboard())) == scope["loss"].detach()
+    first = shown.editor.document().findBlockByNumber(0)
+    top = shown.editor.blockBoundingGeometry(first).translated(shown.editor.contentOffset())
+    entries = right_click(shown.editor.viewport(), QPoint(10, round(top.center().y())))
+    assert "Copy the value" not in entries, "this line made no tensor"
+
+
+@pytest.mark.parametrize("place", ["graph", "editor", "values"])
+def test_shift_f10_opens_the_menu_of_what_has_the_focus(shown, place, qtbot):
+    shown.show()
+    shown.activateWindow()
+    shown.presenter.select_name("x")
+    widget = {"graph": shown.graph, "editor": shown.editor, "values": shown.values.view}[place]
+    if place == "values":
+        widget.setCurrentIndex(widget.model().index(0, 0))
+    widget.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is widget)
+    QTest.keyClick(widget, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    assert len(opened()) > 3
+
+
+def test_numbers_of_which_only_a_summary_is_here_are_refused_in_words(shown, link, record):
+    source = "w = torch.randn(300, 300, requires_grad=True)\nv = w * 2"
+    shown.session.edit_live(source)
+    link.answer(record(source))
+    shown.presenter.select_name("w")
+    QGuiApplication.clipboard().setText("mine")
+    shown.menus.perform_by("value.copy")
+    assert clipboard() == "mine"
+    assert "Only a summary" in shown.status.message.text()
