@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from gradscribe.app.files.settings import Settings
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
+from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.tabs import CompactTabs
 
 GUTTER = 12
@@ -260,7 +261,4 @@ def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -
 
 
 def _splitter(direction: Qt.Orientation) -> QSplitter:
-    made = QSplitter(direction)
-    made.setHandleWidth(GUTTER)
-    made.setChildrenCollapsible(False)
-    return made
+    return GripSplitter(direction, GUTTER)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
@@ -284,6 +284,7 @@ class Window(QMainWindow):
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)
         self.workspaces.taped.connect(self.context.show_step)
+        self.workspaces.made.connect(self._recall_training)
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
@@ -307,6 +308,10 @@ class Window(QMainWindow):
         self.editor.menu_requested.connect(self._offer_line)
         self.presenter.picture_shown.connect(self._show_key)
         self.presenter.questions.changed.connect(self._show_key)
+
+    def _recall_training(self) -> None:
+        sizes = bytes(self.settings.shape("training").data())
+        self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
 
     def _offer_line(self, line: int, at: QPoint) -> None:
         """Open the menu of a line of code, and of the tensor that it made, if there is one."""
@@ -482,6 +487,9 @@ class Window(QMainWindow):
         self._closed = True
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
+        if self.workspaces.is_whole:
+            sizes = self.workspaces.widgets.arrangement.sizes()
+            self.settings.put_shape("training", QByteArray(sizes.encode()))
         self.settings.flush()
         self.clock.pause()
         self.export_queue.cancel()

@@ -31,7 +31,7 @@ def made(kind: type[CurvePlot], log: bool) -> CurvePlot:
     series.extend(steps, np.exp(-steps / 2e6) * noise + 1e-3)
     plot = kind("Loss", "caption", log)
     plot.set_curves([PlotCurve("batch", series, plot.theme.forward, shade=True)])
-    plot.set_smoothing(0.01)
+    plot.set_smoothing(6)
     plot.resize(*SIZE)
     plot.show()
     return plot

@@ -149,6 +149,7 @@ class Bench:
         while not window.workspaces.is_whole:
             self.rest(5)
         session, widgets = window.workspaces.session, window.workspaces.widgets
+        session.controller.set_rate(0.0)
         yield "training begins", session.controller.play
         yield from self._pages((widgets.says, widgets.below, widgets.numbers))
         yield from self._anew(", training")

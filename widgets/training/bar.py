@@ -1,6 +1,8 @@
 """The bar of the training page: current run, transport, speed and export."""
 
-from PySide6.QtCore import QSize, Qt, Signal
+import math
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QWidget
 
@@ -181,10 +183,23 @@ class TrainingBar(QFrame):
         rate = SLOWEST * (FASTEST / SLOWEST) ** (place / SPEED_POSITIONS)
         return float(f"{rate:.2g}")
 
+    def set_rate(self, rate: float) -> None:
+        """Show a limit of the steps per second, at the nearest position; 0 is unlimited."""
+        if rate != self.rate():
+            share = math.log(max(rate, SLOWEST) / SLOWEST) / math.log(FASTEST / SLOWEST)
+            most = SPEED_POSITIONS - 1
+            with QSignalBlocker(self.speed):
+                at = min(most, round(share * SPEED_POSITIONS)) if rate else SPEED_POSITIONS
+                self.speed.setValue(at)
+        self._show_rate(rate)
+
     def _speed_moved(self) -> None:
         rate = self.rate()
-        self.speed_value.say(f"{rate:,.0f}/s" if rate else "max")
+        self._show_rate(rate)
         self.rate_changed.emit(rate)
+
+    def _show_rate(self, rate: float) -> None:
+        self.speed_value.say(f"{rate:,.0f}/s" if rate else "max")
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave out what does not fit."""

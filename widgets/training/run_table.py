@@ -21,7 +21,7 @@ from gradscribe.widgets.base.menus import copy_text
 from gradscribe.widgets.base.theme import Theme
 
 TICK = 28
-LEAST_NAME = 170
+LEAST_NAME = 210
 """Least pixels of a run's name, if it is as long."""
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
 

@@ -24,6 +24,7 @@ CONDITIONS: tuple[tuple[ConditionKind, str, float, str], ...] = (
     ("loss_below", "the loss is below", 0.05, "Mean of the last 20 steps"),
     ("plateau", "no better for … steps", 200.0, "Steps without a better loss"),
     ("nan", "the loss is NaN", 0.0, "The run pauses before the step that made it"),
+    ("solved", "it is solved", 0.0, "The mean of the last 20 losses is as low as it has to be"),
 )
 
 
@@ -54,7 +55,7 @@ class StopMenu(QMenu):
         for kind, title, value, tip in CONDITIONS:
             self.condition.addItem(title, kind)
             self.condition.setItemData(self.condition.count() - 1, tip, 3)
-            if kind != "nan":
+            if kind not in ("nan", "solved"):
                 self.numbers[kind] = self._number(kind, value, tip)
             self._fields.addWidget(self.numbers.get(kind) or QWidget())
         row.addWidget(self._fields, 0, 2)

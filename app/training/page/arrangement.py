@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from gradscribe.app.ui.layout import GUTTER, Panel, tab_widget
+from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.training.step_graph import StepGraph
 
 GRAPH = "Graph"
@@ -14,6 +15,8 @@ LEAST_WIDTH, LEAST_HEIGHT = 270, 110
 WIDE_FROM = (1380, 780)
 """Width and height of the page from which the graph has a column: that of a window of 1440 x 900,
 less what a desktop takes of it."""
+MOST = 100_000
+"""Largest size in pixels that is restored."""
 SIZES: Mapping[bool, tuple[tuple[int, ...], ...]] = {
     False: ((296, 700, 396), (0, 470, 250), (330, 390)),
     True: ((296, 560, 500), (520, 170), (285, 195, 210)),
@@ -91,6 +94,29 @@ class PageArrangement(QObject):
             part.setVisible(not alone)
         self._right.setVisible(self.is_wide or not alone)
 
+    def sizes(self) -> str:
+        """Return the sizes of both arrangements as text, to be remembered."""
+        if any(sum(part.sizes()) for part in self._splitters()):
+            self._sizes[self.is_wide] = [part.sizes() for part in self._splitters()]
+        both = (self._sizes[wide] for wide in (False, True))
+        return "|".join(";".join(",".join(map(str, part)) for part in sizes) for sizes in both)
+
+    def recall(self, text: str) -> None:
+        """Restore remembered sizes; what is no such text, or of other panels, changes nothing."""
+        try:
+            found = [
+                [[int(size) for size in part.split(",")] for part in sizes.split(";")]
+                for sizes in text.split("|")
+            ]
+        except ValueError:
+            return
+        usual = [[list(part) for part in SIZES[wide]] for wide in (False, True)]
+        if _shape(found) == _shape(usual) and all(
+            0 <= size <= MOST for sizes in found for part in sizes for size in part
+        ):
+            self._sizes = {False: found[0], True: found[1]}
+            self._restore_sizes()
+
     def _arrange(self) -> None:
         wide = self._is_large and self._is_wanted
         if self._graph is None or wide == self.is_wide:
@@ -119,11 +145,12 @@ class PageArrangement(QObject):
             part.setSizes(sizes)
 
 
+def _shape(sizes: list[list[list[int]]]) -> list[list[int]]:
+    return [[len(part) for part in arrangement] for arrangement in sizes]
+
+
 def _splitter(way: Qt.Orientation) -> QSplitter:
-    splitter = QSplitter(way)
-    splitter.setHandleWidth(GUTTER)
-    splitter.setChildrenCollapsible(False)
-    return splitter
+    return GripSplitter(way, GUTTER)
 
 
 def _put(into: QSplitter, *parts: QWidget) -> None:

@@ -51,6 +51,8 @@ from gradscribe.widgets.training.step_slider import StepSlider
 BORDER = 1
 EXPLORED = (BoundaryPlot, FitPlot, LossSurface)
 """Views that are explored as charts."""
+SMOOTHING = 0.4
+"""Pixels of smoothing for the square of the slider's position."""
 PASSED_ON = ("step_picked", "drawn", "moved", "removed", "named")
 """Signals that the large window of a view sends as if they came from the view."""
 SHORT_TITLES = {"Loss surface": "Surface", "Over time": "Time", "Histograms": "Hist."}
@@ -308,7 +310,6 @@ class TrainingPage(QWidget):
         self.smooth.setValue(3)
         self.smooth.setFixedWidth(70)
         self.smooth.setAccessibleName("Smoothing")
-        self.smooth.setToolTip("Smoothing of the training loss; pale: the batches themselves")
         self.smooth.valueChanged.connect(self._set_smoothing)
         for part in (self.smooth, self.log):
             self.loss.tools.addWidget(part)
@@ -321,7 +322,11 @@ class TrainingPage(QWidget):
         self.fit.refresh()
 
     def _set_smoothing(self, place: int) -> None:
-        self.loss.set_smoothing(place * place / 1000)
+        pixels = SMOOTHING * place * place
+        self.loss.set_smoothing(pixels)
+        over = f"over {pixels:g} pixels" if pixels else "off"
+        self.smooth.setToolTip(f"Smoothing of the losses: {over}; pale: the batches themselves")
+        self.smooth.setAccessibleDescription(over)
 
     def _strip(self) -> QFrame:
         """Return the strip below the bar that shows a run's error."""

@@ -103,6 +103,8 @@ class TrainPresenter(QObject):
         page.form.edited.connect(self._edit)
         page.bar.pressed.connect(self.commanded)
         page.bar.rate_changed.connect(session.controller.set_rate)
+        session.store.rate_changed.connect(page.bar.set_rate)
+        page.bar.set_rate(session.store.look.rate)
         page.axis.picked.connect(session.controller.rewind)
         page.lines.next_pressed.connect(session.controller.next_event)
         page.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
@@ -373,7 +375,7 @@ class TrainPresenter(QObject):
             differs="current run" if is_current else self._session.store.differs(run.setup),
             shown=is_current or run.run_id not in self._session.store.look.hidden,
             current=is_current,
-            alive=run.alive,
+            alive=run.can_go_on,
         )
 
     def _complain(self, place: str, why: str) -> None:

@@ -150,7 +150,7 @@ class TrainRecovery(QObject):
         return is_begun or self._revival.saved_run(run.run_id) is not None
 
     def _row(self, run: RunState) -> SessionRun:
-        held = self._revival.saved_run(run.run_id) if run.alive else None
+        held = self._revival.saved_run(run.run_id) if run.can_go_on else None
         step, data = (held.step, held.data) if held is not None else (run.step, b"")
         curves = (*run.series.items(), *run.ahead.items())
         sizes = tuple((name, len(curve), curve.last) for name, curve in curves)

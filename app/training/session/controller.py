@@ -14,6 +14,8 @@ from gradscribe.app.training.session.setup_history import (
     WeightChange,
 )
 from gradscribe.app.training.session.state import (
+    FIRST_RATE,
+    UNTIL_SOLVED,
     RunState,
     TrainEngine,
     reply_timeout_ms,
@@ -36,6 +38,8 @@ class TrainController(QObject):
 
     weight_edited = Signal()
     """A weight was edited."""
+    woken = Signal(int)
+    """Carries a dormant run that is to go on; whoever has its state sends it to the engine."""
     forgotten = Signal(str)
     """Carries the name of a run that was forgotten and can be brought back."""
 
@@ -80,8 +84,10 @@ class TrainController(QObject):
     # The setup
 
     def open(self) -> None:
-        """Begin the first run and train it."""
+        """Begin the first run and train it, slowly enough to watch, until it is solved."""
         if not self._store.runs:
+            self.set_rate(FIRST_RATE)
+            self.until = UNTIL_SOLVED
             self.begin(play=True)
 
     def change(self, setup: Setup) -> None:
@@ -260,6 +266,7 @@ class TrainController(QObject):
         store = self._store
         if rate != store.look.rate:
             store.look = replace(store.look, rate=rate)
+            store.rate_changed.emit(rate)
             run = store.run
             if self._plays and run is not None and run.alive:
                 self._send_play(run)
@@ -365,20 +372,31 @@ class TrainController(QObject):
             return run
         if self._plays or run.running:
             self._link.send(messages.Pause(run.run_id))
-        right = self._store.find(self._store.right_id)
-        fork = self._fork(run)
-        if right is not None and run.setup.mistakes:
-            also = self._add_fork(right, right.setup)
-            self._store.right_id = also.run_id
-            look = self._store.look
-            self._store.look = replace(look, hidden=look.hidden | {right.run_id})
-            self._link.send(messages.PairRuns(fork.run_id, also.run_id))
+        source = self._store.find(run.branch[0]) if run.branch is not None else None
+        if run.made_itself and not run.has_own_steps and source is not None and source.alive:
+            # It went further back before it took a step: nothing of it would be missed.
+            fork = self._fork(source, run.position)
+            self._store.runs.remove(run)
+            self._link.send(messages.DropRun(run.run_id))
+            self._store.runs_changed.emit()
+        else:
+            fork = self._fork(run)
+        fork.made_itself = True
         return fork
 
-    def _fork(self, source: RunState) -> RunState:
-        """Fork a run where it stands, and continue with the fork; return it."""
-        store, had_later = self._store, source.has_later_steps
-        run = self._add_fork(source, source.setup)
+    def _fork(self, source: RunState, step: int | None = None) -> RunState:
+        """Fork a run at ``step``, None for where it stands, and continue with the fork."""
+        store, had_later = self._store, source.has_later_steps and step is None
+        is_moving = source.running and source.aim is None and step is None
+        at = source.position if step is None else step
+        run = self._add_fork(source, at, is_moving)
+        right = store.find(store.right_id)
+        if right is not None and had_later and source.setup.mistakes:
+            # Forked before its later steps come back, at the step of the other.
+            also = self._add_fork(right, at, is_moving)
+            store.right_id = also.run_id
+            store.look = replace(store.look, hidden=store.look.hidden | {right.run_id})
+            self._link.send(messages.PairRuns(run.run_id, also.run_id))
         store.look = replace(store.look, run_id=run.run_id)
         if had_later:
             source.aim_at(source.last_known)
@@ -386,16 +404,16 @@ class TrainController(QObject):
         store.runs_changed.emit()
         return run
 
-    def _add_fork(self, source: RunState, setup: Setup) -> RunState:
-        store, step = self._store, source.position
+    def _add_fork(self, source: RunState, step: int, is_moving: bool) -> RunState:
+        """Add a fork at ``step``; of a run that ``is_moving``, at where the engine stops it."""
+        store = self._store
         self._make_space()
-        run = store.add_run(setup)
+        run = store.add_run(source.setup)
         run.stood = run.furthest = step
         run.branch = source.run_id, step
         run.origin, run.follows_source = source.setup_ahead or source.setup, True
-        copy_curves_to_fork(run, source)
+        copy_curves_to_fork(run, source, step)
         run.name = store.name_of(run)
-        is_moving = source.running and source.aim is None
         self._link.send(messages.Fork(run.run_id, source.run_id, None if is_moving else step, None))
         return run
 
@@ -411,6 +429,8 @@ class TrainController(QObject):
         if run is None or run_id == store.look.run_id:
             return
         self._flush()
+        if run.is_dormant:
+            self.woken.emit(run_id)
         if not run.alive:
             self._is_dragging = False
             self.change(run.setup)

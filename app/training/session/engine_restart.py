@@ -57,6 +57,7 @@ class RunRestorer(QObject):
         link.received.connect(self._on_message)
         link.died.connect(self._on_engine_died)
         session.controller.weight_edited.connect(self._on_touched)
+        session.controller.woken.connect(self._wake)
 
     def saved_run(self, run_id: int) -> messages.RunSaved | None:
         """Return the stored state of a run; while it is restored, the state that was sent."""
@@ -79,7 +80,7 @@ class RunRestorer(QObject):
                 self._forked.discard(run_id)
             case messages.TrainState(run_id, status=status):
                 if status == "gone":
-                    self._forget(run_id)
+                    self._note_gone(run_id)
                 self._note_alive()
                 self._schedule()
             case messages.SetupChanged():
@@ -97,6 +98,25 @@ class RunRestorer(QObject):
             case messages.TrainProblem(run_id):
                 self._note_arrived(run_id)
                 self._tries[run_id] = MOST_TRIES
+
+    def _note_gone(self, run_id: int) -> None:
+        """Let a run that the engine dropped for others rest, if its state is known."""
+        run = self._session.store.find(run_id)
+        if run is not None and run_id in self._kept:
+            run.is_dormant = True
+            self._has.pop(run_id, None)
+            self._session.store.runs_changed.emit()
+        else:
+            self._forget(run_id)
+
+    def _wake(self, run_id: int) -> None:
+        """Send a dormant run to the engine, where it goes on."""
+        run = self._session.store.find(run_id)
+        again = self._last_known(run)
+        if run is not None and again is not None:
+            run.is_dormant, run.alive, run.problem = False, True, ""
+            self.expect(again)
+            self._link.send(again)
 
     def _on_touched(self) -> None:
         self._changes += 1
@@ -116,7 +136,8 @@ class RunRestorer(QObject):
 
     def _note_alive(self) -> None:
         self._alive = [run.run_id for run in self._session.runs if run.alive and run.begun]
-        for run_id in self._kept.keys() - set(self._alive):
+        dormant = {run.run_id for run in self._session.runs if run.is_dormant}
+        for run_id in self._kept.keys() - set(self._alive) - dormant:
             self._forget(run_id)
 
     def _forget(self, run_id: int) -> None:

@@ -197,9 +197,8 @@ def apply_view(run: RunState, message: ViewReply) -> None:
         run.spread.add(message)
 
 
-def copy_curves_to_fork(run: RunState, source: RunState) -> None:
-    """Copy the curves of ``source`` up to its position into a fork."""
-    step = source.position
+def copy_curves_to_fork(run: RunState, source: RunState, step: int) -> None:
+    """Copy the curves of ``source`` up to ``step`` into a fork."""
     for name, curve in source.series.items():
         run.series[name] = curve.upto(curve.index(step + 1))
     run.spread = source.spread.upto(step)

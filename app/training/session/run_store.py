@@ -41,6 +41,8 @@ class RunStore(QObject):
     runs_changed = Signal()
     state_changed = Signal(object)
     """The state or name of a `RunState` changed."""
+    rate_changed = Signal(float)
+    """The most steps per second changed; 0 is unlimited."""
     alone_changed = Signal(bool)
     graph_column_changed = Signal(bool)
     """True if only the model's views are to be shown."""
@@ -159,7 +161,8 @@ class RunStore(QObject):
     def retire(self, run: RunState, keep: bool = False) -> None:
         """Retain the curves of a run that ended, if they are long enough or ``keep`` is true."""
         run.views.clear()
-        if len(run.whole("loss")) < LEAST_LOSSES_KEPT and not keep:
+        is_short = len(run.whole("loss")) < LEAST_LOSSES_KEPT or not run.has_own_steps
+        if is_short and not keep:
             self.runs.remove(run)
         self._thin_out()
 
@@ -195,9 +198,8 @@ class RunStore(QObject):
 
     def keep_curves(self, run: RunState) -> None:
         """Move the curves of a run that restarts into a run that only displays them."""
-        if len(run.whole("loss")) < LEAST_LOSSES_KEPT or differs_only_in_points(
-            run.setup, self.setup
-        ):
+        is_short = len(run.whole("loss")) < LEAST_LOSSES_KEPT or not run.has_own_steps
+        if is_short or differs_only_in_points(run.setup, self.setup):
             return
         kept = RunState(-self._next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
@@ -227,7 +229,7 @@ class RunStore(QObject):
         self._thin_out()
 
     def _thin_out(self) -> None:
-        for old in [run for run in self.runs if not run.alive][:-KEPT_RUNS]:
+        for old in [run for run in self.runs if not run.can_go_on][:-KEPT_RUNS]:
             self.runs.remove(old)
 
     def _next_color(self) -> int:

@@ -17,6 +17,7 @@ def wait_until_settled(session: TrainSession, wait: Wait) -> bool:
     run is paused early. Returns False if the run has no views.
     """
     end = (StopCondition("step", session.setup.steps),)
+    session.controller.set_rate(0.0)
     is_to_begin = session.controller.plays and (session.run is None or session.run.begun is None)
     if is_to_begin:
         # Sent later, Play might cross the run's own pause, and start it again.

@@ -18,6 +18,7 @@ from gradscribe.engine.protocol.training import (
     DataSample,
     EventDone,
     RunStarted,
+    StopCondition,
     TrainRequest,
     TrainState,
     ViewReply,
@@ -35,6 +36,10 @@ DEFAULT_SETUP = Setup(
 )
 """The default setup: two moons, which is visibly solved within seconds."""
 
+FIRST_RATE = 30.0
+"""Steps per second of the first run: slow enough to watch."""
+UNTIL_SOLVED = (StopCondition("solved"), StopCondition("plateau", 5000))
+"""When a run that began by itself, or from an example, pauses: solved, or as good as it gets."""
 UNTHINNED_CURVES = ("loss", "val", "lr")
 """Curves that are stored step by step; others are thinned to `THINNED_SIZE` numbers."""
 THINNED_SIZE = 16_384
@@ -85,6 +90,8 @@ class RunState:
     furthest: int = 0
     alive: bool = True
     """True while the run exists in the engine; the curves stay without it."""
+    is_dormant: bool = False
+    """True if the engine dropped it for others, and its state is here to go on with."""
     problem: str = ""
     stood: int = 0
     """The step of a fork or a run out of a file, until the engine reports its state."""
@@ -92,6 +99,8 @@ class RunState:
     """The source run and step of a fork."""
     origin: Setup | None = None
     """Of a fork: the setup of its source, after which it is named by what differs."""
+    made_itself: bool = False
+    """True for a fork that was made before the later steps of its source would be lost."""
     follows_source: bool = False
     """True for a fork with the settings of its step, until the engine reports it."""
     edited: str = ""
@@ -152,6 +161,11 @@ class RunState:
         return max(known)
 
     @property
+    def has_own_steps(self) -> bool:
+        """True unless it is a fork that has made no step since it left its source."""
+        return self.branch is None or max(self.furthest, self.last_known) > self.branch[1]
+
+    @property
     def has_later_steps(self) -> bool:
         """True after going back: another way from here would lose the steps after this one."""
         return self.last_known > self.position
@@ -169,6 +183,11 @@ class RunState:
         later = [at for at, _ in self.flags_ahead]
         later += [at for at, _ in self.flags if at > self.position]
         return self.has_later_steps and any(self.position <= at < step for at in later)
+
+    @property
+    def can_go_on(self) -> bool:
+        """True if it can be continued."""
+        return self.alive or self.is_dormant
 
     @property
     def running(self) -> bool:
@@ -334,7 +353,9 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
             changed = [k for k in sorted(own | before) if own.get(k) != before.get(k)]
             words += [f"{k} {_short(own.get(k, 'default'))}" for k in changed]
         elif isinstance(mine, Part):
-            words.append(title_of(mine, key, catalogue))
+            rate = mine.options.get("lr") if key == "optimizer" else None
+            with_rate = f" {rate:g}" if isinstance(rate, int | float) else ""
+            words.append(title_of(mine, key, catalogue) + with_rate)
         else:
             words.append(f"{key.replace('_', ' ')} {_short(mine)}")
     return ", ".join(words)

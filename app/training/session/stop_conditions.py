@@ -6,6 +6,10 @@ from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState
 from gradscribe.engine.protocol.training import StopCondition
+from gradscribe.playback.text import formatting
+
+LAST = 20
+"""Losses whose mean is compared with that of a solved run, as the engine does."""
 
 
 class StopConditionController(QObject):
@@ -52,7 +56,17 @@ class StopConditionController(QObject):
         if met is None or state.status != "paused":
             return
         self._waits = False
-        self._session.said.emit(f"Paused at step {state.step:,}{_because(met)}")
+        if met.kind == "solved":
+            self._session.said.emit(f"Solved at step {state.step:,}{_last_losses(run)}")
+        else:
+            self._session.said.emit(f"Paused at step {state.step:,}{_because(met)}")
+
+
+def _last_losses(run: RunState) -> str:
+    """Return the losses that count as solved, and how to go on."""
+    losses = run.curve("loss").numbers()[-LAST:]
+    mean = formatting.number(float(losses.mean())) if losses.size else "low"
+    return f": the last {LAST} losses are {mean} on average; Train goes on"
 
 
 def _because(until: StopCondition) -> str:

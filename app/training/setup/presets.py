@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from gradscribe.app.training.session.run_store import has_same_data
+from gradscribe.app.training.session.state import UNTIL_SOLVED
 from gradscribe.engine.protocol import setup as setups
 from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import StopCondition
@@ -59,7 +60,7 @@ def parse(filename: str, data: bytes) -> Preset:
 
 
 def train_preset(
-    session: "TrainSession", start: Preset, until: tuple[StopCondition, ...] = ()
+    session: "TrainSession", start: Preset, until: tuple[StopCondition, ...] = UNTIL_SOLVED
 ) -> None:
     """Train with a preset; the run before keeps its curves, and undo restores its setup.
 

@@ -6,12 +6,13 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 
-ConditionKind = Literal["step", "loss_below", "plateau", "nan"]
+ConditionKind = Literal["step", "loss_below", "solved", "plateau", "nan"]
 
 
 class StopCondition(Struct, frozen=True):
     """Stop condition: step reached, loss below ``value``, no progress for ``value`` steps, NaN.
 
+    ``solved``: a loss as low as that of a model that has learned its task.
     The loss is the smoothed loss that the curve shows (mean of the last 20 steps).
     """
 

@@ -1,5 +1,6 @@
 """A run on the training server: its playback, its views, and the replies about them."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -26,7 +27,7 @@ from gradscribe.engine.train.advice.adviser import RunAdviser
 from gradscribe.engine.train.memory import allocated_bytes, data_limit, resident_bytes
 from gradscribe.engine.train.runs import measure, record_step, saved
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.runs.stop_conditions import StopConditions
+from gradscribe.engine.train.runs.stop_conditions import StopConditions, solved_below
 from gradscribe.engine.train.serve import paired_run, replies
 from gradscribe.engine.train.source.changes import WeightEdit
 from gradscribe.engine.train.source.program import ProgramError, fill_defaults
@@ -157,7 +158,9 @@ class HostedRun:
         self.run.problem = None
         self._play_start, self._play_start_step = time.perf_counter(), self.run.step
         self._guard.begin()
-        self._conditions = StopConditions(until, self.run.history.recent)
+        is_open = any(condition.kind == "solved" for condition in until)
+        solved = solved_below(self.run.program) if is_open else -math.inf
+        self._conditions = StopConditions(until, self.run.history.recent, solved)
 
     def pause(self) -> None:
         """Pause and send everything new."""

@@ -57,6 +57,7 @@ def test_the_end_is_the_furthest_step(bench, train_link):
 def test_playing_and_speed(bench, train_link):
     play.toggle(bench)
     assert train_link.sent[-1] == messages.Pause(1)
+    bench.training.controller.set_rate(0.0)
     play.slower(bench)
     play.toggle(bench)
     assert train_link.sent[-1].rate == 2000

@@ -175,6 +175,50 @@ def test_a_step_is_taped_in_its_middle_without_moving_the_run(live, qtbot):
     assert len(live.run.happened) == 3
 
 
+def test_looking_around_after_a_fork_leaves_no_empty_forks(live, qtbot):
+    advance(live, qtbot, 60)
+    old, curve = live.run, live.run.curve("loss").numbers().copy()
+    for step, lr in ((40, 0.2), (30, 0.3), (20, 0.4)):
+        live.controller.rewind(step)
+        live.controller.change(with_rate(live.setup, lr))
+        wait_for(qtbot, lambda lr=lr: live.run.setup.optimizer.options.get("lr") == lr)
+    wait_for(qtbot, lambda: old.step == 60)
+    assert [run.name for run in live.runs[1:]] == ["lr 0.4 from step 20"]
+    assert live.run.branch == (old.run_id, 20)
+    advance(live, qtbot, 5)
+    np.testing.assert_array_equal(live.run.curve("loss").numbers(0, 20), curve[:20])
+    np.testing.assert_array_equal(old.curve("loss").numbers(), curve)
+
+
+def test_a_fork_that_begins_anew_leaves_no_copy_of_its_source(live, qtbot):
+    advance(live, qtbot, 60)
+    old = live.run
+    go_back(live, qtbot, 40)
+    live.controller.change(replace(live.setup, model=Part("linear")))
+    wait_for(qtbot, lambda: live.run.name.startswith("Moons · Linear") and live.run.step == 0)
+    assert live.runs == [old, live.run]
+
+
+def test_a_run_with_a_mistake_forks_with_its_right_run(live, qtbot):
+    live.controller.change(replace(live.setup, mistakes=("no_zero_grad",)))
+    live.controller._send_setup()
+    live.controller.pause()
+    wait_for(qtbot, lambda: live.run.state is not None and live.run.state.status == "paused")
+    wait_for(qtbot, lambda: live.store.find(live.store.right_id).begun is not None)
+    advance(live, qtbot, 60)
+    both = live.run, live.store.find(live.store.right_id)
+    go_back(live, qtbot, live.run.step - 40)
+    at = live.run.step
+    live.controller.change(with_rate(live.setup, 0.2))
+    live.controller.advance(10)
+    wait_for(qtbot, lambda: live.run not in both and live.run.step == at + 10)
+    right = live.store.find(live.store.right_id)
+    wait_for(qtbot, lambda: right.curve("loss").last == at + 10)
+    assert right not in both
+    assert (right.setup.mistakes, right.setup.optimizer.options["lr"]) == ((), 0.2)
+    wait_for(qtbot, lambda: all(run.curve("loss").last == at + 40 for run in both))
+
+
 # With an engine that replies when it is told to
 
 

@@ -251,7 +251,7 @@ NUMBERS = [
 def test_any_numbers_can_be_drawn_moved_and_brushed(chart, log, numbers):
     chart.set_curves([PlotCurve("loss", series(numbers), chart.theme.forward, shade=True)])
     chart.set_log(log)
-    chart.set_smoothing(0.1)
+    chart.set_smoothing(30)
     hand = Hand(chart)
     if numbers:
         for notches in (1, 30, -60):
@@ -276,7 +276,7 @@ def test_a_chart_looks_as_the_plot_it_extends(shown):
             numbers = series(np.exp(-np.arange(300) / 50))
             made.set_curves([PlotCurve("batch", numbers, made.theme.forward, shade=True)])
             made.is_keyed = True
-            made.set_smoothing(0.05)
+            made.set_smoothing(15)
             pictures.append(_pixels(made.grab().toImage()))
     for plot, chart in zip(pictures[:2], pictures[2:], strict=True):
         assert (np.abs(plot - chart) > 2).mean() < 0.001

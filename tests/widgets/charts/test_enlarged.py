@@ -45,8 +45,8 @@ def test_it_grows_with_the_run_and_moves_with_the_step(chart, enlarged):
     assert enlarged.chart.position == 700
     chart.position = None
     assert enlarged.chart.position is None
-    chart.set_smoothing(0.05)
-    assert enlarged.chart.smoothing == 0.05
+    chart.set_smoothing(15)
+    assert enlarged.chart.smoothing == 15
     chart.set_caption("batch 2")
     chart.refresh()
     assert enlarged.chart.caption.said() == "batch 2"

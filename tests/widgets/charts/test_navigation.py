@@ -161,7 +161,7 @@ def test_ten_million_numbers(chart):
     numbers = np.linspace(4, 1, count, dtype=np.float32)
     numbers[::1_000_003] = np.nan
     chart.set_curves([PlotCurve("loss", series(numbers), chart.theme.forward, shade=True)])
-    chart.set_smoothing(0.01)
+    chart.set_smoothing(3)
     hand = Hand(chart)
     hand.drag((0.1, 0.5), (0.9, 0.5), SHIFT)
     (one,) = chart.measured()

@@ -25,7 +25,7 @@ def test_a_curve_of_a_million_steps_is_a_few_hundred_points(shown, look, log, mo
     series = long_series(1_000_000)
     plot.set_curves([PlotCurve("loss", series, plot.theme.forward, shade=True)])
     plot.set_log(log)
-    plot.set_smoothing(0.02)
+    plot.set_smoothing(6)
     drawn = []
     points = AxesFrame.points
     monkeypatch.setattr(

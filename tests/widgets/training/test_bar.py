@@ -49,6 +49,16 @@ def test_the_right_end_of_the_speed_is_no_limit(bar):
     assert bar.rate() == 0.0
 
 
+@pytest.mark.parametrize("rate", [1.0, 30.0, 200.0, 2000.0, 4000.0, 0.0])
+def test_a_rate_that_was_set_elsewhere_is_shown_and_not_sent_again(bar, rate, qtbot):
+    with qtbot.assertNotEmitted(bar.rate_changed):
+        bar.set_rate(rate)
+    assert bar.speed_value.said() == (f"{rate:,.0f}/s" if rate else "max")
+    assert (bar.speed.value() == bar.speed.maximum()) is (rate == 0)
+    if 0 < rate < 3000:
+        assert bar.rate() == pytest.approx(rate, rel=0.1)
+
+
 @pytest.mark.parametrize("width", [1000, 1200, 1800])
 def test_nothing_is_cut_off_at_any_width(bar, width):
     bar.set_words("a very long name of data · and model · and optimizer 0.001", "step 1,000,000")

@@ -84,7 +84,7 @@ class CurvePlot(Plot):
         super().__init__(title, subtitle, parent, make_canvas)
         self.log = log
         self.smoothing = 0.0
-        """Time constant of the smoothing, as a share of the visible steps."""
+        """Distance of the smoothing in pixels, the same for all curves and whatever is in sight."""
         self.placeholder = "Nothing yet"
         self.is_keyed = False
         """True to show a legend below the plot."""
@@ -130,9 +130,9 @@ class CurvePlot(Plot):
         self.log = log
         self.refresh()
 
-    def set_smoothing(self, share: float) -> None:
-        """Smooth over a share of the visible steps."""
-        self.smoothing = share
+    def set_smoothing(self, pixels: float) -> None:
+        """Smooth over so many pixels, with what came before: nothing shows before its cause."""
+        self.smoothing = pixels
         self.refresh()
 
     def zoom(self, low: float, high: float) -> None:
@@ -220,7 +220,7 @@ class CurvePlot(Plot):
         # As coarse as the smoothing window: finer details are not visible.
         fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self.curves))))
         stride = max(1, -(-steps.size // fine))
-        line = exponential_average(rows[2], smooth * steps.size)[::stride]
+        line = exponential_average(rows[2], smooth * self._points_a_pixel(steps))[::stride]
         points = self._drawn.points(steps[::stride], line)
         thick = vertical_travel(points) < LONGEST_THICK
         pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)
@@ -234,6 +234,12 @@ class CurvePlot(Plot):
         if np.count_nonzero(~np.isnan(points[:, 0])) == 1:
             # A line of a single point would be nearly invisible.
             self._lone.append((finite_points(points)[0], curve.color))
+
+    def _points_a_pixel(self, steps: NDArray[np.float64]) -> float:
+        """Return how many numbers of a curve there are in a pixel; fewer than 1 if far apart."""
+        ends = self._drawn.x.share(steps[[0, -1]]) if steps.size else np.zeros(2)
+        wide = float(ends[1] - ends[0]) * self._drawn.area.width()
+        return (steps.size - 1) / wide if wide > 0 else 0.0
 
     def _draw_label(
         self, painter: QPainter, frame: QRectF, curve: PlotCurve, points: PixelPoints
@@ -263,7 +269,7 @@ class CurvePlot(Plot):
     ) -> None:
         """Draw the raw numbers, thin and pale; without antialiasing, which is expensive."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(faded(curve.color, 0.42), 1))
+        painter.setPen(QPen(faded(curve.color, 0.42 * curve.color.alphaF()), 1))
         least = self._drawn.points(steps, rows[0])
         if np.array_equal(rows[0], rows[1], equal_nan=True):
             draw_polyline(painter, least)

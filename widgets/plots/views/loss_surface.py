@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSignalBlocker, Signal
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.setup import JsonValue
@@ -51,6 +51,12 @@ LONGEST_THICK = 4000.0
 DIRECTIONS = {"random": "random", "pca": "PCA", "parameters": "parameters"}
 """Kinds of directions, with their titles."""
 EVERY_MS = 1500
+KEY_SHARES = (0.0, 1 / 3, 2 / 3, 1.0)
+"""Shares of the colours whose losses are written at the key."""
+KEY_GAP, KEY_BAR, KEY_PX = 8.0, 10.0, 11
+"""Pixels between the surface and its key, of the width of the key, and of its text."""
+LEAST_KEYED = (240.0, 90.0)
+"""Least width and height of the canvas in pixels with a key of the colours."""
 
 Grid = NDArray[np.float64]
 
@@ -192,7 +198,8 @@ class LossSurface(Plot):
             return
         x, y = self.sight[0] or fitted[0], self.sight[1] or fitted[1]
         ticks = y.ticks(max(2, round(area.height() / 50)))
-        frame = plot_frame(area, 6, ticks, self.theme)
+        key = self._key_width(area)
+        frame = plot_frame(area.adjusted(0, 0, -key, 0), 6, ticks, self.theme)
         self.drawn_axes = axes = AxesFrame(frame, x, y)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         if self._image is None:
@@ -205,6 +212,9 @@ class LossSurface(Plot):
         self._draw_lines(painter)
         self._draw_path(painter, axes)
         painter.setClipping(False)
+        if key:
+            bar = QRectF(frame.right() + KEY_GAP, frame.top(), KEY_BAR, frame.height())
+            self._draw_key(painter, bar)
 
     def _image_rect(self) -> QRectF:
         """Return the pixels of the image: its cells are around the places of the losses."""
@@ -215,6 +225,33 @@ class LossSurface(Plot):
         y = np.array([bottom - high / 2, top + high / 2])
         (x0, y0), (x1, y1) = self.drawn_axes.points(x, y).tolist()
         return QRectF(QPointF(x0, y1), QPointF(x1, y0))
+
+    def _key_width(self, area: QRectF) -> float:
+        """Return the pixels of the key of the colours; 0 if there is no space for it."""
+        if area.width() < LEAST_KEYED[0] or area.height() < LEAST_KEYED[1]:
+            return 0.0
+        metrics = QFontMetricsF(self.theme.font(KEY_PX, 500))
+        labels = (
+            metrics.horizontalAdvance(label) for _, label in key_labels(self._grid, self.is_log)
+        )
+        return KEY_GAP + KEY_BAR + 4 + max(labels, default=0.0)
+
+    def _draw_key(self, painter: QPainter, bar: QRectF) -> None:
+        """Draw the colours from the least loss at the bottom to the highest, with some losses."""
+        # The topmost colour is that of all higher losses.
+        theme, high = self.theme, bar.height() / (BANDS + 1)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for band in range(BANDS + 1):
+            painter.setBrush(QColor(*band_color(band / BANDS, theme)))
+            top = bar.bottom() - (band + 1) * high
+            painter.drawRect(QRectF(bar.left(), top, bar.width(), high + 0.5))
+        painter.setFont(theme.font(KEY_PX, 500))
+        painter.setPen(theme.ink2)
+        metrics = QFontMetricsF(painter.font())
+        for share, label in key_labels(self._grid, self.is_log):
+            y = bar.bottom() - share * BANDS * high
+            top = min(max(bar.top(), y - metrics.height() / 2), bar.bottom() - metrics.height())
+            painter.drawText(QPointF(bar.right() + 4, top + metrics.ascent()), label)
 
     def _draw_lines(self, painter: QPainter) -> None:
         painter.setPen(QPen(faded(self.theme.ink, 0.3), 1))
@@ -343,15 +380,36 @@ class LossSurface(Plot):
 
 def levels(grid: Grid, log: bool = True) -> list[float]:
     """Return losses at equal steps of colour, as `contour_image` draws them."""
+    return losses_at(grid, np.arange(1, LEVELS) / LEVELS, log)
+
+
+def losses_at(grid: Grid, shares: NDArray[np.floating], log: bool = True) -> list[float]:
+    """Return the losses at shares of the colours, from the least loss at 0; the finite ones."""
     finite = grid[np.isfinite(grid)]
     if not finite.size:
         return []
     low = float(finite.min())
     reach = max(heat.quantile(finite, 0.98) - low, 1e-12)
-    shares = np.arange(1, LEVELS) / LEVELS
     heights = np.expm1(shares * math.log1p(50)) / 50 if log else shares
     with np.errstate(over="ignore"):
         return [float(n) for n in low + heights * reach if math.isfinite(n)]
+
+
+def key_labels(grid: Grid, log: bool = True) -> list[tuple[float, str]]:
+    """Return shares of the colours with their losses as text; the last is for all higher ones."""
+    losses = losses_at(grid, np.asarray(KEY_SHARES), log)
+    texts = [formatting.number(loss, 2) for loss in losses]
+    if len(texts) == len(KEY_SHARES):
+        texts[-1] = f"≥ {texts[-1]}"
+    return list(zip(KEY_SHARES, texts, strict=False))
+
+
+def band_color(share: float, theme: Theme) -> tuple[int, int, int]:
+    """Return the colour of a share of the colours: the strongest is that of the least loss."""
+    deep, pale = (np.array(rgb_of(color), np.float64) for color in (theme.forward, theme.panel2))
+    weight = 0.08 + 0.87 * (1 - share)
+    red, green, blue = (deep * weight + pale * (1 - weight)).astype(int).tolist()
+    return red, green, blue
 
 
 def contour_image(grid: Grid, theme: Theme, *, log: bool = True) -> QImage:

@@ -83,3 +83,58 @@ def test_alone_survives_a_change_of_the_window(large, begun):
         resize(large, size)
         assert large.boundary.isVisible()
         assert not large.loss.isVisible()
+
+
+def sizes(room):
+    return [part.sizes() for part in room.arrangement._splitters()]
+
+
+def test_moved_gutters_of_both_arrangements_are_remembered(room, large):
+    moved = large.arrangement.columns
+    moved.setSizes([400, 500, 480])
+    wide = sizes(large)
+    resize(large, SMALL)
+    moved.setSizes([350, 600, 300])
+    small, text = sizes(large), large.arrangement.sizes()
+    moved.setSizes([300, 400, 550])
+    large.arrangement.recall(text)
+    assert sizes(large) == [pytest.approx(part, abs=2) for part in small]
+    resize(large, LARGE)
+    assert sizes(large) == [pytest.approx(part, abs=20) for part in wide]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1,2", "a|b", "1,2,3;4,5,6;7,8|1,2,3;4,5;6,-7,8", "1,2,3;4,5,6;7,8|1,2;3,4;5,6,7"]
+)
+def test_sizes_of_another_kind_change_nothing(room, text):
+    before = sizes(room)
+    room.arrangement.recall(text)
+    assert sizes(room) == before
+
+
+def test_the_next_window_has_the_gutters_where_they_were_left(qtbot, link, tmp_path):
+    from gradscribe.app.files.documents import Drafts
+    from gradscribe.app.files.settings import Settings
+    from gradscribe.app.window.window import Window
+    from tests.app.training.fakes import FakeTrainLink
+
+    class Quiet(Window):
+        """Trains nothing."""
+
+        def make_train_link(self):
+            return FakeTrainLink()
+
+    left = []
+    for move in (True, False):
+        made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
+        qtbot.addWidget(made)
+        made.resize(1300, 760)
+        made.show()
+        made.workspaces.show_workspace("training")
+        qtbot.waitUntil(lambda made=made: made.workspaces.is_whole)
+        columns = made.workspaces.widgets.columns
+        if move:
+            columns.setSizes([420, 500, 340])
+        left.append(columns.sizes())
+        made.close()
+    assert left[1] == pytest.approx(left[0], abs=2)

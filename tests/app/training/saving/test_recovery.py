@@ -83,7 +83,7 @@ def test_the_spread_over_time_comes_back(open_window, where, qtbot):
 def test_a_run_goes_on_bit_for_bit_after_its_window_died(open_window, where, qtbot):
     first = died_at(open_window, where, qtbot)
     second = open_window()
-    assert ": moons · mlp · sgd 0.1 after 30 steps" in second.told[0]
+    assert ": Moons · MLP · SGD 0.1 after 30 steps" in second.told[0]
     second.choose(0)
     assert second.entered == [1]
     assert second.session.run.step == 30

@@ -274,3 +274,42 @@ class Net(nn.Module):
     link.die()
     assert revival.heard[-1] == "Net.cache is reset: it is too large to be saved with the run"
     assert (session.run.alive, session.run.step) == (True, 30)
+
+
+def test_a_run_that_made_space_for_others_goes_on_when_it_is_chosen(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    there, curve = weights(session, link), losses(session.run)
+    for _ in range(8):
+        session.controller.fork()
+        keeps(session, revival, qtbot)
+    (first,) = (run for run in session.runs if not run.alive)
+    assert first.can_go_on
+    session.controller.select(first.run_id)
+    assert session.run is first
+    assert first.alive
+    assert (weights(session, link), losses(first)) == (there, curve)
+    session.controller.advance(5)
+    link.work()
+    assert losses(first)[:30] == curve
+    assert first.step == 35
+
+
+def test_a_run_that_went_back_is_restored_with_its_later_steps(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    curve = losses(session.run)
+    session.controller.rewind(10)
+    keeps(session, revival, qtbot)
+    link.die()
+    assert session.run.step == session.run.curve("loss").last == 10
+    session.controller.go_to_furthest()
+    assert session.run.step == 30
+    assert losses(session.run) == curve
+
+
+def test_a_run_restored_from_before_it_went_back_has_its_curve_again(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    curve = losses(session.run)
+    session.controller.rewind(10)
+    link.die()
+    assert session.run.step == 30
+    assert losses(session.run) == curve

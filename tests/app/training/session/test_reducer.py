@@ -35,7 +35,7 @@ def test_a_branch_begins_with_the_curves_of_its_source():
     source, branch = run(), RunState(2, Setup(), "branch")
     apply_series(source, series(1, 0, 30))
     source.state = TrainState(1, "paused", 9)
-    copy_curves_to_fork(branch, source)
+    copy_curves_to_fork(branch, source, source.step)
     assert branch.curve("loss").last == 9
     first = source.curve("loss").numbers(0, 9)
     np.testing.assert_array_equal(branch.curve("loss").numbers(), first)
@@ -63,7 +63,7 @@ def test_a_branch_of_a_long_run_takes_no_memory_for_what_both_hold():
     source.state = TrainState(1, "paused", count - 10)
     tracemalloc.start()
     try:
-        copy_curves_to_fork(branch, source)
+        copy_curves_to_fork(branch, source, source.step)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()

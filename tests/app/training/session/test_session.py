@@ -14,8 +14,14 @@ def test_opening_trains_at_once(session, train_link):
     train = train_link.last(messages.Train)
     assert train.setup == DEFAULT_SETUP
     train_link.begin(train.run_id, DEFAULT_SETUP)
-    assert train_link.last(messages.Play).run_id == train.run_id
+    play = train_link.last(messages.Play)
+    assert play.run_id == train.run_id
+    assert 0 < play.rate <= 60, "slow enough to watch"
+    assert [until.kind for until in play.until] == ["solved", "plateau"]
     assert session.controller.plays
+    train_link.state(train.run_id, 150, reached="solved")
+    session.controller.play()
+    assert train_link.last(messages.Play).until == ()
 
 
 def test_an_engine_that_still_starts_is_not_given_up(session, train_link):

@@ -48,6 +48,22 @@ def test_what_made_a_run_pause_is_said_once(room, begun, train_link, until, word
     assert told[-1] == "Paused at step 1,300: the mean of the last 20 losses is below 0.0005"
 
 
+def test_a_run_that_is_solved_says_so_and_how_it_goes_on(room, begun, train_link):
+    told = []
+    begun.said.connect(told.append)
+    room.bar.until_chosen.emit(messages.StopCondition("solved"))
+    train_link.grow(1, 0, 31)
+    train_link.state(1, 30, reached="solved")
+    # exp(-step / 100) over the steps 11 to 30
+    assert told[-1] == "Solved at step 30: the last 20 losses are 0.8160 on average; Train goes on"
+
+
+def test_the_speed_that_is_chosen_elsewhere_is_on_the_bar(room, begun):
+    assert room.bar.speed_value.said() == "30/s"
+    begun.controller.change_speed(4)
+    assert room.bar.speed_value.said() == "120/s"
+
+
 def test_a_pause_for_another_reason_is_not_taken_for_it(room, begun, train_link):
     told = []
     begun.said.connect(told.append)
@@ -106,4 +122,4 @@ def test_an_end_set_for_one_run_does_not_hold_for_the_next_example(room, begun, 
     room.bar.until_chosen.emit(messages.StopCondition("step", 50.0))
     presets.train_preset(begun, presets.Preset("a", "a", "", Setup(data=Part("sine"))))
     train_link.begin(begun.run.run_id, begun.setup)
-    assert train_link.last(messages.Play).until == ()
+    assert [until.kind for until in train_link.last(messages.Play).until] == ["solved", "plateau"]

@@ -217,6 +217,6 @@ def test_what_a_mistake_takes_is_said(room, begun, train_link):
     heard = []
     begun.said.connect(heard.append)
     room.form.edited.emit(wrong("softmax_first"))
-    assert "cross_entropy" in heard[-1]
+    assert "cross entropy" in heard[-1]
     assert begun.setup.loss == Part("cross_entropy")
     train_link.received.emit(refused(begun.run.run_id, "no"))

@@ -67,4 +67,4 @@ def test_picking_data_tells_which_model_takes_them(room, begun, qtbot):
     with qtbot.waitSignal(begun.said) as told:
         room.form.edited.emit(Setup(data=Part("words"), model=Part("mlp")))
     assert begun.setup.model == Part("reader")
-    assert "reader" in told.args[0]
+    assert "Reader" in told.args[0]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from gradscribe.engine.protocol.setup import Part, Setup
 from gradscribe.engine.protocol.training.requests import StopCondition
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.runs.stop_conditions import StopConditions
+from gradscribe.engine.train.runs.stop_conditions import StopConditions, solved_below
 
 
 def reached(losses, *until, recent=()):
@@ -78,3 +78,36 @@ def test_a_run_stops_at_the_very_step_in_either_mode(kind, value, mode, schedule
     made = run.advance(100_000, goals=StopConditions([StopCondition(kind, value)]))
     assert run.mode == mode
     assert made == run.step == first(losses, kind, value)
+
+
+def test_solved_takes_twenty_losses_below_its_own_bound():
+    def solved(losses, bound=0.5, **more):
+        goals = StopConditions([StopCondition("solved")], solved=bound, **more)
+        return next((at for at, loss in enumerate(losses, 1) if goals(loss)), None)
+
+    assert solved([0.0] * 30) == 20
+    assert solved([0.0], recent=[0.0] * 19) == 1
+    assert solved([1.0] * 30) is None
+    assert solved([0.0] * 30, bound=-math.inf) is None
+    assert not StopConditions([StopCondition("nan")], solved=0.5)
+
+
+@pytest.mark.parametrize(
+    ("loss", "share", "constant"),
+    [
+        ("mse", 0.01, lambda d: (d * d).mean()),
+        ("half", 0.01, lambda d: (d * d).mean() / 2),
+        ("l1", 0.1, lambda d: d.abs().mean()),
+    ],
+)
+def test_a_regression_is_solved_below_a_share_of_the_best_constant(loss, share, constant):
+    run = TrainingRun(Setup(data=Part("sine"), model=Part("linear"), loss=Part(loss)))
+    y = run.program.tensor("y_train")
+    assert solved_below(run.program) == pytest.approx(share * constant(y - y.mean()).item())
+
+
+def test_classes_are_solved_below_a_twentieth_and_a_constant_target_never():
+    assert solved_below(TrainingRun(Setup(data=Part("moons"))).program) == 0.05
+    run = TrainingRun(Setup(data=Part("sine"), model=Part("linear")))
+    run.program.tensor("y_train").fill_(3.0)
+    assert solved_below(run.program) == -math.inf

@@ -425,3 +425,75 @@ def test_a_change_after_nan_takes_the_word_for_it_back(desk):
     said = desk.ask(training_requests.ChangeSetup(1, setup.parse({"batch": 16, **slower})))
     state = of(training_replies.TrainState, said)[-1]
     assert (state.status, state.reached, state.problem) == ("paused", "", None)
+
+
+def test_going_back_and_on_again_sends_the_steps_to_set_aside_and_to_bring_back(desk):
+    desk.train()
+    known = curve(desk.steps(60))
+    back = only(training_replies.SeriesChunk, desk.ask(training_requests.Rewind(1, 20)))
+    assert (back.after, back.until, len(back.steps.array())) == (20, None, 0)
+    there = desk.ask(training_requests.Rewind(1, 45))
+    assert only(training_replies.SeriesChunk, there).until == 45
+    assert of(training_replies.TrainState, there)[-1].step == 45
+    end = desk.ask(training_requests.Rewind(1, None))
+    assert only(training_replies.SeriesChunk, end).until == 60
+    assert of(training_replies.TrainState, end)[-1].step == 60
+    desk.ask(training_requests.Rewind(1, 20))
+    again = curve(desk.ask(training_requests.Rewind(1, 70)) + desk.work())
+    assert sorted(again) == list(range(61, 71))
+    desk.ask(training_requests.Rewind(1, 0))
+    assert {step: loss for step, loss in curve(desk.steps(60)).items() if step} == {
+        step: loss for step, loss in known.items() if step
+    }
+
+
+def test_a_fork_without_a_step_or_a_setup_is_of_where_the_run_is(desk):
+    desk.train()
+    desk.steps(30)
+    said = desk.ask(training_requests.Fork(2, 1, None, None))
+    begun = only(training_replies.RunStarted, said)
+    assert (begun.parent, begun.parent_step) == (1, 30)
+    assert begun.setup.optimizer == Part("adam", begun.setup.optimizer.options)
+
+
+def parsed(lr=0.001, **more):
+    given = {"data": "moons", "batch": 16, "optimizer": {"name": "adam", "lr": lr}, **more}
+    return setup.parse(given)
+
+
+def test_only_what_was_edited_is_changed_of_a_setup_that_has_changed_meanwhile(desk):
+    desk.train(optimizer={"name": "adam", "lr": 0.001})
+    desk.steps(10)
+    desk.ask(training_requests.ChangeSetup(1, parsed(0.1), base=parsed()))
+    desk.steps(10)
+    desk.ask(training_requests.Rewind(1, 5))
+    # The window has not heard of the rewind yet.
+    asked, base = parsed(0.1, clip_norm=2.0), parsed(0.1)
+    said = desk.ask(training_requests.ChangeSetup(1, asked, base=base))
+    changed = only(training_replies.SetupChanged, said)
+    assert changed.applied == ("clip_norm",)
+    assert (changed.setup, changed.base) == (asked, base)
+    state = desk.host._runs[1].run.setup
+    assert (state.clip_norm, state.optimizer.options["lr"]) == (2.0, 0.001)
+
+
+def test_a_default_that_depends_on_the_data_follows_other_data(desk):
+    desk.train()
+    base = setup.parse({"data": "moons", "batch": 16})
+    asked = setup.parse({"data": "sine", "batch": 16})
+    begun = only(
+        training_replies.RunStarted,
+        desk.ask(training_requests.ChangeSetup(1, asked, base=base)),
+    )
+    assert begun.setup.loss == Part("mse", {})
+
+
+def test_a_step_is_recorded_in_its_middle_and_the_run_stays_there(desk):
+    desk.train()
+    desk.steps(5)
+    for _ in range(3):
+        desk.ask(training_requests.StepEvent(1))
+    tape = only(training_replies.StepTape, desk.ask(training_requests.RecordStep(1)))
+    assert (tape.step, tape.done) == (5, 3)
+    done = only(training_replies.EventDone, desk.ask(training_requests.StepEvent(1)))
+    assert (done.step, done.index, done.event) == (5, 3, "backward")

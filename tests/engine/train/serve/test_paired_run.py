@@ -312,3 +312,20 @@ def test_what_train_mode_does_to_validation_is_measured():
     assert training != evaluation
     assert modes_of({"data": "sine", "train": 1})[:2] == (None, None)
     assert modes_of({"data": "sine", "validate_every": 0})[:2] == (None, None)
+
+
+def test_both_runs_go_back_and_on_again_together():
+    host, _ = pair(of("no_zero_grad"), 40)
+    ends = [host._runs[number].run.state() for number in (1, 2)]
+    host.take(requests.Rewind(1, 10))
+    assert [host._runs[number].run.step for number in (1, 2)] == [10, 10]
+    host.take(requests.Rewind(1, None))
+    for number, end in zip((1, 2), ends, strict=True):
+        run = host._runs[number].run
+        assert run.step == 40
+        for now, then in zip(run.state().parameters, end.parameters, strict=True):
+            assert torch.equal(now, then)
+    host.take(requests.Rewind(1, 10))
+    host.take(requests.Rewind(1, 45))
+    work(host)
+    assert [host._runs[number].run.step for number in (1, 2)] == [45, 45]

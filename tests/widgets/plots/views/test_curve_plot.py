@@ -45,7 +45,7 @@ def test_a_curve_is_drawn_in_its_color(plot, look):
 )
 def test_any_numbers_can_be_drawn(plot, look, log, numbers):
     plot.set_curves([curve(plot, numbers, shade=True)])
-    plot.set_smoothing(0.1)
+    plot.set_smoothing(30)
     plot.set_log(log)
     assert look(plot).shape[0] > 50
 
@@ -76,8 +76,36 @@ def test_smoothing_draws_the_numbers_pale_below_the_line(plot, look):
     noise = np.random.default_rng(0).normal(size=400)
     plot.set_curves([curve(plot, noise, shade=True)])
     rough = near(look(plot), plot.theme.forward)
-    plot.set_smoothing(0.1)
+    plot.set_smoothing(30)
     assert near(look(plot), plot.theme.forward) < rough
+
+
+def test_curves_of_different_lengths_are_smoothed_over_the_same_pixels(plot, look, monkeypatch):
+    asked = {}
+    plain = curve_plot.exponential_average
+
+    def note(numbers, points):
+        asked[len(asked)] = points / len(numbers)
+        return plain(numbers, points)
+
+    monkeypatch.setattr(curve_plot, "exponential_average", note)
+    long, short = StepSeries(), StepSeries()
+    for made, size in ((long, 8000), (short, 2000)):
+        made.extend(np.arange(size), np.random.default_rng(0).normal(size=size))
+    color = plot.theme.forward
+    plot.set_curves(
+        [PlotCurve("a", long, color, shade=True), PlotCurve("b", short, color, shade=True)]
+    )
+    plot.set_smoothing(10)
+    look(plot)
+    # Of a curve over a quarter of the steps, 10 pixels are four times the share.
+    assert asked[1] == pytest.approx(4 * asked[0], rel=0.02)
+    wide = plot._drawn.area.width()
+    assert asked[0] == pytest.approx(10 / wide, rel=0.02)
+    asked.clear()
+    plot.zoom(0, 2000)
+    look(plot)
+    assert asked[0] == pytest.approx(10 / wide, rel=0.02)
 
 
 def test_of_many_runs_those_on_top_show_how_they_swing(plot, look, monkeypatch):
@@ -86,7 +114,7 @@ def test_of_many_runs_those_on_top_show_how_they_swing(plot, look, monkeypatch):
     noise = np.random.default_rng(0).normal(size=400)
     curves = [curve(plot, noise + n, shade=True) for n in range(30)]
     plot.set_curves(curves)
-    plot.set_smoothing(0.1)
+    plot.set_smoothing(30)
     look(plot)
     assert {id(one) for one in swung} == {id(one) for one in curves[-curve_plot.MOST_SWINGS :]}
 

@@ -1,0 +1,59 @@
+"""The key says which loss each colour of the surface is."""
+
+import math
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QColor
+
+from gradscribe.widgets.plots.views import loss_surface
+from gradscribe.widgets.plots.views.loss_surface import LossSurface
+from tests.widgets.pixels import near
+
+BOX = (-1.0, -1.0, 1.0, 1.0)
+RAMP = np.linspace(2.0, 12.0, 101)[None].repeat(101, 0)
+
+
+@pytest.fixture
+def surface(shown):
+    made = shown(LossSurface(), 420, 300)
+    made.show_grid(BOX, RAMP, ("a", "b"))
+    return made
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_a_loss_at_a_share_has_the_color_of_that_share(surface, log):
+    image = loss_surface.contour_image(RAMP, surface.theme, log=log)
+    for share in (0.25, 0.5, 0.75):
+        # Between two edges of the bands.
+        share = (math.floor(share * loss_surface.BANDS) + 0.5) / loss_surface.BANDS
+        (loss,) = loss_surface.losses_at(RAMP, np.array([share]), log)
+        column = round((loss - 2.0) / 10.0 * (image.width() - 1))
+        seen = image.pixelColor(column, image.height() // 2)
+        band = math.floor(share * loss_surface.BANDS) / loss_surface.BANDS
+        wanted = QColor(*loss_surface.band_color(band, surface.theme))
+        assert abs(seen.lightness() - wanted.lightness()) <= 2
+
+
+def test_the_least_loss_is_at_the_bottom_and_the_top_is_for_higher_ones():
+    labels = loss_surface.key_labels(RAMP, log=False)
+    assert [share for share, _ in labels] == [0, 1 / 3, 2 / 3, 1]
+    # The highest fiftieth of the losses has the last colour: it begins at 11.8.
+    assert [text for _, text in labels] == ["2.00", "5.27", "8.53", "≥ 11.80"]
+
+
+def test_the_key_is_drawn_beside_the_surface_where_there_is_space(surface, look):
+    seen = look(surface)
+    frame = surface.drawn_axes.area
+    beside = seen[:, int(frame.right()) + 4 :]
+    strongest = QColor(*loss_surface.band_color(0.0, surface.theme))
+    assert near(beside, strongest) > 40
+    surface.resize(200, 300)
+    look(surface)
+    assert surface.drawn_axes.area.right() > surface.canvas.width() - 24
+
+
+@pytest.mark.parametrize("numbers", [np.nan, np.inf, 3e38, 0.0, -1.0])
+def test_a_surface_of_strange_numbers_has_a_key_or_none(surface, look, numbers):
+    surface.show_grid(BOX, np.full((5, 5), numbers), ("a", "b"))
+    assert look(surface).shape[0] > 50
