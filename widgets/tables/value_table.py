@@ -31,6 +31,7 @@ from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.parameter_table import common_prefix
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
@@ -60,9 +61,9 @@ def gradient_text(row: VariableRow) -> str:
     return row.gradient or NONE
 
 
-def cell_texts(row: VariableRow) -> tuple[str, str, str]:
-    """Return the texts of the three cells of a row."""
-    return display_name(row.name), row.value, gradient_text(row)
+def cell_texts(row: VariableRow, prefix: str = "") -> tuple[str, str, str]:
+    """Return the texts of the three cells of a row, its name without a ``prefix``."""
+    return display_name(row.name.removeprefix(prefix)), row.value, gradient_text(row)
 
 
 def column_widths(wanted: Sequence[int], room: int) -> list[int]:
@@ -90,10 +91,14 @@ class ValueModel(QAbstractTableModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: list[VariableRow] = []
+        self.prefix = ""
+        """Modules that the names of all parameters begin with, left out."""
 
     def set_rows(self, rows: Sequence[VariableRow]) -> None:
         """Replace the rows, with change signals only for differences."""
         new, old = list(rows), self.rows
+        prefix = common_prefix([row.name for row in new if "." in row.name])
+        is_cut_otherwise, self.prefix = prefix != self.prefix, prefix
         head = 0
         while head < min(len(new), len(old)) and new[head].name == old[head].name:
             head += 1
@@ -105,6 +110,8 @@ class ValueModel(QAbstractTableModel):
         changed = [at for at, (row, known) in pairs if row is not known and row != known]
         self.rows[:] = new
         # A signal for each of thousands of rows would block the window.
+        if is_cut_otherwise and new:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, 0))
         if changed:
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], 2))
 
@@ -129,7 +136,7 @@ class ValueModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the text of a cell, or its meaning as tooltip."""
         row = self.rows[index.row()]
-        text = cell_texts(row)[index.column()]
+        text = cell_texts(row, self.prefix)[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return text
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -147,6 +154,8 @@ class ValueModel(QAbstractTableModel):
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
                 return COLUMNS[section]
+            if role == Qt.ItemDataRole.ToolTipRole and section == 0 and self.prefix:
+                return tip(f"Names in {self.prefix.rstrip('.')} without it")
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None
@@ -252,9 +261,8 @@ class ValueTable(QWidget):
 
     def _fit_columns(self) -> None:
         """Set the column widths from the texts; if they do not fit, names shrink first."""
-        cells = zip(
-            *(TYPICAL_TEXTS, *map(cell_texts, self._model.rows[:MAX_MEASURED])), strict=True
-        )
+        prefix, rows = self._model.prefix, self._model.rows[:MAX_MEASURED]
+        cells = zip(*(TYPICAL_TEXTS, *(cell_texts(row, prefix) for row in rows)), strict=True)
         wanted = [max(map(self._advance, set(texts))) for texts in cells]
         padded = [width + PAD for width in wanted]
         for column, width in enumerate(column_widths(padded, self.view.viewport().width())):

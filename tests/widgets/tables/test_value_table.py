@@ -184,3 +184,12 @@ def test_a_thousand_changed_rows_are_told_in_one_go(table):
     table.set_rows(rows("2.0000"))
     assert heard == [("changed", 0, 999)]
     assert texts(table)[999][2] == "2.0000"
+
+
+def test_modules_that_all_parameters_share_are_left_out(table):
+    table.set_rows(rows("loss", "net.0.weight", "net.2.weight"))
+    model = table.view.model()
+    assert [row[0] for row in texts(table)] == ["loss", "0.weight", "2.weight"]
+    assert "net.2.weight" in model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
+    table.set_rows(rows("loss", "net.0.weight", "net.2.weight", "head.weight"))
+    assert [row[0] for row in texts(table)][1:3] == ["net.0.weight", "net.2.weight"]
