@@ -343,7 +343,7 @@ def test_a_new_document_keeps_seed_and_device_and_drops_the_selection(settled):
 
 
 def test_a_run_gets_the_name_of_its_file_and_the_limits(running, link):
-    usual = {"policy": False, "is_open": False}
+    usual = {"policy": False, "is_open": False, "brief": False}
     first = {"filename": "<gradscribe>", "timeout": 10.0, "memory": 256 << 20}
     assert link.limits[0] == first | usual
     link.answer(leaves(1))
@@ -358,7 +358,7 @@ def test_a_run_gets_the_name_of_its_file_and_the_limits(running, link):
     running.set_limits(60.0, 64 << 20)
     assert len(link.runs) == count, "nothing changed"
     running.set_limits(60.0, 64 << 20, is_open=True)
-    assert link.limits[-1] == wanted | {"policy": False, "is_open": True}
+    assert link.limits[-1] == wanted | usual | {"is_open": True}
 
 
 def test_limits_set_before_the_first_run_hold_for_it(session, link):
