@@ -82,13 +82,16 @@ def _sources(folder: str) -> list[tuple[str, str | Refused]]:
     """Return name and text (or read error) of each lesson; raise for a single lesson's error."""
     if folder:
         paths = catalogue.files_in(Path(folder))
-        return [(path.name, read(path) if len(paths) == 1 else _text(path)) for path in paths]
+        return [
+            (path.name, read(path, catalogue.SUFFIX) if len(paths) == 1 else _text(path))
+            for path in paths
+        ]
     return [(entry.name, entry.read_text(encoding="utf-8")) for entry in catalogue.builtin_files()]
 
 
 def _text(path: Path) -> str | Refused:
     try:
-        return read(path)
+        return read(path, catalogue.SUFFIX)
     except Refused as refusal:
         return refusal
 

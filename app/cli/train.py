@@ -81,7 +81,7 @@ def read_setup(name: str) -> Setup:
     Raises:
         Refused: the file is missing, is not JSON, or is no setup.
     """
-    text = sys.stdin.read() if name == "-" else documents.read(Path(name))
+    text = sys.stdin.read() if name == "-" else documents.read(Path(name), ".json")
     try:
         return setups.parse_text(text, _option_hint)
     except SetupError as error:

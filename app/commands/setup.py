@@ -36,7 +36,7 @@ def read(path: Path, catalogue: Catalogue | None = None) -> OpenedSetup:
     Raises:
         Refused: it cannot be read, or is no setup; with the ``catalogue`` the reason is better.
     """
-    text = documents.read(path)
+    text = documents.read(path, ".json")
     hint = partial(hint_for_option, catalogue.entries) if catalogue is not None else None
     try:
         setup, steps = setups.parse_text(text, hint), setups.requested_steps(text)

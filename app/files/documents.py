@@ -47,8 +47,10 @@ class Draft(Struct, frozen=True):
     """True if it came from outside: it does not run before the user has read it again."""
 
 
-def read(path: Path) -> str:
+def read(path: Path, suffix: str = "") -> str:
     """Return the text of the program at ``path``, with line ends normalized to LF.
+
+    ``suffix``: that of a file which is no program, but is wanted: ``.md`` of a lesson.
 
     Raises:
         Refused: the file is missing, too long, or not text in UTF-8 or its declared encoding.
@@ -60,19 +62,19 @@ def read(path: Path) -> str:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
     if len(data) > MAX_PROGRAM_BYTES:
         most = MAX_PROGRAM_BYTES >> 20
-        raise Refused(_why_not(path, data, f"{path} is longer than {most} MB"))
+        raise Refused(_why_not(path, suffix, data, f"{path} is longer than {most} MB"))
     try:
         text = data.decode(_encoding(data))
     except UnicodeError as error:
-        raise Refused(_why_not(path, data, f"{path} is not text")) from error
+        raise Refused(_why_not(path, suffix, data, f"{path} is not text")) from error
     if "\0" in text:
-        raise Refused(_why_not(path, data, f"{path} is not text"))
+        raise Refused(_why_not(path, suffix, data, f"{path} is not text"))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _why_not(path: Path, data: bytes, otherwise: str) -> str:
+def _why_not(path: Path, suffix: str, data: bytes, otherwise: str) -> str:
     """Return why a file is no program: it is of another kind, or else ``otherwise``."""
-    kind = foreign_kind(path, data[:16])
+    kind = "" if suffix and path.suffix == suffix else foreign_kind(path, data[:16])
     return f"{path} is {kind}, not a program" if kind else otherwise
 
 

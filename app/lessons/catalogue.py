@@ -13,6 +13,8 @@ from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
 
 NAMES = re.compile(r"\d\d_\w+\.md")
+SUFFIX = ".md"
+"""Suffix of the files with lessons."""
 
 
 @functools.cache
@@ -61,7 +63,7 @@ def read_lesson(path: Path) -> Lesson:
     Raises:
         Refused: it cannot be read, or does not follow the format.
     """
-    text = read(path)
+    text = read(path, SUFFIX)
     try:
         return replace(parse_lesson(path.name, text), path=str(resolve(path)), text=text)
     except BadLesson as error:

@@ -391,7 +391,8 @@ def losses_at(grid: Grid, shares: NDArray[np.floating], log: bool = True) -> lis
     low = float(finite.min())
     reach = max(heat.quantile(finite, 0.98) - low, 1e-12)
     heights = np.expm1(shares * math.log1p(50)) / 50 if log else shares
-    with np.errstate(over="ignore"):
+    # A loss of 1e308 is drawn; 0 times an infinite reach is no number.
+    with np.errstate(over="ignore", invalid="ignore"):
         return [float(n) for n in low + heights * reach if math.isfinite(n)]
 
 
