@@ -146,7 +146,9 @@ class Writes:
         for t in tensors:
             before = self.tensors.known(t)
             if before is not None and self.tensors.differs(t, before):
-                after = self.tensors.add(t, where, op, before.maker)
+                # A leaf stays a leaf: the op made a new value of the tensor that it was given.
+                maker = None if before.role == "parameter" else op
+                after = self.tensors.add(t, where, maker, before.maker)
                 found.append(Change(before.id, after.id))
         self.log.add_changes(found, where)
 
@@ -187,9 +189,7 @@ class Writes:
             row = self.tensors.known(t)
             if row is None or row.maker == ".grad":
                 continue
-            # A change of a whole parameter through ``.data`` is shown by the op.
-            if not (row.role == "parameter" and t.shape == source_tensor.shape):
-                yield t
+            yield t
 
     def _gradients_among(
         self, changed: list[torch.Tensor], values: list[ValueRow]

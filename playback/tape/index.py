@@ -176,7 +176,11 @@ class Index:
             owner = self.owners.get(made.storage, value)
             whole = self.values[owner].shape == made.shape
             for home in {self.first_version(value), owner if whole else self.first_version(value)}:
-                self.updates[home].append((at, made.snapshot))
+                known = self.updates[home]
+                if self.tape.events[at].kind == "write" and known and known[-1][0] == at - 1:
+                    # An op on ``w.data`` and the new value of ``w`` are one update.
+                    continue
+                known.append((at, made.snapshot))
 
     def _arrive(self, at: int, edges: tuple[int, ...] | list[int]) -> None:
         for number in edges:

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch
 
 from gradscribe.playback.tape.parameters import parameter_rows
 
@@ -82,3 +83,28 @@ def test_a_parameter_of_zeros_that_moved_has_an_infinite_update(recorded):
     )
     (row,) = parameter_rows(tape, len(tape.events))
     assert row.update == math.inf
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "w.data.sub_(0.1 * w.grad)",
+        "w.data -= 0.1 * w.grad",
+        "w.data.copy_(w.data - 0.1 * w.grad)",
+        "w.data = w.data - 0.1 * w.grad",
+        "w.detach().sub_(0.1 * w.grad)",
+        "torch.no_grad().__enter__()\nw.sub_(0.1 * w.grad)",
+    ],
+)
+def test_an_update_through_data_is_the_parameters_own(recorded, update):
+    tape = recorded(
+        "import torch\n"
+        "w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))\n"
+        f"(w * w).sum().backward()\n{update}\n"
+    )
+    (row,) = parameter_rows(tape, len(tape.events))
+    moved = (
+        0.1 * torch.tensor([2.0, 4.0]).double().norm() / torch.tensor([1.0, 2.0]).double().norm()
+    )
+    assert row.update == pytest.approx(moved.item(), rel=1e-6)
+    assert row.value == pytest.approx(0.8 * math.sqrt(5), rel=1e-6)
