@@ -65,7 +65,7 @@ class TrainOutcome:
     views: dict[str, replies.ViewReply] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     advice: tuple[Advice, ...] = ()
-    """What a teacher would say about its data and setup."""
+    """Advice about its data and setup."""
     given: Setup = field(default_factory=Setup)
     """The setup as it was given, without defaults filled in."""
 

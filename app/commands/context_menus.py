@@ -7,7 +7,7 @@ selection, as from the menu bar and the palette.
 from typing import Literal
 
 Subject = Literal["card", "wire", "module", "graph", "value", "event", "line", "text"]
-"""What a menu is about. *value*: a tensor in a table or in the inspector; *event*: of the ledger;
+"""The subject of a menu. *value*: a tensor in a table or in the inspector; *event*: of the ledger;
 *line*: of code that made a tensor, *text*: of code that made none."""
 SEPARATOR = ""
 

@@ -283,6 +283,7 @@ class Window(QMainWindow):
         self.workspaces.entered.connect(self._enter)
         self.workspaces.commanded.connect(self.menus.perform_by)
         self.workspaces.said.connect(self.status.say)
+        self.workspaces.withdrawn.connect(self.status.retract)
         self.workspaces.taped.connect(self.context.show_step)
         self.workspaces.made.connect(self._recall_training)
         self.workspaces.exported.connect(self._write_export)

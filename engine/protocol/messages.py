@@ -138,7 +138,7 @@ class Recorded(Struct, frozen=True, tag=True):
     spent: bool = False
     """True if the program contaminated the process: the next run needs a fresh engine."""
     outcome: Outcome | None = None
-    """What the run led to, if that was asked for; the tape then has only its end."""
+    """The outcome of the run, if that was asked for; the tape then has only its end."""
 
 
 class Peeked(Struct, frozen=True, tag=True):

@@ -134,7 +134,7 @@ REMARKS = {
     ),
     "train": ("test val hold", "it is the share that is trained on"),
 }
-"""What is different about a name: parts of the other words for it, and a remark."""
+"""Names with other words: parts of these words, and a remark on the difference."""
 
 
 def plain(word: str) -> str:

@@ -85,17 +85,17 @@ def _value(slope: Slope, numbers: CallNumbers) -> float | None:
         return float(slope.value(numbers))
     except ZeroDivisionError:
         # Its sign is that next to the pole.
-        inputs = tuple(map(_beside_zero, numbers.inputs))
-        beside = CallNumbers(inputs, _beside_zero(numbers.output), numbers.options)
+        inputs = tuple(map(_nudged_off_zero, numbers.inputs))
+        near = CallNumbers(inputs, _nudged_off_zero(numbers.output), numbers.options)
         try:
-            return math.copysign(math.inf, float(slope.value(beside)))
+            return math.copysign(math.inf, float(slope.value(near)))
         except (ArithmeticError, ValueError, IndexError, TypeError):
             return None
     except (ArithmeticError, ValueError, IndexError, TypeError):
         return None
 
 
-def _beside_zero(number: float) -> float:
+def _nudged_off_zero(number: float) -> float:
     return math.copysign(_TINY, number) if number == 0 else number
 
 

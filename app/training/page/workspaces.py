@@ -69,6 +69,7 @@ class Workspaces(QObject):
     taped = Signal(object)
     exported = Signal(object)
     said = Signal(str)
+    withdrawn = Signal(str)
 
     def __init__(
         self,
@@ -99,6 +100,7 @@ class Workspaces(QObject):
         self.session.taped.connect(self._tape)
         self.session.exported.connect(self._export)
         self.session.said.connect(self.said)
+        self.session.withdrawn.connect(self.withdrawn)
         self._keeping: TrainRecovery | None = None
         self._made: list[tuple[TrainingPage, TrainPresenter]] = []
         """The training page and its presenter; empty until both are complete."""

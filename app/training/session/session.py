@@ -24,6 +24,8 @@ class TrainSession(QObject):
     """
 
     said = Signal(str)
+    withdrawn = Signal(str)
+    """Carries what was said and holds no more."""
     catalogue_changed = Signal(object)
     curves_changed = Signal(object)
     """The curves of a `RunState` changed."""

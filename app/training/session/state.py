@@ -39,7 +39,7 @@ DEFAULT_SETUP = Setup(
 FIRST_RATE = 30.0
 """Steps per second of the first run: slow enough to watch."""
 UNTIL_SOLVED = (StopCondition("solved"), StopCondition("plateau", 5000))
-"""When a run that began by itself, or from an example, pauses: solved, or as good as it gets."""
+"""Conditions that pause a run which began by itself or from an example: solved, or no better."""
 UNTHINNED_CURVES = ("loss", "val", "lr")
 """Curves that are stored step by step; others are thinned to `THINNED_SIZE` numbers."""
 THINNED_SIZE = 16_384
@@ -117,7 +117,7 @@ class RunState:
     """The setup at the end of `ahead`, if it differed from that of the step it went back to."""
     flags: list[Flag] = field(default_factory=list)
     turns: int = 0
-    """How often its curves were set aside or brought back."""
+    """Number of times that its curves were set aside or brought back."""
     flags_ahead: list[Flag] = field(default_factory=list)
     """Flags from before it went back."""
     christened: bool = False

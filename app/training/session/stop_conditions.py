@@ -20,6 +20,8 @@ class StopConditionController(QObject):
         self._session = session
         self._waits = False
         """True until the last condition is first met; later steps may report it again."""
+        self._pause = ""
+        """What was said of a pause, while the run stands there."""
         self._on_begun()
         self._menu = page.bar.until_menu
         self._menu.aboutToShow.connect(self._offer)
@@ -49,6 +51,9 @@ class StopConditionController(QObject):
 
     def _on_state(self, run: RunState) -> None:
         state = run.state
+        if self._pause and (state is None or state.status != "paused"):
+            self._session.withdrawn.emit(self._pause)
+            self._pause = ""
         if not self._waits or state is None or run.run_id != self._session.store.look.run_id:
             return
         conditions = self._session.controller.until
@@ -57,9 +62,10 @@ class StopConditionController(QObject):
             return
         self._waits = False
         if met.kind == "solved":
-            self._session.said.emit(f"Solved at step {state.step:,}{_last_losses(run)}")
+            self._pause = f"Solved at step {state.step:,}{_last_losses(run)}"
         else:
-            self._session.said.emit(f"Paused at step {state.step:,}{_because(met)}")
+            self._pause = f"Paused at step {state.step:,}{_because(met)}"
+        self._session.said.emit(self._pause)
 
 
 def _last_losses(run: RunState) -> str:

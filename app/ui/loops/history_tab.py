@@ -50,7 +50,7 @@ class HistoryTab(QObject):
         self._session, self._clock, self._look, self._tabs = session, clock, look, tabs
         self._card = card
         self.history = TensorHistory("")
-        """What is shown."""
+        """The history that is shown."""
         self.chart: LoopChart | None = None
         """Made when the tab is first shown."""
         self._shown: tuple[int, str] = (0, "")

@@ -278,9 +278,9 @@ class ColumnSummary(Struct, frozen=True):
     kind: str
     """``number``, ``category``, ``days``, ``date parts``; ``text``: too many texts; ``empty``."""
     words: str
-    """How its cells are read: ``numbers, decimal comma, 3 missing``."""
+    """The format of its cells: ``numbers, decimal comma, 3 missing``."""
     missing: str = "refuse"
-    """What is done where a value is missing."""
+    """The treatment of missing values."""
     blanks: int = 0
     """Number of missing values."""
     choices: tuple[str, ...] = ()
@@ -309,7 +309,7 @@ class FileSummary(Struct, frozen=True, tag=True):
     details: tuple[ColumnSummary, ...] = ()
     """The columns as they are understood, in order."""
     facts: str = ""
-    """How the file is read: encoding, separator, words for missing values."""
+    """The format of the file: encoding, separator, words for missing values."""
 
 
 class Exported(Struct, frozen=True, tag=True):

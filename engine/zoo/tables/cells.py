@@ -29,7 +29,7 @@ TIME_FORMATS = (
     "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M", "T%H:%M:%S%z",
     "T%H:%M:%S.%f%z", " %H:%M:%S%z", " %H:%M:%S.%f%z", " %I:%M %p", " %I:%M:%S %p",
 )  # fmt: skip
-"""What may follow a day."""
+"""Characters that may follow a day."""
 DATES_LOOKED_AT = 400
 """Cells from which the format of dates is guessed."""
 DATES_TRIED = 8

@@ -26,7 +26,7 @@ from typing import BinaryIO
 import pandas as pd
 """,
 }
-"""What the functions import that read a text, or a workbook or Parquet file."""
+"""Imports of the functions that read a text, and of those that read a workbook or Parquet file."""
 
 
 def read_rows(

@@ -16,7 +16,7 @@ def compared(one, other):
     return Comparison(record(one), record(other))
 
 
-def told(comparison, kind):
+def names_of(comparison, kind):
     return [one.name for one in comparison.differences if one.kind == kind]
 
 
@@ -33,20 +33,20 @@ def test_nan_is_the_same_as_nan():
 
 def test_a_changed_number_shows_where_it_came_from_first():
     found = compared(BASE, BASE.replace("2.0", "4.0"))
-    assert told(found, "value") == ["a", "c", "d"]
+    assert names_of(found, "value") == ["a", "c", "d"]
     first = found.differences[0]
     assert (first.name, first.words) == ("a", "2.0000 → 4.0000")
-    assert "b" in told(found, "gradient")  # d tanh(ab)/db = a (1 - tanh²)
+    assert "b" in names_of(found, "gradient")  # d tanh(ab)/db = a (1 - tanh²)
 
 
 def test_an_op_more_and_an_op_less():
     found = compared(BASE, BASE.replace("torch.tanh(c)", "torch.tanh(c + 1)"))
-    assert told(found, "right") == ["add"]
+    assert names_of(found, "right") == ["add"]
     assert [one.words for one in found.differences if one.kind == "right"] == ["line 4"]
-    assert told(found, "left") == []
+    assert names_of(found, "left") == []
     back = compared(BASE.replace("torch.tanh(c)", "torch.tanh(c + 1)"), BASE)
-    assert told(back, "left") == ["add"]
-    assert told(found, "value") == ["d"]
+    assert names_of(back, "left") == ["add"]
+    assert names_of(found, "value") == ["d"]
 
 
 def test_a_forgotten_zero_grad_differs_in_gradients_only():
@@ -75,7 +75,7 @@ def test_tensors_differ_in_shape_dtype_or_numbers(change, words):
 def test_big_tensors_are_compared_by_what_travelled_of_them():
     source = "y = torch.arange(5000.0) * {0}"
     assert compared(source.format(2), source.format(2)).differences == ()
-    assert "y" in told(compared(source.format(2), source.format(3)), "value")
+    assert "y" in names_of(compared(source.format(2), source.format(3)), "value")
 
 
 def test_positions_go_together_and_come_back():
@@ -94,14 +94,14 @@ def test_positions_go_together_and_come_back():
 
 def test_loops_of_other_lengths_are_aligned():
     found = compared(TWICE.format(2, 3), TWICE.format(4, 3))
-    assert len(told(found, "right")) == 2
+    assert len(names_of(found, "right")) == 2
     assert all(0 <= found.matching_position(p) <= len(found.right.tape.events) for p in range(50))
 
 
 def test_nothing_and_something():
     assert compared("", "").differences == ()
     found = compared("", BASE)
-    assert told(found, "right") == ["c", "d", "backward"]
+    assert names_of(found, "right") == ["c", "d", "backward"]
     assert found.summary() == "First at line 3: mul, tanh, backward only on the right"
 
 
@@ -136,7 +136,7 @@ def test_a_folded_module_counts_what_differs_inside():
     module = next(card for card in picture.cards if card.kind == "module")
     assert "inside" in DifferenceTinter(found, True).tint(module, seen.cards[module.key]).words
     # The parameters were filled in place before the run saw them, and are compared all the same.
-    assert told(found, "value")[:2] == ["net.weight", "net.bias"]
+    assert names_of(found, "value")[:2] == ["net.weight", "net.bias"]
 
 
 BROKEN = "a = param(torch.ones(3))\nb = torch.ones({0})\nc = a * b\nc.sum().backward()"
@@ -159,7 +159,7 @@ def test_a_failure_of_both_is_a_difference_only_if_they_fail_differently():
     assert compared(BROKEN.format(2), BROKEN.format(2)).differences == ()
     other = BROKEN.format(2).replace("ones(2)", "ones(2) + 1")
     same = compared(BROKEN.format(2), other)
-    assert told(same, "left fails") == told(same, "right fails") == []
+    assert names_of(same, "left fails") == names_of(same, "right fails") == []
     both = compared(BROKEN.format(2), BROKEN.format(4))
     failures = [one.kind for one in both.causes[0].following]
     assert failures == ["left fails", "right fails"]

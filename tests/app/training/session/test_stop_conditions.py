@@ -48,6 +48,17 @@ def test_what_made_a_run_pause_is_said_once(room, begun, train_link, until, word
     assert told[-1] == "Paused at step 1,300: the mean of the last 20 losses is below 0.0005"
 
 
+def test_the_words_of_a_pause_are_withdrawn_once_the_run_goes_on(room, begun, train_link):
+    withdrawn = []
+    begun.withdrawn.connect(withdrawn.append)
+    room.bar.until_chosen.emit(messages.StopCondition("step", 1000.0))
+    train_link.state(1, 1000, reached="step")
+    assert withdrawn == []
+    train_link.state(1, 1001, status="running")
+    train_link.state(1, 1100, status="running")
+    assert withdrawn == ["Paused at step 1,000"]
+
+
 def test_a_run_that_is_solved_says_so_and_how_it_goes_on(room, begun, train_link):
     told = []
     begun.said.connect(told.append)
