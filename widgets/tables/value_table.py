@@ -97,7 +97,9 @@ class ValueModel(QAbstractTableModel):
     def set_rows(self, rows: Sequence[VariableRow]) -> None:
         """Replace the rows, with change signals only for differences."""
         new, old = list(rows), self.rows
-        prefix = common_prefix([row.name for row in new if "." in row.name])
+        # A name keeps a module: it would pass for a variable of the program without any.
+        modules = [row.name.rpartition(".")[0] for row in new if "." in row.name]
+        prefix = common_prefix(modules)
         is_cut_otherwise, self.prefix = prefix != self.prefix, prefix
         head = 0
         while head < min(len(new), len(old)) and new[head].name == old[head].name:

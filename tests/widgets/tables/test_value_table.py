@@ -191,5 +191,9 @@ def test_modules_that_all_parameters_share_are_left_out(table):
     model = table.view.model()
     assert [row[0] for row in texts(table)] == ["loss", "0.weight", "2.weight"]
     assert "net.2.weight" in model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
+    table.set_rows(rows("loss", "k.weight", "k.bias"))
+    assert [row[0] for row in texts(table)] == ["loss", "k.weight", "k.bias"]
+    table.set_rows(rows("loss", "net.0.weight", "net.0.bias"))
+    assert [row[0] for row in texts(table)] == ["loss", "0.weight", "0.bias"]
     table.set_rows(rows("loss", "net.0.weight", "net.2.weight", "head.weight"))
     assert [row[0] for row in texts(table)][1:3] == ["net.0.weight", "net.2.weight"]
