@@ -69,6 +69,7 @@ SETTINGS = (
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
     Setting("lecture", "Lecture mode", False),
+    Setting("complete", "Complete while typing", True),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}

@@ -15,6 +15,7 @@ from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Layer
+from gradscribe.app.document.typing_assistance import AssistanceController
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
@@ -104,6 +105,7 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.typing = self._make_typing()
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
@@ -149,6 +151,9 @@ class Window(QMainWindow):
             lambda kept: self.recovery.restore(kept),
             self,
         )
+
+    def _make_typing(self) -> AssistanceController:
+        return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
     def _make_recovery(self) -> Recovery:
         host = WatchHost(
@@ -292,6 +297,7 @@ class Window(QMainWindow):
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
+        self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
         self._show_result()
 
@@ -332,6 +338,7 @@ class Window(QMainWindow):
         self._show_view()
         self._show_settings("left")
         self._show_settings("memory")
+        self._show_settings("complete")
 
     # Updates
 
@@ -387,6 +394,8 @@ class Window(QMainWindow):
             memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
             is_open = self.settings.flag("access")
             self.session.set_limits(seconds, round(memory) << 20, is_open)
+        if key == "complete":
+            self.editor.assistance.is_automatic = self.settings.flag("complete")
         if key in ("left", "below", "right", "lecture"):
             lecture = self.settings.flag("lecture")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
@@ -498,6 +507,7 @@ class Window(QMainWindow):
         self.loop_curves.close()
         self.history.close()
         self.findings_controller.close()
+        self.typing.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()
