@@ -44,7 +44,7 @@ _BEGINS = re.compile(
 _OPERATORS = tuple("=!<>+-*/%@&|^:~")
 """Characters that make an equals sign part of another operator."""
 _NO_TARGET = re.compile(rf"\w\s*[(\[]|\b(?:{'|'.join(keyword.kwlist)})\b")
-"""What no plain target has: calls, elements, keywords."""
+"""Calls, elements and keywords, which no plain target has."""
 _MEMBER = re.compile(rf"\bself\.({_IDENTIFIER})")
 _PARAMETER = re.compile(rf"^\*{{0,2}}({_IDENTIFIER})\s*(?:[:=,)]|$)")
 
