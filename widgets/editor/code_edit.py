@@ -240,6 +240,9 @@ class CodeEdit(SourceEdit):
         margins = self.viewportMargins()
         if (margins.left(), margins.bottom()) != (gutter, strip):
             self.setViewportMargins(gutter, 0, 0, strip)
+            if self.hasFocus():
+                # A strip that appears must not cover the line that is being typed.
+                self.ensureCursorVisible()
         view = self.viewport().geometry()
         self._gutter.setGeometry(view.left() - gutter, view.top(), gutter, view.height())
         left = view.left() - gutter

@@ -25,6 +25,14 @@ from gradscribe.widgets.editor.completion.definition import DefinitionJump
 from gradscribe.widgets.editor.completion.knowledge import Knowledge
 from gradscribe.widgets.editor.source_edit import SourceEdit
 
+_MODIFIERS = (
+    Qt.Key.Key_Shift,
+    Qt.Key.Key_Control,
+    Qt.Key.Key_Alt,
+    Qt.Key.Key_AltGr,
+    Qt.Key.Key_Meta,
+    Qt.Key.Key_CapsLock,
+)
 _LEAVING = (QEvent.Type.FocusOut, QEvent.Type.Hide, QEvent.Type.Resize)
 
 
@@ -46,6 +54,7 @@ class TypingAssistance(QObject):
         self.knowledge = Knowledge(editor.document())
         self._serial = 0
         self._typed = ""
+        """Letters typed since the last turn of the event loop; several if they come fast."""
         self._has_begun = False
         self.completion = Completion(editor, self.knowledge, self._ask)
         self.call_help = CallHelp(editor, self.knowledge, self._ask)
@@ -55,7 +64,8 @@ class TypingAssistance(QObject):
         self._turn = single_shot(self, self._follow)
         editor.edited.connect(self._on_edited)
         editor.cursorPositionChanged.connect(self._on_moved)
-        editor.verticalScrollBar().valueChanged.connect(lambda _: self.dismiss())
+        for bar in (editor.verticalScrollBar(), editor.horizontalScrollBar()):
+            bar.valueChanged.connect(lambda _: self._reposition())
         editor.installEventFilter(self)
         editor.viewport().installEventFilter(self)
 
@@ -83,6 +93,10 @@ class TypingAssistance(QObject):
         """Close list and signature."""
         self.completion.close()
         self.call_help.close()
+
+    def _reposition(self) -> None:
+        self.completion.reposition()
+        self.call_help.reposition()
 
     def take(self, reply: LanguageReply) -> None:
         """Use an answer of the language process."""
@@ -121,8 +135,8 @@ class TypingAssistance(QObject):
         typed, self._typed = self._typed, ""
         if self._editor.isReadOnly():
             return
-        self.completion.follow_typing(typed, is_automatic=self.is_automatic)
-        self.call_help.update(may_open=self.is_automatic and typed in ("(", ","))
+        self.completion.follow_typing(typed[-1:], is_automatic=self.is_automatic)
+        self.call_help.update(may_open=self.is_automatic and ("(" in typed or "," in typed))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take the keys of the list, note what is typed, close when the editor is left."""
@@ -153,9 +167,12 @@ class TypingAssistance(QObject):
         is_command = bool(press.modifiers() & command) and not (
             press.modifiers() & Qt.KeyboardModifier.AltModifier
         )
-        self._typed = press.text() if is_text and not is_command else ""
         if press.key() == Qt.Key.Key_Backspace and not is_command:
-            self._typed = "\b"
+            self._typed += "\b"
+        elif is_text and not is_command:
+            self._typed += press.text()
+        elif press.key() not in _MODIFIERS:
+            self._typed = ""
         if self._typed:
             self._begin()
         return False

@@ -93,11 +93,23 @@ class CallHelp:
         self._is_open = True
         self.tip.show_call(self._known, self._call)
         popup_place.rise(self.tip, self._editor)
+        self.reposition()
+
+    def reposition(self) -> None:
+        """Move the signature to its bracket, which has moved on the screen."""
+        if not self._is_open or self._bracket is None:
+            return
         line, column = self._bracket
         block = self._editor.document().findBlockByNumber(line - 1)
         position = block.position() + units(block.text()[:column])
         place = popup_place.text_place(self._editor, position)
-        self.tip.place(place, self._editor.window().rect())
+        if place is None:
+            # A call of many lines may begin above the first visible one.
+            place = popup_place.text_place(self._editor, self._editor.textCursor().position())
+        if place is None:
+            self.close()
+        else:
+            self.tip.place(place, self._editor.window().rect())
 
 
 def _bracket(cursor: QTextCursor, before: str, call: CallAtCaret) -> tuple[int, int]:

@@ -177,9 +177,18 @@ class Completion(QObject):
         moved = selected is not None and tuple(first) != (selected,)
         self.list.show_names(found, selected.name if selected is not None and moved else "")
         popup_place.rise(self.list, self._editor)
-        place = popup_place.text_place(self._editor, self._start)
-        self.list.place(place, self._editor.window().rect())
+        self.reposition()
         self._on_current()
+
+    def reposition(self) -> None:
+        """Move the list to its word, which has moved on the screen; close it if that is hidden."""
+        if not self._is_open:
+            return
+        place = popup_place.text_place(self._editor, self._start)
+        if place is None:
+            self.close()
+        else:
+            self.list.place(place, self._editor.window().rect())
 
     def handle_key(self, press: QKeyEvent) -> bool:
         """Move in the list, accept a name or close; return whether the key is used up."""
@@ -265,5 +274,6 @@ def _about(current: Candidate, more: KnownName | None) -> str:
     summary = current.summary or (more.summary if more is not None else "")
     first = f"{current.name}{texts[0]}" if texts else ""
     others = f"  (and {len(texts) - 1} more)" if len(texts) > 1 else ""
-    head = first + others if first else f"{current.name}: {current.detail or current.kind}"
+    what = ", ".join(filter(None, (current.kind, current.detail)))
+    head = first + others if first else f"{current.name}: {what}"
     return "\n".join(filter(None, (head, summary)))

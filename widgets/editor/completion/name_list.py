@@ -35,6 +35,10 @@ ROWS = 8
 """Maximum number of rows that are visible at a time."""
 WIDTH, ROW = 380, 22
 """Size of the list and height of a row at the usual text size, in pixels."""
+LINES_ABOUT = 3
+"""Lines of text under the list."""
+FRAME = 12
+"""Pixels of the frame and the gaps in it."""
 _MARKS: dict[NameKind, tuple[str, str]] = {
     "attribute": ("a", "ink2"),
     "class": ("C", "module"),
@@ -161,7 +165,8 @@ class NameList(QFrame):
         self.about.setWordWrap(True)
         self.about.setMargin(6)
         self.about.setAccessibleName("About the selected name")
-        vbox(self, (self.view, 1), self.about, margins=(4, 4, 4, 4), spacing=2)
+        self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        vbox(self, self.view, (self.about, 1), margins=(4, 4, 4, 4), spacing=2)
         self.setAccessibleName("Completions")
         self._scale = 1.0
         self.view.clicked.connect(lambda _: self.picked.emit())
@@ -217,10 +222,12 @@ class NameList(QFrame):
         rows = min(ROWS, len(self._names.candidates))
         metrics = self.about.fontMetrics()
         width = min(round(WIDTH * self._scale), over.width() - 8)
-        high = rows * round(ROW * self._scale) + 12 + metrics.lineSpacing() * 3 + 16
+        about = metrics.lineSpacing() * LINES_ABOUT + 2 * self.about.margin()
+        high = rows * round(ROW * self._scale) + about + FRAME
         below, above = over.bottom() - line.bottom() - 6, line.top() - over.top() - 6
         is_below = high <= below or below >= above
-        high = min(high, max(below if is_below else above, 60))
+        high = min(high, max(below if is_below else above, about + FRAME + ROW))
+        self.view.setFixedHeight(min(rows * round(ROW * self._scale), high - about - FRAME))
         left = max(over.left() + 4, min(line.left() - 30, over.right() - width - 4))
         top = line.bottom() + 3 if is_below else line.top() - 3 - high
         self.setGeometry(QRect(QPoint(left, top), QSize(width, high)))

@@ -21,10 +21,15 @@ def sink(frame: QFrame, editor: QPlainTextEdit) -> None:
     frame.hide()
 
 
-def text_place(editor: QPlainTextEdit, position: int) -> QRect:
-    """Return the rectangle of the caret at a position of the document, in window coordinates."""
+def text_place(editor: QPlainTextEdit, position: int) -> QRect | None:
+    """Return the rectangle of the caret at a position of the document, in window coordinates.
+
+    None if it is scrolled out of sight.
+    """
     cursor = QTextCursor(editor.document())
-    cursor.setPosition(position)
+    cursor.setPosition(min(position, editor.document().characterCount() - 1))
     rect = editor.cursorRect(cursor)
+    if not editor.viewport().rect().intersects(rect):
+        return None
     origin = editor.viewport().mapTo(editor.window(), QPoint(0, 0))
     return rect.translated(origin)

@@ -56,6 +56,12 @@ def test_going_back_makes_the_first_argument_bold_again(user):
     assert not user.signature
 
 
+def test_letters_that_come_faster_than_the_event_loop_open_it_too(user):
+    user.qtbot.keyClicks(user.edit, "torch.matmul(x, ")
+    user.settle()
+    assert user.bold == "other"
+
+
 def test_escape_closes_it(user):
     user.type("torch.matmul(")
     user.press(Key.Key_Escape)

@@ -170,8 +170,14 @@ def test_a_click_elsewhere_scrolling_and_losing_the_focus_close_it(user, qtbot):
     qtbot.mouseClick(user.edit.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
     assert not user.is_open
     user.put(PROGRAM * 40)
+    user.edit.go_to_line(60, 0)
+    user.edit.verticalScrollBar().setValue(50)
+    user.type("lo ")
     user.type("lo")
     assert user.is_open
+    before = user.help.completion.list.y()
+    user.edit.verticalScrollBar().setValue(user.edit.verticalScrollBar().value() - 3)
+    assert user.help.completion.list.y() > before
     user.edit.verticalScrollBar().setValue(0)
     assert not user.is_open
     user.edit.moveCursor(user.edit.textCursor().MoveOperation.End)
