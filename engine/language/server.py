@@ -4,6 +4,7 @@ A reader thread receives requests; of each kind only the newest waits. The main 
 pieces and answers between them.
 """
 
+import gc
 import os
 import platform
 import subprocess
@@ -137,6 +138,9 @@ def _advance(warming: Iterator[None]) -> Iterator[None] | None:
     try:
         next(warming)
     except StopIteration:
+        # A collection that goes through all those syntax trees takes most of a second.
+        gc.collect()
+        gc.freeze()
         return None
     except Exception:  # noqa: BLE001 - without it the first answers are slower
         return None
