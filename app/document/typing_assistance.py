@@ -61,7 +61,7 @@ class AssistanceController(QObject):
         self._link.ask(request)
 
     def _on_ready(self, is_ready: bool) -> None:
-        self._assistance.definition.has_answers = is_ready
+        self._assistance.has_answers = is_ready
 
     def _live_names(self) -> Mapping[str, LiveName]:
         """Return the names of the tape shown, read once for each tape."""

@@ -9,6 +9,7 @@ from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.language import LanguageReply, LanguageRequest
+from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.widgets.base.single_shot import single_shot
 
 ANSWER_S = 30.0
@@ -36,7 +37,8 @@ class LanguageLink(QObject):
         self._starts: deque[float] = deque()
         self._open: set[int] = set()
         """Serial numbers of requests that have no answer."""
-        self._limit = single_shot(self, self._on_silence, round(1000 * ANSWER_S))
+        self._spent: SpentTime | None = None
+        self._limit = single_shot(self, self._on_silence)
         self._again = single_shot(self, self._start, AGAIN_MS)
 
     @property
@@ -66,7 +68,7 @@ class LanguageLink(QObject):
         """Send a request; it is dropped if there is no process."""
         if self._process is not None and self._process.is_ready:
             if not self._open:
-                self._limit.start()
+                self._start_limit()
             self._open.add(request.serial)
             self._process.send(request)
 
@@ -98,13 +100,21 @@ class LanguageLink(QObject):
             # Of several requests of a kind only the newest is answered.
             self._open = {waiting for waiting in self._open if waiting > serial}
             if self._open and serial:
-                self._limit.start()
+                self._start_limit()
             elif not self._open:
                 self._limit.stop()
             self.received.emit(message)
 
+    def _start_limit(self) -> None:
+        """Start the time limit of an answer, which leaves out waits for a processor."""
+        self._spent = SpentTime(ANSWER_S, self.pid())
+        self._limit.start(round(1000 * ANSWER_S))
+
     def _on_silence(self) -> None:
-        if self._process is not None:
+        left = self._spent.left() if self._spent is not None else 0.0
+        if left > 0:
+            self._limit.start(round(1000 * left))
+        elif self._process is not None:
             self._on_lost("it does not answer")
 
     def _on_lost(self, _why: str) -> None:

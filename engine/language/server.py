@@ -159,7 +159,8 @@ def main(words: Sequence[str] = ()) -> None:
     if system.is_abandoned(incoming):
         return
     limits.close_inherited(incoming, outgoing)
-    system.yield_to_window(system.LOW_PRIORITY)
+    # Not lower: on a busy machine an answer would then take most of a minute.
+    system.yield_to_window(system.BEHIND_WINDOW)
     threads = limits.threads_in_use() if sys.platform != "win32" else 0
     # Before the confinement, which forbids to start processes.
     maker = subprocess.Popen(CATALOGUE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)

@@ -52,10 +52,14 @@ class Known(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True):
-    """Candidates; ``is_whole`` if nothing else can complete the word."""
+    """Candidates; ``is_whole`` if nothing else can complete the word.
+
+    ``guesses`` are for a list that would be empty: the members of a tensor, which most results are.
+    """
 
     candidates: tuple[Candidate, ...] = ()
     is_whole: bool = False
+    guesses: tuple[Candidate, ...] = ()
 
 
 LOCAL, MEMBER, START, BUILTIN, KEYWORD, HIDDEN = range(6)
@@ -108,11 +112,12 @@ def resolved(path: str, known: Known) -> str:
 def merged(caret: Caret, mine: Offer, names: Iterable[KnownName]) -> tuple[Candidate, ...]:
     """Return the candidates with those of the language process, which knows what is in scope.
 
-    A name that the text defines elsewhere is dropped if it is not among ``names``.
+    A name that the text defines elsewhere is dropped if it is not among ``names``. Without any
+    names the guesses take their place.
     """
     found = {name.name: name for name in names}
     if not found:
-        return mine.candidates
+        return mine.candidates or mine.guesses
     there = {one.name for one in mine.candidates}
     scoped = not caret.is_member and not caret.is_imported
     stays = [
@@ -191,7 +196,8 @@ def _members_of(path: str, known: Known) -> Offer:
     owner = resolved(path, known) if path else ""
     others = [one for one in _members(known.owners.get(owner, ())) if one.name not in own]
     # A module of the program has members of its own, which the last run need not show.
-    return Offer((*own.values(), *others), bool(owner) and owner != MODULE)
+    guesses = () if path else _members(known.owners.get(TENSOR, ()))
+    return Offer((*own.values(), *others), bool(owner) and owner != MODULE, guesses)
 
 
 def _parts(path: str, live: Mapping[str, LiveName]) -> dict[str, None]:

@@ -68,6 +68,7 @@ class Bench:
         self.help.knowledge.live = lambda: LIVE
         self.link = LanguageLink(self.host)
         self.link.received.connect(self.help.take)
+        self.link.ready_changed.connect(lambda on: setattr(self.help, "has_answers", on))
         self.help.requested.connect(self.link.ask)
         self.painted = Painted(self.help.completion.list.view.viewport())
         self.times: dict[str, list[float]] = {}

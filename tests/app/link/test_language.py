@@ -94,7 +94,7 @@ def test_one_that_does_not_answer_is_replaced(qtbot, link, monkeypatch):
     scripted(monkeypatch, "time.sleep(600)")
     link.start()
     wait(qtbot, lambda: link.is_ready)
-    link._limit.setInterval(1)
+    monkeypatch.setattr(language, "ANSWER_S", 0.01)
     link.ask(Complete(1, "x", 1, 1))
     wait(qtbot, lambda: link.states[:3] == [True, False, True])
 

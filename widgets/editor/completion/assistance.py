@@ -51,6 +51,8 @@ class TypingAssistance(QObject):
         self._editor = editor
         self.is_automatic = True
         """True if list and signature open while the user types, else only on demand."""
+        self.has_answers = False
+        """True if there is a language process that answers."""
         self.knowledge = Knowledge(editor.document())
         self._serial = 0
         self._typed = ""
@@ -113,6 +115,9 @@ class TypingAssistance(QObject):
                 self.knowledge.owners = owners
 
     def _ask(self, make: Callable[[int], LanguageRequest]) -> int:
+        """Send a request and return its serial number; 0 if there is no process to answer it."""
+        if not self.has_answers:
+            return 0
         self._serial += 1
         self.requested.emit(make(self._serial))
         return self._serial

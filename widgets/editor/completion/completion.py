@@ -13,6 +13,7 @@ from gradscribe.engine.protocol.language import (
     KnownName,
     LanguageRequest,
 )
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.completion import candidates
 from gradscribe.playback.completion.candidates import Candidate, Offer
 from gradscribe.playback.completion.caret import Caret, call_around, caret_in
@@ -43,7 +44,8 @@ _ACCEPTING = (Qt.Key.Key_Tab, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class Completion(QObject):
     """Completes the word at the caret of an editor.
 
-    ``ask`` sends a request, of which it makes the serial number, and returns that.
+    ``ask`` sends a request, of which it makes the serial number, and returns that; 0 if there is no
+    process to ask.
     """
 
     def __init__(
@@ -158,8 +160,10 @@ class Completion(QObject):
         caret = self._caret
         if caret is None:
             return
+        # There is no guess before the answer.
+        mine = replace(self._offer, guesses=()) if self._serial else self._offer
         found = candidates.matching(
-            candidates.merged(caret, self._offer, self._names),
+            candidates.merged(caret, mine, self._names),
             caret.prefix,
             self._knowledge.words() - {caret.prefix},
         )

@@ -32,8 +32,6 @@ class DefinitionJump(QObject):
     ) -> None:
         super().__init__(editor)
         self._editor, self._knowledge, self._ask = editor, knowledge, ask
-        self.has_answers = False
-        """True if there is a language process that answers."""
         self._serial = 0
         self._word = ("", 0, 0)
         """The name, its line from 1, and the column at which it begins."""
@@ -49,12 +47,12 @@ class DefinitionJump(QObject):
             self.said.emit("There is no name at the caret")
             return
         self._word = (word.group(), line, word.start())
-        if not self.has_answers:
-            self._search_text()
-            return
         source = self._editor.source()
         self._serial = self._ask(lambda serial: Locate(serial, source, line, word.start()))
-        self._limit.start()
+        if self._serial:
+            self._limit.start()
+        else:
+            self._search_text()
 
     def go_from(self, at: QPoint) -> bool:
         """Go to the definition of the name at a point of the viewport; False if there is none."""

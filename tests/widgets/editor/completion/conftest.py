@@ -123,6 +123,7 @@ def user(qtbot, request, torch_names):
     host.show()
     qtbot.waitExposed(host)
     edit.setFocus()
+    edit.assistance.has_answers = True
     edit.assistance.knowledge.owners = torch_names
     edit.assistance.knowledge.live = lambda: LIVE
     made = Typist(qtbot, edit)

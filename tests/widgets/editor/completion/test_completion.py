@@ -308,6 +308,32 @@ def test_an_answer_in_time_opens_the_list(user):
     assert user.about == "part(a, b)\nDoes a part."
 
 
+def test_the_result_of_a_call_that_nobody_knows_is_taken_for_a_tensor(user):
+    user.type("net(x).")
+    assert not user.is_open
+    user.help.take(Completed(user.last(Complete).serial))
+    assert {"sum", "backward"} <= set(user.names)
+    user.type("backw")
+    assert user.names == ["backward"]
+    user.put("")
+    user.type('"".')
+    user.help.take(Completed(user.last(Complete).serial, (KnownName("join", "function"),)))
+    assert user.names == ["join"]
+
+
+def test_without_a_process_it_is_taken_for_a_tensor_at_once(user):
+    user.help.has_answers = False
+    user.type("net(x).")
+    assert "backward" in user.names
+    assert user.asked == []
+
+
+def test_a_name_that_nobody_knows_is_not_taken_for_a_tensor(user):
+    user.type("thing.")
+    user.help.take(Completed(user.last(Complete).serial))
+    assert not user.is_open
+
+
 # The look
 
 

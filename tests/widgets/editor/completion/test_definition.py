@@ -1,6 +1,5 @@
 """Definitions: by key, by mouse, with an answer and without one."""
 
-import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from gradscribe.engine.protocol.language import Locate, Located
@@ -14,49 +13,44 @@ def caret(user):
     return cursor.blockNumber() + 1, cursor.positionInBlock()
 
 
-@pytest.fixture
-def asking(user):
-    user.help.definition.has_answers = True
-    return user
-
-
-def test_the_caret_goes_where_the_answer_says(asking):
-    asking.type("loss")
-    asking.help.go_to_definition()
-    asked = asking.last(Locate)
+def test_the_caret_goes_where_the_answer_says(user):
+    user.type("loss")
+    user.help.go_to_definition()
+    asked = user.last(Locate)
     assert (asked.line, asked.column, asked.source) == (6, 0, PROGRAM + "loss")
-    asking.help.take(Located(asked.serial, 3, 0))
-    assert caret(asking) == (3, 0)
+    user.help.take(Located(asked.serial, 3, 0))
+    assert caret(user) == (3, 0)
 
 
-def test_what_torch_defines_is_said(asking):
-    asking.edit.go_to_line(1, 6)
-    asking.help.go_to_definition()
-    asking.help.take(Located(asking.last(Locate).serial, elsewhere="torch"))
-    assert asking.said == ["torch is defined by torch, not in this program"]
-    assert caret(asking) == (1, 6)
+def test_what_torch_defines_is_said(user):
+    user.edit.go_to_line(1, 6)
+    user.help.go_to_definition()
+    user.help.take(Located(user.last(Locate).serial, elsewhere="torch"))
+    assert user.said == ["torch is defined by torch, not in this program"]
+    assert caret(user) == (1, 6)
 
 
-def test_without_an_answer_the_text_is_searched(asking, monkeypatch):
-    monkeypatch.setattr(asking.help.definition._limit, "interval", lambda: 0)
-    asking.help.definition._limit.setInterval(1)
-    asking.type("helper")
-    asking.help.go_to_definition()
-    asking.qtbot.waitUntil(lambda: caret(asking) == (4, 4))
+def test_without_an_answer_the_text_is_searched(user, monkeypatch):
+    monkeypatch.setattr(user.help.definition._limit, "interval", lambda: 0)
+    user.help.definition._limit.setInterval(1)
+    user.type("helper")
+    user.help.go_to_definition()
+    user.qtbot.waitUntil(lambda: caret(user) == (4, 4))
     # The answer that comes now is dropped.
-    asking.help.take(Located(asking.last(Locate).serial, 1, 0))
-    assert caret(asking) == (4, 4)
+    user.help.take(Located(user.last(Locate).serial, 1, 0))
+    assert caret(user) == (4, 4)
 
 
-def test_an_answer_is_dropped_once_the_text_has_changed(asking):
-    asking.type("loss")
-    asking.help.go_to_definition()
-    asking.type(" + 1")
-    asking.help.take(Located(asking.last(Locate).serial, 3, 0))
-    assert caret(asking)[0] == 6
+def test_an_answer_is_dropped_once_the_text_has_changed(user):
+    user.type("loss")
+    user.help.go_to_definition()
+    user.type(" + 1")
+    user.help.take(Located(user.last(Locate).serial, 3, 0))
+    assert caret(user)[0] == 6
 
 
 def test_without_a_process_the_text_is_searched_at_once(user):
+    user.help.has_answers = False
     user.type("helper(loss")
     user.help.go_to_definition()
     assert caret(user) == (3, 0)
@@ -64,6 +58,7 @@ def test_without_a_process_the_text_is_searched_at_once(user):
 
 
 def test_what_is_defined_nowhere_is_said(user):
+    user.help.has_answers = False
     user.type("nowhere")
     user.help.go_to_definition()
     assert user.said == ["No definition of nowhere in this program"]
@@ -74,6 +69,7 @@ def test_what_is_defined_nowhere_is_said(user):
 
 
 def test_a_click_with_control_goes_there(user, qtbot):
+    user.help.has_answers = False
     block = user.edit.document().findBlockByNumber(2)
     left, right = line_layout.span_x(user.edit, block, 7, 10)
     row = next(row for row in user.edit.rows() if row.line == 3)
@@ -94,9 +90,9 @@ def test_a_click_with_control_beside_a_name_is_a_click(user, qtbot):
     assert user.said == []
 
 
-def test_an_answer_beyond_the_text_does_no_harm(asking):
-    asking.type("loss")
-    asking.help.go_to_definition()
-    asking.help.take(Located(asking.last(Locate).serial, 10_000, 10_000))
-    assert 1 <= caret(asking)[0] <= asking.edit.blockCount()
+def test_an_answer_beyond_the_text_does_no_harm(user):
+    user.type("loss")
+    user.help.go_to_definition()
+    user.help.take(Located(user.last(Locate).serial, 10_000, 10_000))
+    assert 1 <= caret(user)[0] <= user.edit.blockCount()
     assert module.ANSWER_MS > 0
