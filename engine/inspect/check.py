@@ -12,7 +12,6 @@ import torch
 
 from gradscribe.engine.protocol.messages import Check, Checked
 from gradscribe.engine.protocol.tape import Accumulation, Tape, Value
-from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run import run
 
 
@@ -116,7 +115,7 @@ def _rounded(target: _Target, step: complex) -> complex:
 
 def _root(last: run.FinishedRun, request: Check, target: _Target, nudge: complex) -> float:
     asked = last.request
-    recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
+    recorder = run.new_recorder(asked)
     recorder.tensors.nudge = (target.value.id, request.index, nudge)
     recorder.backward.stop_at_pass = target.accumulation.run
     done = run.perform(asked, recorder)

@@ -27,6 +27,11 @@ class Run(Struct, frozen=True, tag=True):
     """True if the policy for untrusted programs applies."""
     brief: bool = False
     """True to send only the outcome, for the trial of a fix."""
+    full_events: int = 40_000
+    """Events for which steps of loops are recorded in full; 0: no step is left out."""
+    wanted_steps: tuple[int, int, int] | None = None
+    """Line of a loop, and the first and last of its steps to record in full; the program is
+    stopped after them."""
 
 
 class Stop(Struct, frozen=True, tag=True):

@@ -220,11 +220,7 @@ def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
         writes=tuple(log.writes),
         prints=tuple(log.prints),
         figures=tuple(log.figures),
-        events=tuple(
-            Event(e.kind, e.ref, _line(source.span(e.where)))
-            for e in log.events
-            if type(e) is EventRow
-        ),
+        events=tuple(_event(e, log, source) for e in log.events if type(e) is EventRow),
         leaves=tuple(found),
         dropped=log.dropped,
         truncated=log.describe_omissions(),
@@ -234,7 +230,14 @@ def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
         stuck=failed.node,
         loops=tuple(source.syntax.loops),
         arms=tuple(source.syntax.arms),
+        step_loops=recorder.loops.step_loops(),
+        gaps=recorder.loops.gaps(),
     )
+
+
+def _event(e: EventRow, log: Log, source: Source) -> Event:
+    line = log.gaps[e.ref].line if e.kind == "gap" else _line(source.span(e.where))
+    return Event(e.kind, e.ref, line)
 
 
 def _pass(p: PassRow, source: Source) -> Pass:

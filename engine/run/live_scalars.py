@@ -7,6 +7,8 @@ import torch
 
 from gradscribe.engine.protocol.messages import ComputedScalar
 from gradscribe.engine.record.log import CodeLocation, EventRow, Log, OpRow, ValueRow
+from gradscribe.engine.record.loops.columns import GrowingColumn
+from gradscribe.engine.record.loops.recorder import LoopRecorder
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.values.snapshots import dtype_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -53,8 +55,10 @@ class LiveScalars:
     Of the scalars that one run of a line makes, the last counts: no op of that line takes it.
     """
 
-    def __init__(self, log: Log, source: Source) -> None:
-        self._log, self._source = log, source
+    def __init__(self, log: Log, source: Source, loops: LoopRecorder | None = None) -> None:
+        self._log, self._source, self._loops = log, source, loops
+        self._taken: dict[int, int] = {}
+        """By ``id()`` of a column of steps that are not recorded in full: numbers read of it."""
         self._next = 0
         self._line = 0
         self._lines: dict[tuple[int, int], int] = {}
@@ -75,9 +79,25 @@ class LiveScalars:
             elif event.kind == "backward":
                 self._read_backward(event)
         self._next = stop
+        if self._loops is not None and stop == len(events):
+            for column in self._loops.losses():
+                self._read_column(column, stop)
         return tuple(
             one.take() for one in self._found.values() if one.numbers and one.rounds >= LEAST_ROUNDS
         )
+
+    def _read_column(self, column: GrowingColumn, position: int) -> None:
+        """Take the losses of steps that are not recorded in full."""
+        first, count = self._taken.get(id(column), 0), min(len(column.steps), len(column.numbers))
+        line = self._line_of(column.where)
+        # The losses before them, of steps recorded in full.
+        same = next((one for one in self._found.values() if one.called == line), None)
+        if same is None or first == count:
+            return
+        same.numbers += column.numbers[first:count]
+        same.positions += [position] * (count - first)
+        same.rounds += count - first
+        self._taken[id(column)] = count
 
     def _read_op(self, op: OpRow, at: int) -> None:
         if op.phase != "forward":

@@ -1,5 +1,6 @@
 """Run a program in a fresh namespace, with a seed, a time limit, captured output, a recorder."""
 
+import ast
 import gc
 import io
 import linecache
@@ -28,6 +29,9 @@ from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
 from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.log import EventRow, NodeRow
+from gradscribe.engine.record.loops.plan import StepPlan
+from gradscribe.engine.record.loops.recorder import StepReached
+from gradscribe.engine.record.loops.sites import compile_with_sites
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run import async_devices, breakpoints, errors, scalar_sender, watchdog
 from gradscribe.engine.run.cleanup import NamesRestorer
@@ -112,10 +116,9 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
             free_last_program(YOUNG_GENERATION)
         last_run.recorder.release()
         last_run = None
-    text = program.parsable_source(request.source) if request.policy else request.source
-    recorder = Recorder(text, request.filename, request.event_limit, request.memory)
+    recorder = new_recorder(request)
     if scalar_sender.current is not None:
-        scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source))
+        scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source, recorder.loops))
     done = perform(request, recorder, printed)
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
@@ -128,6 +131,13 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     recorder.backward.failed_by = None
     last_run = FinishedRun(request, recorder, tape, done.names)
     return tape
+
+
+def new_recorder(request: Run) -> Recorder:
+    """Return a recorder for a program; the same request is recorded the same way."""
+    text = program.parsable_source(request.source) if request.policy else request.source
+    plan = StepPlan(request.full_events, request.wanted_steps)
+    return Recorder(text, request.filename, request.event_limit, request.memory, plan)
 
 
 def _failed_late(done: "RunOutcome", failure: str, recorder: Recorder) -> "RunOutcome":
@@ -212,7 +222,7 @@ def perform(
     problem: Problem | None = None
     guard = watchdog.InterruptGuard(request.timeout)
     try:
-        code = _compiled(request)
+        code = _compiled(request, recorder)
         with (
             _default_settings(request.seed, request.threads or THREADS),
             _caught(module, output, warned),
@@ -230,7 +240,7 @@ def perform(
             finally:
                 kept.stop_tracing()
                 plots.capture.end()
-    except PassReached:
+    except (PassReached, StepReached):
         pass
     except BaseException as exc:  # noqa: BLE001
         if not errors.is_clean_exit(exc):
@@ -264,10 +274,25 @@ def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitC
     exits.call()
 
 
-def _compiled(request: Run) -> CodeType:
+def _compiled(request: Run, recorder: Recorder) -> CodeType:
+    """Compile a program, with calls into the recorder in its loops if steps may be left out."""
+    text, name = request.source, request.filename
     if request.policy:
-        return program.compile_guarded(request.source, request.filename)
-    return compile(request.source, request.filename, "exec", dont_inherit=True)
+        code = program.compile_guarded(text, name)
+    else:
+        code = compile(text, name, "exec", dont_inherit=True)
+    if not request.full_events:
+        return code
+    try:
+        with warnings.catch_warnings():
+            # Python has warned of the program's own text already.
+            warnings.simplefilter("ignore")
+            tree = program.parse_guarded(text, name) if request.policy else ast.parse(text, name)
+            code, sites = compile_with_sites(tree, name, text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    recorder.loops.watch(sites)
+    return code
 
 
 def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:

@@ -7,7 +7,16 @@ from typing import Literal, TypeVar, cast
 
 from msgspec import Struct
 
-from gradscribe.engine.protocol.tape import Execution, Node, Op, Snapshot, Tape, Value
+from gradscribe.engine.protocol.tape import (
+    Change,
+    Event,
+    Execution,
+    Node,
+    Op,
+    Snapshot,
+    Tape,
+    Value,
+)
 from gradscribe.playback.tape.recent_cache import RecentCache
 
 K = TypeVar("K")
@@ -158,6 +167,13 @@ class Index:
             elif event.kind == "grad":
                 for leaf, after in tape.rewrites[event.ref]:
                     self.grads[self.first_version(leaf)].append(LeafGrad(at, after, written=True))
+            elif event.kind == "gap":
+                gap = tape.gaps[event.ref]
+                for change in gap.changes:
+                    self.created_at.setdefault(change.after, at)
+                    self._update(change.after, at)
+                for leaf, grad in gap.gradients:
+                    self.grads[self.first_version(leaf)].append(LeafGrad(at, grad, written=True))
 
     def _run(self, number: int, at: int, during: bool) -> None:
         op = self.tape.ops[number]
@@ -188,6 +204,15 @@ class Index:
             if edge.gradient is not None:
                 key = self.target(edge.target, edge.input_nr)
                 self.arrivals[key].append(Arrival(at, edge.gradient, edge.run, number))
+
+    def changes(self, event: Event) -> tuple[Change, ...]:
+        """Return the changes of values that no op made: of a write, a gap or a step."""
+        tape = self.tape
+        if event.kind == "write":
+            return tape.writes[event.ref]
+        if event.kind == "gap":
+            return tape.gaps[event.ref].changes
+        return tape.steps[event.ref].changes if event.kind == "step" else ()
 
     def cached(self, name: str, make: Callable[["Index"], K]) -> K:
         """Return ``make(self)``, computed once and cached under ``name``."""

@@ -11,8 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from gradscribe.engine.protocol.messages import ComputedScalar
-from gradscribe.engine.protocol.tape import Op, Snapshot, Value
+from gradscribe.engine.protocol.tape import Op, Snapshot, StepLoop, Value
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.partial_loops import StepNumbers, main_loop, numbers_of
+from gradscribe.playback.tape.steps import steps_of
 from gradscribe.playback.text import symbols
 
 LEAST_ROUNDS = 3
@@ -43,6 +45,8 @@ class ScalarSeries:
     """Exactly as torch has them: every real dtype but int64 past 2**53 fits a float64."""
     positions: list[int] = field(default_factory=list)
     """The position right after each number was computed, in order."""
+    steps: list[int] = field(default_factory=list)
+    """The step of each number, if steps of the loop were recorded in part; else empty."""
     backward: int = 0
     """Number of backward passes that began at it."""
     names: Counter[str] = field(default_factory=Counter)
@@ -88,8 +92,57 @@ def find_loop_scalars(index: Index, source: str) -> Generator[None, None, tuple[
         reader.read(at)
     for one in reader.found.values():
         one.name = one.names.most_common(1)[0][0] if one.names else one.name
-    several = [one for one in reader.found.values() if len(one.numbers) >= LEAST_ROUNDS]
+    found = [*reader.found.values()]
+    loop = main_loop(index.tape)
+    if loop is not None:
+        made = _partial_series(index, loop, found, _statement_names(source))
+        found = [*made, *found]
+    several = [one for one in found if len(one.numbers) >= LEAST_ROUNDS]
     return tuple(sorted(several, key=_rank)[:MOST_SERIES])
+
+
+def _partial_series(
+    index: Index, loop: StepLoop, found: list[ScalarSeries], statements: dict[int, str]
+) -> list[ScalarSeries]:
+    """Return the series of a loop that was recorded in part, and remove theirs from ``found``.
+
+    ``found`` has what the steps recorded in full computed.
+    """
+    made: list[ScalarSeries] = []
+    for column in map(numbers_of, loop.columns):
+        if column.kind not in ("loss", "scalar") or len(column.steps) < LEAST_ROUNDS:
+            continue
+        is_loss, name = column.kind == "loss", statements.get(column.line, "")
+        same = [one for one in found if one.name == name and (one.backward or not is_loss)]
+        if is_loss:
+            same = same or [one for one in found if one.backward]
+        elif not name or any(_is_repeated(column, one) for one in made):
+            continue
+        first = same[0] if same else ScalarSeries(name or "loss", column.line, "float64")
+        series = ScalarSeries(first.name, first.line, first.dtype, column.numbers.tolist())
+        series.steps = column.steps.tolist()
+        series.positions = _positions(index, column, same)
+        series.backward = len(series.steps) if is_loss else 0
+        made.append(series)
+        found[:] = [one for one in found if one not in same]
+    return made
+
+
+def _is_repeated(column: StepNumbers, series: ScalarSeries) -> bool:
+    """Return whether a column has the numbers of a series once more: ``losses.append(...)``."""
+    known = dict(zip(series.steps, series.numbers, strict=True))
+    pairs = zip(column.steps.tolist(), column.numbers.tolist(), strict=True)
+    return all(known.get(step, math.nan) == number for step, number in pairs)
+
+
+def _positions(index: Index, column: StepNumbers, same: list[ScalarSeries]) -> list[int]:
+    """Return the position of each number of a column; of a left-out step the end of its gap."""
+    steps = steps_of(index)
+    exact = {steps.number_at(position): position for one in same for position in one.positions}
+    return [
+        exact[step] if step in exact and steps.is_full(step) else steps.span(step)[1]
+        for step in column.steps.tolist()
+    ]
 
 
 class GrowingScalars:

@@ -65,16 +65,34 @@ def steps_of_positions(
 
     What was computed several times in a step is spread evenly over it: twice is at 0 and 0.5.
     """
-    starts = np.array(steps.starts, np.int64)
-    inside = np.maximum(1, np.searchsorted(starts, np.array(positions, np.int64), side="left"))
+    return _spread(steps.numbers_at(positions))
+
+
+def steps_of_series(
+    steps: Steps, one: ScalarSeries
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the step of each number of a series, and its share of that step."""
+    if one.steps:
+        return _spread(np.array(one.steps, np.int64))
+    return steps_of_positions(steps, one.positions)
+
+
+def _spread(inside: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return steps, and the shares that spread the equal ones evenly."""
     first = np.searchsorted(inside, inside, side="left")
     last = np.searchsorted(inside, inside, side="right")
     return inside, (np.arange(len(inside)) - first) / np.maximum(1, last - first)
 
 
 def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurve:
-    pairs = sorted(pair for one in group for pair in zip(one.positions, one.numbers, strict=True))
-    inside, share = steps_of_positions(steps, [position for position, _ in pairs])
+    pairs = sorted(
+        pair for one in group for pair in zip(one.steps or one.positions, one.numbers, strict=True)
+    )
+    places = [place for place, _ in pairs]
+    has_steps = all(one.steps for one in group)
+    inside, share = (
+        _spread(np.array(places, np.int64)) if has_steps else steps_of_positions(steps, places)
+    )
     size = np.bincount(inside)[inside]
     one = group[0]
     name = f"{one.name}, line {one.line}" if with_line else one.name
