@@ -295,8 +295,9 @@ def _values_named(tape: Tape) -> Iterator[int]:
     yield from (root for item in tape.passes for root in item.roots if root is not None)
     yield from (leaf for item in tape.rewrites for leaf, _ in item)
     yield from (leaf for item in tape.gaps for leaf, _ in item.gradients)
-    changes = (item.changes for item in (*tape.steps, *tape.gaps))
-    for change in chain(*changes, *tape.writes):
+    stepped = (item.changes for item in tape.steps)
+    passed = (item.changes for item in tape.gaps)
+    for change in chain(*stepped, *passed, *tape.writes):
         yield change.before
         yield change.after
     yield from (item[0] for step in tape.steps for item in step.memory)

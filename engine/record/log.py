@@ -256,6 +256,11 @@ class Log:
         row = self.values[at] if at < len(self.values) else None
         return row if row is not None and row.id == value else None
 
+    def tensor_of(self, value: int) -> int:
+        """Return the number of the tensor of a value; -1 if there is none of that id."""
+        row = self.value_row(value)
+        return row.tensor if row is not None else -1
+
     def add_event(self, kind: EventKind, ref: int, where: CodeLocation) -> None:
         """Append an event."""
         self.write(EventRow(kind, ref, where))

@@ -45,12 +45,12 @@ class ScalarSeries:
     """Exactly as torch has them: every real dtype but int64 past 2**53 fits a float64."""
     positions: list[int] = field(default_factory=list)
     """The position right after each number was computed, in order."""
-    steps: list[int] = field(default_factory=list)
-    """The step of each number, if steps of the loop were recorded in part; else empty."""
     backward: int = 0
     """Number of backward passes that began at it."""
     names: Counter[str] = field(default_factory=Counter)
     """The names its values have on the tape; a local variable's only in the last round."""
+    steps: list[int] = field(default_factory=list)
+    """The step of each number, if steps of the loop were recorded in part; else empty."""
 
     def rounds_at(self, position: int) -> int:
         """Return the number of rounds among the first ``position`` events."""

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from types import FrameType
 
 import torch
-from torch.overrides import TorchFunctionMode, _pop_mode, _push_mode
 
 from gradscribe.engine.protocol.tape import Change, Gap, StepLoop
 from gradscribe.engine.record.backward.hooks import NodeHooks
-from gradscribe.engine.record.log import GapRow, Log, ValueRow
+from gradscribe.engine.record.log import EventRow, GapRow, Log, ValueRow
 from gradscribe.engine.record.loops.columns import GrowingColumn, StepNumbers, tape_column
 from gradscribe.engine.record.loops.full_steps import with_full_steps
 from gradscribe.engine.record.loops.light_mode import LightMode, Parameter
@@ -29,6 +28,8 @@ from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
 
+_pop_mode: Callable[[], object] = torch.overrides._pop_mode
+_push_mode: Callable[[object], None] = torch.overrides._push_mode
 MANY_ROUNDS = 16
 """Rounds per run from which an inner loop's rounds, not those of the loop around it, are steps."""
 LEAST_ROUNDS = 16
@@ -82,10 +83,14 @@ class LoopRecorder:
         """The first step that is left out."""
         self._full_at: int | None = None
         """The step that will be recorded in full."""
-        self._below: list[TorchFunctionMode] = []
+        self._modes_below = 0
+        """Number of modes below the recorder's on torch's stack, while that is taken off."""
         self._left = 0
-        """Number of times that the loop ended while its steps were left out."""
-        self._seen_left = 0
+        """Number of times that an inner loop ended while its steps were left out."""
+        self._left_in_full = 0
+        """That number when its end was last recorded in full."""
+        self._has_seen_bad = False
+        """True once a step was recorded in full because a loss before it was NaN or infinite."""
 
     @property
     def is_light(self) -> bool:
@@ -117,8 +122,8 @@ class LoopRecorder:
             light.end_step()
             if self._full_at is not None and site.rounds >= self._full_at:
                 self._resume()
-            elif light.found_bad and not self._seen_bad:
-                self._seen_bad = True
+            elif light.found_bad and not self._has_seen_bad:
+                self._has_seen_bad = True
                 self._resume()
             else:
                 return
@@ -128,19 +133,20 @@ class LoopRecorder:
             site.rounds += 1
         self._begin_full(site, sys._getframe(2))
 
-    _seen_bad = False
-
     def _begin_full(self, site: LoopSite, frame: FrameType) -> None:
         """Begin a round of a loop while events are recorded."""
         running, log = self._running, self.log
+        events, passes = len(log.events), len(log.passes)
+        has_passed = passes > site.passes
         if not running or running[-1] is not site:
             if site in running:
                 del running[running.index(site) + 1 :]
             else:
                 running.append(site)
                 site.entries += 1
-        events, passes = len(log.events), len(log.passes)
-        has_passed, site.passes = passes > site.passes, passes
+                has_passed = False
+        site.passes = passes
+        site.has_passes = site.has_passes or has_passed
         starts = site.starts
         if starts and starts[-1][1] == events:
             starts[-1] = site.rounds, events
@@ -167,7 +173,7 @@ class LoopRecorder:
             return len(self._running) == 1 or site.rounds >= MANY_ROUNDS * site.entries
         if len(site.starts) <= LEAST_ROUNDS:
             return False
-        return not any(outer.passes for outer in self._running)
+        return not any(outer.has_passes for outer in self._running)
 
     def _may_switch(self, frame: FrameType) -> bool:
         """Return whether torch can be given its functions back at this point of the program."""
@@ -199,8 +205,8 @@ class LoopRecorder:
             running.clear()
         elif site is loop.site:
             self._left += 1
-            if self._left > 2 * self._seen_left and self._full_at is not None:
-                self._seen_left = self._left
+            if self._left > 2 * self._left_in_full and self._full_at is not None:
+                self._left_in_full = self._left
                 self._light.end_step()
                 self._resume()
                 running.pop()
@@ -226,6 +232,8 @@ class LoopRecorder:
         if not log.truncated:
             self._full_at = self.plan.next_full(site.first, step, len(log.events), cost)
         if self._full_at is None and self.plan.is_wanted(site.first):
+            starts.pop()
+            site.rounds -= 1
             raise StepReached
         if self._full_at == step:
             return
@@ -288,18 +296,17 @@ class LoopRecorder:
         log, since = self.log, loop.site.starts[-1][1] if loop.site.starts else 0
         found: dict[int, Parameter] = {}
         leaves = {
-            log.accumulations[event.ref].leaf
+            log.tensor_of(log.accumulations[event.ref].leaf)
             for event in log.events[since:]
-            if getattr(event, "kind", "") == "accumulate"
+            if type(event) is EventRow and event.kind == "accumulate"
         }
         for row in self.tensors.values_by_id.values():
             t = row.ref()
-            if row.id in leaves or (
-                t is not None and row.role == "parameter" and t.grad is not None
-            ):
-                if t is not None:
-                    first = loop.known.setdefault(row.tensor, row.id)
-                    found[row.tensor] = first, row.name, row.ref
+            if t is None:
+                continue
+            if row.tensor in leaves or (row.role == "parameter" and t.grad is not None):
+                first = loop.known.setdefault(row.tensor, row.id)
+                found[row.tensor] = first, row.name, row.ref
         return list(found.values())
 
     def _pop_mode(self) -> None:
@@ -309,11 +316,9 @@ class LoopRecorder:
         above = []
         while (mode := _pop_mode()) is not thread.mode:
             above.append(mode)
-        self._depth = torch._C._len_torch_function_stack()
+        self._modes_below = torch._C._len_torch_function_stack()
         for mode in reversed(above):
             _push_mode(mode)
-
-    _depth = 0
 
     def _push_mode(self) -> None:
         """Put the recorder's mode back to where it was in torch's stack."""
@@ -321,7 +326,7 @@ class LoopRecorder:
         if thread is None:
             return
         above = []
-        while torch._C._len_torch_function_stack() > self._depth:
+        while torch._C._len_torch_function_stack() > self._modes_below:
             above.append(_pop_mode())
         _push_mode(thread.mode)
         for mode in reversed(above):

@@ -23,10 +23,10 @@ class LoopWatcher(Protocol):
     """Interface of `recorder.LoopRecorder` to the loops of a program."""
 
     def on_round(self, site: "LoopSite") -> None:
-        """A round of a loop begins."""
+        """Note that a round of a loop begins."""
 
     def on_end(self, site: "LoopSite") -> None:
-        """A loop has ended."""
+        """Note that a loop has ended."""
 
 
 class LoopSite:
@@ -35,6 +35,7 @@ class LoopSite:
     __slots__ = (
         "entries",
         "first",
+        "has_passes",
         "has_steps_inside",
         "last",
         "passes",
@@ -55,17 +56,19 @@ class LoopSite:
         """(round, first event) of the rounds that recorded events."""
         self.passes = 0
         """Number of backward passes when its last round began."""
+        self.has_passes = False
+        """True once a backward pass ran in a round of it."""
         self.has_steps_inside = False
         """True if the rounds of a loop inside it are the program's steps."""
 
     def begin(self) -> None:
-        """A round begins: called by the program."""
+        """Begin a round; called by the program."""
         watcher = self.watcher
         if watcher is not None:
             watcher.on_round(self)
 
     def end(self) -> None:
-        """The loop has ended: called by the program."""
+        """End the loop; called by the program."""
         watcher = self.watcher
         if watcher is not None:
             watcher.on_end(self)
