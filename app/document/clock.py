@@ -92,8 +92,19 @@ class PlaybackClock(QObject):
 
     def go_to_step(self, number: int) -> None:
         """Go to the same event in another step, clamped to those there are."""
-        tape, here = self._session.result.tape, self._session.view.position
-        self.seek(steps.same_event(tape, here, number))
+        session = self._session
+        tape, here = session.result.tape, session.view.position
+        found = steps.steps_of(tape)
+        number = min(max(1, number), len(found))
+        if not len(found) or found.is_full(number):
+            self.seek(steps.same_event(tape, here, number))
+        elif steps.steps_of(session.whole_tape).is_full(number):
+            session.show_whole()
+            _, stop = steps.steps_of(session.result.tape).span(number)
+            self.seek(stop)
+        else:
+            self.pause()
+            session.bring_step(number)
 
     def turn_step(self, by: int) -> None:
         """Go ``by`` steps on, or back if negative, to the same event; past the ends nowhere."""
@@ -128,11 +139,13 @@ class PlaybackClock(QObject):
     def reset(self) -> None:
         """Go to the start."""
         self.pause()
+        self._session.show_whole()
         self._session.move(0)
 
     def to_end(self) -> None:
         """Go to the end."""
         self.pause()
+        self._session.show_whole()
         self._session.move(self.length)
 
     def seek(self, position: int) -> None:

@@ -19,8 +19,13 @@ from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
+from gradscribe.playback.tape import steps
+from gradscribe.playback.tape.brought_steps import NotRepeated, with_brought_steps
+from gradscribe.playback.tape.partial_loops import main_loop
 from gradscribe.widgets.base.single_shot import single_shot
 
+STEPS_AHEAD = 7
+"""Steps that are recorded after one that is brought back: stepping on from there is smooth."""
 DEBOUNCE_MS = 150
 """Pause in typing after which the program runs."""
 PATIENCE_MS = 400
@@ -52,11 +57,17 @@ class Session(QObject):
     probed = Signal(object)
     computed = Signal(object)
     """Carries `messages.Computed` of the running program."""
+    said = Signal(str)
+    """A step could not be brought back; carries the reason."""
 
     def __init__(self, link: Link, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.doc = Doc()
         self.result = Result()
+        self._whole: tuple[Tape, int] | None = None
+        """The tape of the whole run and its id, while steps that were brought back are shown."""
+        self._wanted = 0
+        """The step that is being brought back; 0 for none."""
         self.view = View()
         self.limits = Limits()
         self._link = link
@@ -117,6 +128,7 @@ class Session(QObject):
 
     def _show_recorded(self, tape: Tape) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
+        self._whole, self._wanted = None, 0
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
@@ -196,6 +208,68 @@ class Session(QObject):
         """Trust the text as the user's own from now on."""
         self._set_doc(replace(self.doc, foreign=False))
         self._run_live()
+
+    def bring_step(self, number: int) -> None:
+        """Record a step of the shown loop in full, by running the program again up to it."""
+        whole = self._whole or (self.result.tape, self.result.shown_id)
+        loop = main_loop(whole[0])
+        if loop is None or not 1 <= number <= loop.steps:
+            return
+        if self.result.engine != "ready" or not self.doc.may_run:
+            self.said.emit("A step is brought back once the program is ready to run")
+            return
+        if not self._shows(self.doc.source):
+            self.said.emit("The text has changed since: run it before you go to its steps")
+            return
+        self._wanted = number
+        last = min(number + STEPS_AHEAD, loop.steps)
+        self._sent = self.doc.source
+        run_id = run_document(
+            self._link,
+            self.doc.source,
+            self.doc,
+            self.limits,
+            wanted_steps=(loop.line, number, last),
+        )
+        self._set_result(replace(self.result, run_id=run_id))
+        self._begin()
+
+    def show_whole(self) -> None:
+        """Show the tape of the whole run again, after a step was brought back."""
+        if self._whole is not None:
+            (tape, shown_id), self._whole = self._whole, None
+            self._show_same_run(tape, shown_id, len(tape.events))
+
+    @property
+    def whole_tape(self) -> Tape:
+        """The tape of the whole run, also while steps that were brought back are shown."""
+        return self._whole[0] if self._whole is not None else self.result.tape
+
+    def _accept_step(self, message: messages.Recorded) -> None:
+        """Show a step that was brought back, if it is the same step."""
+        number, self._wanted = self._wanted, 0
+        whole, part = self._whole or (self.result.tape, self.result.shown_id), message.tape
+        loop = main_loop(whole[0])
+        stdout, stderr = whole[0].stdout[-STDOUT_LIMIT:], whole[0].stderr[-STDOUT_LIMIT:]
+        self._set_result(replace(self.result, stdout=stdout, stderr=stderr))
+        if self._waiting:
+            return
+        assert loop is not None
+        try:
+            shown = with_brought_steps(whole[0], part, loop.line, number)
+        except NotRepeated as problem:
+            self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
+            return
+        self._whole = whole
+        _, stop = steps.steps_of(shown).span(number)
+        self._show_same_run(shown, message.run_id, stop)
+
+    def _show_same_run(self, tape: Tape, shown_id: int, position: int) -> None:
+        """Show another recording of the run that is shown, at a position."""
+        self._set_result(self.result.with_shown(tape, self.result.source, shown_id))
+        self.view = replace(self.view, position=min(position, len(tape.events)))
+        self.tape_changed.emit()
+        self.moved.emit(self.view.position, 0)
 
     def _run_live(self) -> None:
         """Run the text, or remember to once the engine is free; only the newest text waits."""
@@ -333,6 +407,12 @@ class Session(QObject):
             return
         self._patience.stop()
         engine: EngineState = "starting" if self.result.engine == "starting" else "ready"
+        if self._wanted:
+            self._set_result(replace(self.result, run_id=0, engine=engine))
+            self._accept_step(message)
+            if self._waiting:
+                self._run_live()
+            return
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
             # It was stopped for a newer text; the shown result stays until that has run.
             self._set_result(replace(self.result, run_id=0, engine=engine))
@@ -346,6 +426,7 @@ class Session(QObject):
         shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
         if shows:
             self._fresh = tape.status != "ok"
+            self._whole = None
             self._keep_place(tape)
             self._shown_with = self._run_with()
             self._set_result(result.with_shown(tape, self._sent, run_id))

@@ -149,12 +149,13 @@ class Link(QObject):
         policy: bool = False,
         is_open: bool = False,
         brief: bool = False,
+        wanted_steps: tuple[int, int, int] | None = None,
     ) -> int:
         """Run a program and return its run id, which its replies carry.
 
         ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
         for programs from outside; ``is_open``: run with all of the user's permissions; ``brief``:
-        send only the outcome. A program that waits for the running one is replaced by this one.
+        send only the outcome; ``wanted_steps``: see `messages.Run`. A program that waits for the running one is replaced by this one.
         """
         self._last_id += 1
         # A message cannot carry a lone surrogate.
@@ -170,6 +171,7 @@ class Link(QObject):
             memory=memory,
             policy=policy,
             brief=brief,
+            wanted_steps=wanted_steps,
         )
         self._fit(request, is_open and not policy)
         self._announce()

@@ -216,6 +216,7 @@ class Window(QMainWindow):
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         self.loop_curves.said.connect(self.status.say)
+        self.session.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(

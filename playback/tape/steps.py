@@ -35,14 +35,22 @@ class Steps:
     """
 
     def __init__(
-        self, starts: tuple[int, ...], length: int, lasts: tuple[int, ...] = (), count: int = 0
+        self,
+        starts: tuple[int, ...],
+        length: int,
+        lasts: tuple[int, ...] = (),
+        gaps: frozenset[int] = frozenset(),
+        count: int = 0,
     ) -> None:
-        """``lasts``: the last step of each start, if several share one; ``count``: all steps."""
+        """``lasts``: the last step of each start, if several share one; ``gaps``: the places of
+        gaps among the starts; ``count``: number of all steps.
+        """
         self.starts = starts if len(starts) > 1 else ()
         """The event at which each step, or each gap, begins; the first is 0."""
         self.length = length
         """Number of events of the tape."""
         self._lasts = lasts or tuple(range(1, len(self.starts) + 1))
+        self._gaps = gaps
         self._count = max(count, self._lasts[-1]) if self.starts else 0
 
     def __len__(self) -> int:
@@ -64,8 +72,19 @@ class Steps:
     def is_full(self, number: int) -> bool:
         """Return whether a step was recorded in full."""
         place = self._place(number)
-        first = self._lasts[place - 1] + 1 if place else 1
-        return number <= self._lasts[place] and first == self._lasts[place]
+        return place not in self._gaps and number <= self._lasts[place]
+
+    def full_ranges(self) -> list[tuple[int, int]]:
+        """Return the first and last step of each run of steps that were recorded in full."""
+        found: list[tuple[int, int]] = []
+        for place, last in enumerate(self._lasts):
+            if place in self._gaps:
+                continue
+            if found and found[-1][1] == last - 1:
+                found[-1] = found[-1][0], last
+            else:
+                found.append((last, last))
+        return found
 
     def span(self, number: int) -> tuple[int, int]:
         """Return the first event of a step, or of the gap it is in, and the end of its events."""
@@ -98,7 +117,9 @@ def _partial_steps(index: Index, loop: StepLoop) -> Steps:
     found |= {at: gap.last for at, gap in gaps_of(index.tape, loop)}
     starts = sorted(found)
     lasts = tuple(found[at] for at in starts)
-    return Steps((0, *starts[1:]), len(index.tape.events), lasts, loop.steps)
+    full = {at for _, at in loop.full}
+    gaps = frozenset(place for place, at in enumerate(starts) if at not in full)
+    return Steps((0, *starts[1:]), len(index.tape.events), lasts, gaps, loop.steps)
 
 
 def same_event(tape: Tape | Index, position: int, number: int) -> int:

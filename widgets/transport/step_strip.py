@@ -86,7 +86,7 @@ class StepStrip(QWidget):
         self._steps = steps
         self._curves = ()
         self._typed = False
-        self.canvas.set_steps(len(steps), marks)
+        self.canvas.set_steps(steps, marks)
         self.setVisible(len(steps) > 0)
         self._fit_entry()
         self._show_total()

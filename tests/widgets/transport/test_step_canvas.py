@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.playback.tape.step_curves import StepCurve
-from gradscribe.playback.tape.steps import RateChange, StepMarks
+from gradscribe.playback.tape.steps import RateChange, StepMarks, Steps
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import StepCanvas, polylines, tick_distance
 
@@ -22,7 +22,7 @@ def curve(numbers, name="loss"):
 def canvas(shown):
     made = shown(StepCanvas(), 1000, 44)
     marks = StepMarks({1: "at 0", 51: "at 50"}, (RateChange(151, "SGD", 0.1, 0.01),))
-    made.set_steps(300, marks)
+    made.set_steps(Steps(tuple(range(300)), 300), marks)
     made.set_curves([curve(1 / np.arange(1, 301))])
     made.set_place(20, 0.5)
     made.heard = []
@@ -103,7 +103,10 @@ def test_a_step_without_a_number_says_none(canvas):
 )
 def test_it_paints_at_any_width_and_whatever_the_numbers(canvas, theme, width, numbers):
     canvas.set_theme(Theme.load(theme))
-    canvas.set_steps(len(numbers), StepMarks(dict.fromkeys(range(1, len(numbers)), "")))
+    canvas.set_steps(
+        Steps(tuple(range(len(numbers))), len(numbers)),
+        StepMarks(dict.fromkeys(range(1, len(numbers)), "")),
+    )
     canvas.set_curves([curve(numbers), curve(numbers[::-1], "other")])
     canvas.resize(width, canvas.sizeHint().height())
     canvas.set_place(2, 0.5)
@@ -113,7 +116,7 @@ def test_it_paints_at_any_width_and_whatever_the_numbers(canvas, theme, width, n
 def test_the_curve_is_drawn_where_its_numbers_are(canvas):
     theme = Theme.load("light")
     canvas.set_theme(theme)
-    canvas.set_steps(10, StepMarks())
+    canvas.set_steps(Steps(tuple(range(10)), 10), StepMarks())
     canvas.set_curves([curve([0.0] * 5 + [10.0] * 5)])
     canvas.set_place(1, 0.0)
     picture = canvas.grab().toImage()
