@@ -7,6 +7,7 @@ import numpy as np
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import StepLoop, Tape
 from gradscribe.playback.tape.partial_loops import StepNumbers, numbers_of
+from gradscribe.playback.tape.steps import steps_of
 from gradscribe.playback.text import formatting
 
 COMPARED = ("loss", "scalar")
@@ -32,7 +33,13 @@ def with_brought_steps(whole: Tape, part: Tape, line: int, number: int) -> Tape:
     for first, second in _pairs(before, after):
         _check(first, second, number)
     offset = len(part.prints)
-    prints = tuple((step, at + offset) for step, at in before.prints)
+    steps = steps_of(whole)
+    recorded = [
+        (steps.number_at(at + 1), event.ref)
+        for at, event in enumerate(whole.events)
+        if event.kind == "print"
+    ]
+    prints = tuple((step, at + offset) for step, at in sorted([*before.prints, *recorded]))
     merged = replace(before, full=after.full, prints=prints, steps=max(before.steps, after.steps))
     loops = tuple(merged if loop is after else loop for loop in part.step_loops)
     return replace(

@@ -35,6 +35,11 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
 
 def _scenes(index: Index) -> tuple[Scene, ...]:
     starts = _joined(index, _starts(index))
+    # What follows the last step with a graph is shown with its picture.
+    while len(starts) > 1 and not any(e.kind == "op" for e in index.tape.events[starts[-1] :]):
+        if index.tape.events[starts[-1]].kind != "gap":
+            break
+        starts.pop()
     stops = [*starts[1:], len(index.tape.events)]
     loop = main_loop(index.tape)
     firsts = [event for _, event in loop.full] if loop is not None else []

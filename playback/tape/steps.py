@@ -42,8 +42,10 @@ class Steps:
         gaps: frozenset[int] = frozenset(),
         count: int = 0,
     ) -> None:
-        """``lasts``: the last step of each start, if several share one; ``gaps``: the places of
-        gaps among the starts; ``count``: number of all steps.
+        """Number the steps.
+
+        ``lasts``: the last step of each start, if several share one; ``gaps``: the places of gaps
+        among the starts; ``count``: number of all steps.
         """
         self.starts = starts if len(starts) > 1 else ()
         """The event at which each step, or each gap, begins; the first is 0."""

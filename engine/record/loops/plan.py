@@ -14,6 +14,8 @@ OWN_SHARE = 0.05
 """Share of the events that each further loop may record before its steps are left out."""
 LEAST_STEPS = 3
 """Steps of a loop that are recorded in full before any is left out."""
+LAST_STEPS = 2
+"""Steps that are recorded in full at the end of a loop, if that can be foreseen."""
 LEAST_GAP = 8
 """Fewest steps between two that are recorded in full."""
 SPREAD = 4
@@ -46,6 +48,18 @@ class StepPlan(Struct, frozen=True):
         if events + cost > SPREAD_SHARE * self.event_limit:
             return None
         return step + max(LEAST_GAP, step // SPREAD)
+
+    def with_last(self, full_at: int | None, step: int, end: int) -> int | None:
+        """Return the next step to record in full so that the last ones are, too.
+
+        ``end``: the last step, if nothing ends the loop before.
+        """
+        first = end - LAST_STEPS + 1
+        if first <= step <= end:
+            return step
+        if step < first:
+            return first if full_at is None else min(full_at, first)
+        return full_at
 
     def is_wanted(self, line: int) -> bool:
         """Return whether steps of the loop at a line were asked for."""

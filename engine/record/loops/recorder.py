@@ -20,6 +20,7 @@ from gradscribe.engine.record.loops.columns import GrowingColumn, StepNumbers, t
 from gradscribe.engine.record.loops.full_steps import with_full_steps
 from gradscribe.engine.record.loops.light_mode import LightMode, Parameter
 from gradscribe.engine.record.loops.plan import LEAST_STEPS, StepPlan
+from gradscribe.engine.record.loops.round_count import round_count
 from gradscribe.engine.record.loops.sites import LoopSite
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.threads import RecordedThreads
@@ -163,7 +164,7 @@ class LoopRecorder:
             and self._is_stepping(site, has_passed)
             and self._may_switch(frame)
         ):
-            self._leave_out(site)
+            self._leave_out(site, frame)
 
     def _is_stepping(self, site: LoopSite, has_passed: bool) -> bool:
         """Return whether the rounds of a loop are steps."""
@@ -219,7 +220,7 @@ class LoopRecorder:
         self._loop.prints.append((self._light.step, len(self.log.prints) - 1))
         return True
 
-    def _leave_out(self, site: LoopSite) -> None:
+    def _leave_out(self, site: LoopSite, frame: FrameType) -> None:
         """Stop recording in full before a step."""
         log, step = self.log, site.rounds
         loop = next((one for one in self._loops if one.site is site), None)
@@ -231,6 +232,8 @@ class LoopRecorder:
         self._full_at = None
         if not log.truncated:
             self._full_at = self.plan.next_full(site.first, step, len(log.events), cost)
+            if self.plan.wanted is None and (end := self._step_count(frame)) is not None:
+                self._full_at = self.plan.with_last(self._full_at, step, end)
         if self._full_at is None and self.plan.is_wanted(site.first):
             starts.pop()
             site.rounds -= 1
@@ -247,6 +250,17 @@ class LoopRecorder:
         self._restore()
         self._light = light
         light.start(step)
+
+    def _step_count(self, frame: FrameType) -> int | None:
+        """Return the number of steps that the running loops will have made; None if unknown."""
+        count = 1
+        names = {**frame.f_globals, **frame.f_locals}
+        for site in self._running:
+            rounds = round_count(site.iterated, names)
+            if rounds is None:
+                return None
+            count *= rounds
+        return count
 
     def _resume(self) -> None:
         """Record in full again, and what the steps since changed."""

@@ -37,6 +37,7 @@ class LoopSite:
         "first",
         "has_passes",
         "has_steps_inside",
+        "iterated",
         "last",
         "passes",
         "rounds",
@@ -44,9 +45,11 @@ class LoopSite:
         "watcher",
     )
 
-    def __init__(self, first: int, last: int) -> None:
+    def __init__(self, first: int, last: int, iterated: ast.expr | None = None) -> None:
         self.first, self.last = first, last
         """Its lines."""
+        self.iterated = iterated
+        """What a ``for`` statement iterates over; None for ``while``."""
         self.watcher: LoopWatcher | None = None
         self.rounds = 0
         """Number of rounds that began, in all its runs."""
@@ -132,7 +135,8 @@ class _Marker(ast.NodeTransformer):
             # A loop over plain numbers, which a call would slow down.
             return node
         mark = f"{_MARK}{len(self.sites)}"
-        self.sites.append(LoopSite(node.lineno, node.end_lineno or node.lineno))
+        iterated = node.iter if isinstance(node, ast.For) else None
+        self.sites.append(LoopSite(node.lineno, node.end_lineno or node.lineno, iterated))
         node.body.insert(0, _call(node, mark, "begin"))
         return ast.copy_location(ast.Try([node], [], [], [_call(node, mark, "end")]), node)
 

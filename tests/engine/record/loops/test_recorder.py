@@ -354,3 +354,9 @@ def test_an_untrusted_program_is_recorded_in_part_too() -> None:
     tape = recorded(source, policy=True)
     assert tape.status == "ok", tape.error
     assert tape.step_loops[0].steps == 300
+
+
+@pytest.mark.parametrize("source", [MLP, NESTED])
+def test_the_last_steps_of_a_range_are_recorded(source: str) -> None:
+    (loop,) = recorded(source.replace("STEPS", "800")).step_loops
+    assert [step for step, _ in loop.full][-2:] == [799, 800]
