@@ -96,12 +96,12 @@ class PlaybackClock(QObject):
         tape, here = session.result.tape, session.view.position
         found = steps.steps_of(tape)
         number = min(max(1, number), len(found))
-        if not len(found) or found.is_full(number):
-            self.seek(steps.same_event(tape, here, number))
-        elif steps.steps_of(session.whole_tape).is_full(number):
+        whole = session.whole_tape
+        if whole is not tape and steps.steps_of(whole).is_full(number):
             session.show_whole()
-            _, stop = steps.steps_of(session.result.tape).span(number)
-            self.seek(stop)
+            self.seek(steps.steps_of(whole).span(number)[1])
+        elif not len(found) or found.is_full(number):
+            self.seek(steps.same_event(tape, here, number))
         else:
             self.pause()
             session.bring_step(number)

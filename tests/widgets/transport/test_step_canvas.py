@@ -154,3 +154,49 @@ def test_many_numbers_keep_their_extremes_in_few_points():
     assert len(part) <= 4 * 101
     assert part[:, 1].max() == 7.0
     assert part[:, 1].min() == -9.0
+
+
+@pytest.fixture
+def partial(shown):
+    """Steps 1 to 10 and 100 in full, of 100."""
+    made = shown(StepCanvas(), 1016, 44)
+    starts = (*range(11), 11)
+    steps = Steps(starts, 12, (*range(1, 11), 99, 100), frozenset((10,)), 100)
+    made.set_steps(steps, StepMarks())
+    made.heard = []
+    made.picked.connect(made.heard.append)
+    return made
+
+
+@pytest.mark.qt_log_ignore("does not support raise")
+def test_a_drag_over_steps_without_a_recording_picks_the_last_alone(partial):
+    def at(number):
+        return QPoint(round(partial.x_of(number - 0.5)), 10)
+
+    QTest.mousePress(partial, Qt.MouseButton.LeftButton, pos=at(30))
+    for number in (35, 50, 60):
+        QTest.mouseMove(partial, at(number))
+        assert partial.value() == number
+    assert partial.heard == []
+    QTest.mouseRelease(partial, Qt.MouseButton.LeftButton, pos=at(60))
+    assert partial.heard == [60]
+
+
+def test_a_drag_to_a_recorded_step_picks_it_at_once(partial):
+    QTest.mousePress(partial, Qt.MouseButton.LeftButton, pos=QPoint(round(partial.x_of(4.5)), 10))
+    assert partial.heard == [5]
+    QTest.mouseRelease(partial, Qt.MouseButton.LeftButton)
+    assert partial.heard == [5]
+
+
+def test_the_tip_says_that_a_step_has_numbers_alone(partial):
+    assert "brings it back" in partial.text_at(50)
+    assert "brings it back" not in partial.text_at(5)
+
+
+def test_recorded_steps_are_underlined(partial):
+    shot = partial.grab().toImage()
+    y = round(partial._area().bottom()) - 1
+    dark = [x for x in range(20, 1000) if shot.pixelColor(x, y).lightness() < 190]
+    assert any(x < partial.x_of(10) for x in dark)
+    assert not any(partial.x_of(40) < x < partial.x_of(49) for x in dark)
