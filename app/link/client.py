@@ -155,7 +155,9 @@ class Link(QObject):
 
         ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
         for programs from outside; ``is_open``: run with all of the user's permissions; ``brief``:
-        send only the outcome; ``wanted_steps``: see `messages.Run`. A program that waits for the running one is replaced by this one.
+        send only the outcome; ``wanted_steps``: see `messages.Run`.
+
+        A program that waits for the running one is replaced by this one.
         """
         self._last_id += 1
         # A message cannot carry a lone surrogate.

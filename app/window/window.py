@@ -216,7 +216,6 @@ class Window(QMainWindow):
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
         self.loop_curves.said.connect(self.status.say)
-        self.session.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
@@ -255,6 +254,7 @@ class Window(QMainWindow):
         session.result_changed.connect(self._show_result)
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
+        session.said.connect(self.status.say)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)

@@ -197,10 +197,23 @@ def record(
     device: str = "cpu",
     timeout: float = 60.0,
     event_limit: int = 200_000,
+    full_events: int = 0,
 ) -> Tape:
-    """Run ``source`` and return its tape: a short form of `execute` for tests and scripts."""
+    """Run ``source`` and return its tape: a short form of `execute` for tests and scripts.
+
+    All steps of loops are recorded in full, unless ``full_events`` limits them.
+    """
     return execute(
-        Run(0, source, filename, seed=seed, device=device, timeout=timeout, event_limit=event_limit)
+        Run(
+            0,
+            source,
+            filename,
+            seed=seed,
+            device=device,
+            timeout=timeout,
+            event_limit=event_limit,
+            full_events=full_events,
+        )
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import StepLoop, Tape
-from gradscribe.playback.tape.partial_loops import StepNumbers, numbers_of
+from gradscribe.playback.tape.partial_loops import NumberColumn, numbers_of
 from gradscribe.playback.tape.steps import steps_of
 from gradscribe.playback.text import formatting
 
@@ -56,7 +56,7 @@ def with_brought_steps(whole: Tape, part: Tape, line: int, number: int) -> Tape:
     )
 
 
-def _pairs(before: StepLoop, after: StepLoop) -> Iterator[tuple[StepNumbers, StepNumbers]]:
+def _pairs(before: StepLoop, after: StepLoop) -> Iterator[tuple[NumberColumn, NumberColumn]]:
     """Yield the columns of the two runs that have to be the same."""
     again = {(column.kind, column.line): column for column in after.columns}
     for column in before.columns:
@@ -65,7 +65,7 @@ def _pairs(before: StepLoop, after: StepLoop) -> Iterator[tuple[StepNumbers, Ste
             yield numbers_of(column), numbers_of(other)
 
 
-def _check(first: StepNumbers, second: StepNumbers, number: int) -> None:
+def _check(first: NumberColumn, second: NumberColumn, number: int) -> None:
     """Raise `NotRepeated` where two columns have other numbers for a step up to ``number``."""
     steps, at_first, at_second = np.intersect1d(first.steps, second.steps, return_indices=True)
     old, new = first.numbers[at_first], second.numbers[at_second]

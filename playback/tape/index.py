@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.tape import (
     Change,
     Event,
     Execution,
+    Gap,
     Node,
     Op,
     Snapshot,
@@ -156,24 +157,32 @@ class Index:
             elif event.kind == "step":
                 for change in tape.steps[event.ref].changes:
                     self._update(change.after, at)
-            elif event.kind == "zero_grad":
-                reset = tape.resets[event.ref]
-                for home in map(self.first_version, reset.leaves):
-                    self.grads[home].append(LeafGrad(at, None, not reset.to_none))
-            elif event.kind == "write":
-                for change in tape.writes[event.ref]:
-                    self.created_at.setdefault(change.after, at)
-                    self._update(change.after, at)
-            elif event.kind == "grad":
-                for leaf, after in tape.rewrites[event.ref]:
-                    self.grads[self.first_version(leaf)].append(LeafGrad(at, after, written=True))
-            elif event.kind == "gap":
-                gap = tape.gaps[event.ref]
-                for change in gap.changes:
-                    self.created_at.setdefault(change.after, at)
-                    self._update(change.after, at)
-                for leaf, grad in gap.gradients:
-                    self.grads[self.first_version(leaf)].append(LeafGrad(at, grad, written=True))
+            else:
+                self._rest(event, at)
+
+    def _rest(self, event: Event, at: int) -> None:
+        """Follow an event that changes leaves and is of no pass."""
+        tape = self.tape
+        if event.kind == "zero_grad":
+            reset = tape.resets[event.ref]
+            for home in map(self.first_version, reset.leaves):
+                self.grads[home].append(LeafGrad(at, None, not reset.to_none))
+        elif event.kind == "write":
+            for change in tape.writes[event.ref]:
+                self.created_at.setdefault(change.after, at)
+                self._update(change.after, at)
+        elif event.kind == "grad":
+            for leaf, after in tape.rewrites[event.ref]:
+                self.grads[self.first_version(leaf)].append(LeafGrad(at, after, written=True))
+        elif event.kind == "gap":
+            self._pass_gap(tape.gaps[event.ref], at)
+
+    def _pass_gap(self, gap: Gap, at: int) -> None:
+        for change in gap.changes:
+            self.created_at.setdefault(change.after, at)
+            self._update(change.after, at)
+        for leaf, grad in gap.gradients:
+            self.grads[self.first_version(leaf)].append(LeafGrad(at, grad, written=True))
 
     def _run(self, number: int, at: int, during: bool) -> None:
         op = self.tape.ops[number]

@@ -13,7 +13,7 @@ import numpy as np
 from gradscribe.engine.protocol.messages import ComputedScalar
 from gradscribe.engine.protocol.tape import Op, Snapshot, StepLoop, Value
 from gradscribe.playback.tape.index import Index
-from gradscribe.playback.tape.partial_loops import StepNumbers, main_loop, numbers_of
+from gradscribe.playback.tape.partial_loops import NumberColumn, main_loop, numbers_of
 from gradscribe.playback.tape.steps import steps_of
 from gradscribe.playback.text import symbols
 
@@ -128,14 +128,14 @@ def _partial_series(
     return made
 
 
-def _is_repeated(column: StepNumbers, series: ScalarSeries) -> bool:
+def _is_repeated(column: NumberColumn, series: ScalarSeries) -> bool:
     """Return whether a column has the numbers of a series once more: ``losses.append(...)``."""
     known = dict(zip(series.steps, series.numbers, strict=True))
     pairs = zip(column.steps.tolist(), column.numbers.tolist(), strict=True)
     return all(known.get(step, math.nan) == number for step, number in pairs)
 
 
-def _positions(index: Index, column: StepNumbers, same: list[ScalarSeries]) -> list[int]:
+def _positions(index: Index, column: NumberColumn, same: list[ScalarSeries]) -> list[int]:
     """Return the position of each number of a column; of a left-out step the end of its gap."""
     steps = steps_of(index)
     exact = {steps.number_at(position): position for one in same for position in one.positions}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gradscribe.engine.protocol.tape import ColumnKind, Gap, StepColumn, StepLoop, Tape
 
 
-class StepNumbers(Struct, frozen=True):
+class NumberColumn(Struct, frozen=True):
     """A column of a loop: ``steps`` int64, ascending, and ``numbers`` float64, of one length."""
 
     kind: ColumnKind
@@ -47,8 +47,8 @@ def gaps_of(tape: Tape, loop: StepLoop) -> list[tuple[int, Gap]]:
     ]
 
 
-def numbers_of(column: StepColumn) -> StepNumbers:
+def numbers_of(column: StepColumn) -> NumberColumn:
     """Return a column as arrays."""
     steps = np.frombuffer(column.steps, "<u4").astype(np.int64)
     numbers = np.frombuffer(column.numbers, "<f8")
-    return StepNumbers(column.kind, column.name, column.line, column.value, steps, numbers)
+    return NumberColumn(column.kind, column.name, column.line, column.value, steps, numbers)

@@ -42,7 +42,7 @@ class Steps:
         gaps: frozenset[int] = frozenset(),
         count: int = 0,
     ) -> None:
-        """Number the steps.
+        """Take the starts of steps and gaps.
 
         ``lasts``: the last step of each start, if several share one; ``gaps``: the places of gaps
         among the starts; ``count``: number of all steps.

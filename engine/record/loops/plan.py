@@ -1,4 +1,4 @@
-"""Which steps of a loop are recorded in full.
+"""Choice of the steps of a loop that are recorded in full.
 
 Counted in events and steps, never in time: a program recorded twice has the same tape.
 """

@@ -56,6 +56,7 @@ def _number(node: ast.expr, names: Names) -> int:
     Raises:
         ValueError: it is something else.
     """
+    number: object
     if isinstance(node, ast.Constant):
         number = node.value
     elif isinstance(node, ast.Name):
