@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.session import Session
 from gradscribe.playback.code import line_states
-from gradscribe.playback.tape import steps
+from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.tempo import duration, step_duration
 from gradscribe.widgets.base.single_shot import single_shot
 

@@ -24,8 +24,9 @@ from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, CardLook, Picture
-from gradscribe.playback.tape import event_text, saved_memory, scenes, steps, track
+from gradscribe.playback.tape import event_text, saved_memory, scenes, track
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot

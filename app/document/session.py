@@ -19,9 +19,9 @@ from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
-from gradscribe.playback.tape import steps
-from gradscribe.playback.tape.brought_steps import NotRepeated, with_brought_steps
-from gradscribe.playback.tape.partial_loops import main_loop
+from gradscribe.playback.tape.loops import steps
+from gradscribe.playback.tape.loops.brought_steps import NotRepeated, with_brought_steps
+from gradscribe.playback.tape.loops.partial_loops import main_loop
 from gradscribe.widgets.base.single_shot import single_shot
 
 STEPS_AHEAD = 7

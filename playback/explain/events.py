@@ -11,7 +11,7 @@ from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.page import Explanation, ExplanationRow, root_name
 from gradscribe.playback.tape import event_text, snapshot_text
 from gradscribe.playback.tape.index import Index
-from gradscribe.playback.tape.partial_loops import numbers_of
+from gradscribe.playback.tape.loops.partial_loops import numbers_of
 from gradscribe.playback.text import formatting, symbols
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Event, StepLoop, Tape
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.tape.loops import OUTSIDE, LoopText, last_line
-from gradscribe.playback.tape.partial_loops import main_loop
+from gradscribe.playback.tape.loops.partial_loops import main_loop
+from gradscribe.playback.tape.loops.rounds import OUTSIDE, LoopText, last_line
 
 
 class Scene(Struct, frozen=True):

@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
-from gradscribe.playback.tape.loop_scalars import (
+from gradscribe.playback.tape.loops.loop_scalars import (
     MOST_SERIES,
     ScalarSeries,
     common_rounds,
 )
-from gradscribe.playback.tape.step_curves import steps_of_series
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.step_curves import steps_of_series
+from gradscribe.playback.tape.loops.steps import Steps
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import OpenWindows

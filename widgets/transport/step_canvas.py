@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
-from gradscribe.playback.tape.step_curves import StepCurve
-from gradscribe.playback.tape.steps import StepMarks, Steps
+from gradscribe.playback.tape.loops.step_curves import StepCurve
+from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QPushButton, QWidget
 
-from gradscribe.playback.tape.step_curves import StepCurve, usual_curves
-from gradscribe.playback.tape.steps import StepMarks, Steps
+from gradscribe.playback.tape.loops.step_curves import StepCurve, usual_curves
+from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme

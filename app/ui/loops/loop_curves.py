@@ -12,14 +12,14 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.messages import Computed
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loop_scalars import (
+from gradscribe.playback.tape.loops.loop_scalars import (
     LEAST_ROUNDS,
     GrowingScalars,
     ScalarSeries,
     find_loop_scalars,
 )
-from gradscribe.playback.tape.step_curves import step_curves
-from gradscribe.playback.tape.steps import Steps, steps_of
+from gradscribe.playback.tape.loops.step_curves import step_curves
+from gradscribe.playback.tape.loops.steps import Steps, steps_of
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.time_slices import TimeSlices

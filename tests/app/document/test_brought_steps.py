@@ -10,7 +10,7 @@ from gradscribe.app.document.session import STEPS_AHEAD, Session
 from gradscribe.app.document.state import Doc
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.run import run
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from tests.app.fakes import FakeLink
 
 SOURCE = """

@@ -7,8 +7,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gradscribe.playback.tape.step_curves import StepCurve
-from gradscribe.playback.tape.steps import RateChange, StepMarks, Steps
+from gradscribe.playback.tape.loops.step_curves import StepCurve
+from gradscribe.playback.tape.loops.steps import RateChange, StepMarks, Steps
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import StepCanvas, polylines, tick_distance
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loops import LoopText, loop_rounds
+from gradscribe.playback.tape.loops.rounds import LoopText, loop_rounds
 
 POWER = """\
 A = torch.eye(3) * 2

@@ -11,12 +11,12 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.engine.run import run
 from gradscribe.playback.explain.events import explain_event
-from gradscribe.playback.tape.brought_steps import NotRepeated, with_brought_steps
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loop_scalars import ScalarSeries, find_loop_scalars
+from gradscribe.playback.tape.loops.brought_steps import NotRepeated, with_brought_steps
+from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries, find_loop_scalars
+from gradscribe.playback.tape.loops.step_curves import step_curves
+from gradscribe.playback.tape.loops.steps import same_event, step_marks, steps_of
 from gradscribe.playback.tape.scenes import scenes
-from gradscribe.playback.tape.step_curves import step_curves
-from gradscribe.playback.tape.steps import same_event, step_marks, steps_of
 
 SOURCE = """
 import torch

@@ -7,8 +7,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from gradscribe.playback.tape.loop_scalars import ScalarSeries
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.loops.steps import Steps
 
 MOST_USUAL = 3
 """Most curves that are drawn before any is chosen."""

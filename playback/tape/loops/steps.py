@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from gradscribe.engine.protocol.tape import StepLoop, Tape
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.tape.loops import loop_rounds
-from gradscribe.playback.tape.partial_loops import gaps_of, main_loop, numbers_of
+from gradscribe.playback.tape.loops.partial_loops import gaps_of, main_loop, numbers_of
+from gradscribe.playback.tape.loops.rounds import loop_rounds
 from gradscribe.playback.tape.scenes import scenes
 
 EventKey = tuple[object, ...]

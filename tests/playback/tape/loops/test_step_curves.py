@@ -4,10 +4,10 @@ import numpy as np
 import torch
 
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loop_scalars import find_loop_scalars
-from gradscribe.playback.tape.step_curves import step_curves, usual_curves
-from gradscribe.playback.tape.steps import Steps, steps_of
-from tests.playback.tape.test_steps import BRANCHES, EVALUATED, GAN
+from gradscribe.playback.tape.loops.loop_scalars import find_loop_scalars
+from gradscribe.playback.tape.loops.step_curves import step_curves, usual_curves
+from gradscribe.playback.tape.loops.steps import Steps, steps_of
+from tests.playback.tape.loops.test_steps import BRANCHES, EVALUATED, GAN
 
 
 def curves_of(tape, source):

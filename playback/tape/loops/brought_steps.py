@@ -6,8 +6,8 @@ import numpy as np
 
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import StepLoop, Tape
-from gradscribe.playback.tape.partial_loops import NumberColumn, numbers_of
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.partial_loops import NumberColumn, numbers_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.text import formatting
 
 COMPARED = ("loss", "scalar")

@@ -13,8 +13,8 @@ import numpy as np
 from gradscribe.engine.protocol.messages import ComputedScalar
 from gradscribe.engine.protocol.tape import Op, Snapshot, StepLoop, Value
 from gradscribe.playback.tape.index import Index
-from gradscribe.playback.tape.partial_loops import NumberColumn, main_loop, numbers_of
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.partial_loops import NumberColumn, main_loop, numbers_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.text import symbols
 
 LEAST_ROUNDS = 3
