@@ -383,6 +383,13 @@ class Formula(Struct, frozen=True, array_like=True, gc=False):
     gradients: tuple[tuple[tuple[str, ...], str], ...]
 
 
+class WordList(Struct, frozen=True, array_like=True, gc=False):
+    """A list of texts that the program has by this name at its end, such as tokens."""
+
+    name: str
+    words: tuple[str, ...]
+
+
 Status = Literal["ok", "error", "refused", "timeout", "died"]
 
 
@@ -426,3 +433,4 @@ class Tape(Struct, frozen=True):
     arms: tuple[
         tuple[tuple[int, int], ...], ...
     ] = ()  # and of what one ``if`` or ``match`` chooses
+    word_lists: tuple[WordList, ...] = ()

@@ -74,7 +74,7 @@ class CheckBlock(QWidget):
         self.good.setVisible(compared and done is not None and done.agrees)
         self.bad.setVisible(compared and done is not None and not done.agrees)
         self.rows.setVisible(compared)
-        self.words.say(_intro(name, done, only, bool(value.shape)))
+        self.words.say(_intro(name, done))
         self.words.setVisible(bool(self.words.said()))
         self.note.say(done.note if done is not None and compared else "")
         self.note.setVisible(bool(self.note.said()))
@@ -126,9 +126,9 @@ def sample_summary(results: list[Checked], chosen: list[int], size: int) -> str:
     return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"
 
 
-def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:
+def _intro(name: str, done: Checked | None) -> str:
     if done is None:
-        return f"Nudge {name} a little and see how the result moves" if only and tensor else ""
+        return ""
     if done.problem:
         return f"Not possible for {name}: {done.problem}"
     coarse = f"; such differences are good to ±{texts.number(done.tolerance, 2)}"
@@ -231,7 +231,7 @@ def current_op(index: Index, position: int) -> Op | None:
 class CheckPane(Pane):
     """The possible checks of the selection, or the reason why there are none."""
 
-    order = 30
+    order = 15
     ruled = True
 
     def __init__(self) -> None:
