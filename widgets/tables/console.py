@@ -4,7 +4,7 @@ import re
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import Problem
@@ -21,6 +21,8 @@ LINES = 4_000
 LEAST_HEIGHT = 32
 HINT_FROM = 190
 """Panel height in pixels from which the hint is shown, at the default text size."""
+LINK_FROM = 300
+"""Panel width in pixels from which the link stands next to the words, likewise."""
 WARNINGS_LIMIT = 20_000
 """Maximum number of characters of warnings; the oldest are dropped first."""
 LINE_LIMIT = 4_000
@@ -72,7 +74,8 @@ class Console(QWidget):
         self._go.setObjectName("problem-link")
         self._go.setCursor(Qt.CursorShape.PointingHandCursor)
         texts = vbox(None, self._message, self._hint, spacing=2)
-        hbox(self._bar, (texts, 1), (self._go, Qt.AlignmentFlag.AlignTop), margins=(10, 8, 10, 8))
+        go = (self._go, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._problem_row = hbox(self._bar, (texts, 1), go, margins=(10, 8, 10, 8))
         self._bar.hide()
 
     def set_theme(self, theme: Theme) -> None:
@@ -220,9 +223,15 @@ class Console(QWidget):
         self._bar.setAccessibleName(f"Problem: {message}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the hint in a low panel: the editor shows it below the line as well."""
+        """Hide the hint in a low panel, and put the link below the words in a narrow one.
+
+        The editor shows the hint below the line as well.
+        """
         super().resizeEvent(event)
         self._show_hint()
+        narrow = self.width() < LINK_FROM * self._theme.scale
+        directions = QBoxLayout.Direction
+        self._problem_row.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
 
     def _show_hint(self) -> None:
         hint = self._problem is not None and bool(self._problem.hint)

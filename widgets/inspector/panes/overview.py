@@ -1,7 +1,7 @@
 """The head of the inspector: title, value or gradient, a scalar's number, the slice."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSpinBox, QWidget
 
 from gradscribe.playback.text import formatting as words
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
@@ -24,7 +24,6 @@ class OverviewPane(Pane):
         self.heading = Heading("Inspector", "", self)
         tip = "Show the whole tensor in a window of its own, down to single numbers"
         self.explore = push_button("Explore", self, self.tensor_requested, "crumb", tip=tip)
-        self.explore.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         # In the row of the title: a narrow inspector is too narrow for a third button in the next.
         top = hbox(None, (self.heading, 1), (self.explore, Qt.AlignmentFlag.AlignTop), spacing=6)
         self.column.addLayout(top)
