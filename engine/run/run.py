@@ -226,7 +226,10 @@ def perform(
         ):
             try:
                 plots.capture.begin(
-                    recorder.record_figure, may_write=not (request.policy or box.is_confined())
+                    lambda figure: recorder.record_figure(
+                        msgspec.structs.replace(figure, after=output.line_count())
+                    ),
+                    may_write=not (request.policy or box.is_confined()),
                 )
                 _run_with_callbacks(code, names, exits)
             finally:
