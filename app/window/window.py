@@ -325,6 +325,7 @@ class Window(QMainWindow):
         self.resize(*USUAL_SIZE)
         if not settings.shape("window").isEmpty():
             self.restoreGeometry(settings.shape("window"))
+        self.columns.share_right(self.tables, self.values)
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
         session.show_layers({name: settings.flag(name) for name in self.top.layers})

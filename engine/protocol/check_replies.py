@@ -200,7 +200,7 @@ def check_checked(answer: "Checked") -> Iterator[str]:
     """Yield the flaws of a checked gradient."""
     if answer.index < 0:
         yield "a negative index"
-    yield from _too_long(words=(answer.problem,))
+    yield from _too_long(words=(answer.problem, answer.note))
 
 
 def check_gradchecked(answer: "Gradchecked") -> Iterator[str]:

@@ -263,6 +263,7 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     for word in ("title", "description", "name", "file_type", "note"):
         yield (getattr(item, word) for item in tape.figures)
     yield (line.name for item in tape.figures for axes in item.axes for line in axes.lines)
+    yield (text for item in tape.word_lists for text in (item.name, *item.words))
     if tape.error is not None:
         yield (tape.error.type,)
 

@@ -49,7 +49,7 @@ class Peek(Struct, frozen=True, tag=True):
 
 
 class Check(Struct, frozen=True, tag=True):
-    """Compare a leaf element's gradient with finite differences, by running again twice."""
+    """Compare the gradient of one element of a value with finite differences, by running again."""
 
     run_id: int
     value: int
@@ -170,6 +170,8 @@ class Checked(Struct, frozen=True, tag=True):
     """Largest accepted distance of the two, given the accuracy of differences in this dtype."""
     imaginary: tuple[float, float] | None = None
     """Imaginary parts of a complex element, by autograd and by differences along i."""
+    note: str = ""
+    """What explains the result: a kink, a hook, a place that autograd does not follow."""
 
 
 class JacobianPair(Struct, frozen=True):

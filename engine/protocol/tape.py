@@ -438,6 +438,13 @@ class Formula(Struct, frozen=True, array_like=True, gc=False):
     gradients: tuple[tuple[tuple[str, ...], str], ...]
 
 
+class WordList(Struct, frozen=True, array_like=True, gc=False):
+    """A list of texts that the program has by this name at its end, such as tokens."""
+
+    name: str
+    words: tuple[str, ...]
+
+
 Status = Literal["ok", "error", "refused", "timeout", "died"]
 
 
@@ -483,3 +490,4 @@ class Tape(Struct, frozen=True):
     ] = ()  # and of what one ``if`` or ``match`` chooses
     step_loops: tuple[StepLoop, ...] = ()  # loops whose steps were recorded in part
     gaps: tuple[Gap, ...] = ()
+    word_lists: tuple[WordList, ...] = ()

@@ -39,6 +39,7 @@ from gradscribe.engine.run.exits import AtexitCallbacks
 from gradscribe.engine.run.function_checks import function_checks
 from gradscribe.engine.run.live_scalars import LiveScalars
 from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
+from gradscribe.engine.run.word_lists import word_lists
 from gradscribe.engine.sandbox.confine import box
 from gradscribe.engine.sandbox.policy import program
 from gradscribe.engine.sandbox.policy.refusal import Refusal
@@ -186,6 +187,7 @@ def _completed(tape: Tape, done: RunOutcome, device: str) -> Tape:
         torch=str(torch.__version__),
         device=device,
         formulas=formulas_for(node.name for node in tape.nodes),
+        word_lists=word_lists(done.names),
     )
 
 
@@ -247,7 +249,10 @@ def perform(
         ):
             try:
                 plots.capture.begin(
-                    recorder.record_figure, may_write=not (request.policy or box.is_confined())
+                    lambda figure: recorder.record_figure(
+                        msgspec.structs.replace(figure, after=output.line_count())
+                    ),
+                    may_write=not (request.policy or box.is_confined()),
                 )
                 _run_with_callbacks(code, names, exits)
             finally:
