@@ -248,12 +248,7 @@ def perform(
             AtexitCallbacks(request.filename) as exits,
         ):
             try:
-                plots.capture.begin(
-                    lambda figure: recorder.record_figure(
-                        msgspec.structs.replace(figure, after=output.line_count())
-                    ),
-                    may_write=not (request.policy or box.is_confined()),
-                )
+                _capture_figures(recorder, output, may_write=not request.policy)
                 _run_with_callbacks(code, names, exits)
             finally:
                 kept.stop_tracing()
@@ -271,6 +266,16 @@ def perform(
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
     return RunOutcome(status, problem, names, output.text(), warned.text())
+
+
+def _capture_figures(recorder: Recorder, output: StdoutCapture, *, may_write: bool) -> None:
+    """Put figures on the tape, after the lines that were printed before them."""
+    plots.capture.begin(
+        lambda figure: recorder.record_figure(
+            msgspec.structs.replace(figure, after=output.line_count())
+        ),
+        may_write=may_write and not box.is_confined(),
+    )
 
 
 def _find_failure(exc: BaseException, recorder: Recorder) -> None:
