@@ -120,10 +120,9 @@ class StepNumbers:
         of_norms = [column for rows in self._norms for column in rows.columns]
         merged: dict[tuple[ColumnKind, int | None], GrowingColumn] = {}
         for column in of_norms:
-            known = merged.setdefault((column.kind, column.value), column)
-            if known is not column:
-                known.steps += column.steps
-                known.numbers += column.numbers
+            key = column.kind, column.value
+            known = merged.get(key)
+            merged[key] = column if known is None else _joined(known, column)
         found = [*self._scalars.values(), *merged.values(), self.times]
         return [column for column in found if len(column.steps)]
 
@@ -136,6 +135,12 @@ class StepNumbers:
             column = GrowingColumn(kind, where, "", None, array("I"), array("d"))
             self._scalars[key] = column
         return column
+
+
+def _joined(first: GrowingColumn, then: GrowingColumn) -> GrowingColumn:
+    """Return the numbers of two runs of steps as one column."""
+    steps, numbers = first.steps + then.steps, first.numbers + then.numbers
+    return GrowingColumn(first.kind, first.where, first.name, first.value, steps, numbers)
 
 
 def _put(column: GrowingColumn, step: int, number: float) -> None:

@@ -79,6 +79,10 @@ class LightMode:
         if self._old:
             self._measure_updates()
         self.step += 1
+        self.restart_clock()
+
+    def restart_clock(self) -> None:
+        """Time the present step from now on."""
         self._began = perf_counter_ns()
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:

@@ -58,6 +58,27 @@ def usual_curves(curves: Sequence[StepCurve]) -> tuple[StepCurve, ...]:
     return tuple(losses[:MOST_USUAL] or curves[:1])
 
 
+def grown_curves(
+    curves: Sequence[StepCurve], series: Sequence[ScalarSeries]
+) -> tuple[StepCurve, ...]:
+    """Return the losses of a running program with what it has computed since its draft.
+
+    ``curves``: of the draft; ``series``: of the run so far. A loss is left out unless the series
+    begins with its numbers, one a step.
+    """
+    grown = []
+    for curve in curves:
+        count = len(curve.numbers)
+        is_of_steps = np.array_equal(np.ceil(curve.at), np.arange(1, count + 1))
+        for one in series if curve.is_loss and is_of_steps else ():
+            numbers = np.array(one.numbers, np.float64)
+            if len(numbers) > count and np.array_equal(numbers[:count], curve.numbers, True):
+                places = np.arange(len(numbers), dtype=np.float64) + 0.5
+                grown.append(StepCurve(curve.name, places, numbers, is_loss=True))
+                break
+    return tuple(grown)
+
+
 def steps_of_positions(
     steps: Steps, positions: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
