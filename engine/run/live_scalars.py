@@ -3,6 +3,8 @@
 The recorder does nothing for it: another thread reads rows that are there already.
 """
 
+import sys
+
 import torch
 
 from gradscribe.engine.protocol.messages import ComputedScalar
@@ -95,6 +97,9 @@ class LiveScalars:
 
     def _read_column(self, column: GrowingColumn, position: int, last: int | None) -> None:
         first, count = self._taken.get(id(column), 0), min(len(column.steps), len(column.numbers))
+        if count < first:
+            # Thinned: the numbers cannot be told apart by their order any more.
+            self._taken[id(column)] = first = count = sys.maxsize
         while last is not None and count > first and column.steps[count - 1] > last:
             count -= 1
         line = self._line_of(column.where)
