@@ -7,6 +7,19 @@ from msgspec import Struct
 Kind = Literal["number", "shape", "choice", "word"]
 MAX_CHOICES = 6
 """Most choices of a question."""
+MAX_MISTAKES = 12
+"""Most mistakes that a question replies to."""
+
+
+class WrongAnswer(Struct, frozen=True):
+    """A mistake that learners make: the expression that gives their answer, and the reply.
+
+    ``line`` is its line in the file.
+    """
+
+    answer: str
+    reply: str
+    line: int = 0
 
 
 class Question(Struct, frozen=True):
@@ -26,6 +39,8 @@ class Question(Struct, frozen=True):
     why: str = ""
     play_to: str = "end"
     unseen: bool = False
+    mistakes: tuple[WrongAnswer, ...] = ()
+    """Mistakes to reply to, before those that every question knows; see `lessons.mistakes`."""
     line: int = 0
 
 
