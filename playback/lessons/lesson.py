@@ -82,7 +82,8 @@ class LessonStep(Struct, frozen=True):
 class LessonSummary(Struct, frozen=True):
     """Entry of a built-in lesson in a list: its head, and its number of ``steps``.
 
-    ``file`` is the name of its file, ``name`` the same without number and extension.
+    ``file`` is the name of its file, ``name`` the same without number and extension. ``minutes``
+    is an estimate, ``topics`` are the titles of the steps, ``text`` is the whole file, to search.
     """
 
     file: str
@@ -91,6 +92,9 @@ class LessonSummary(Struct, frozen=True):
     about: str
     part: str
     steps: int
+    minutes: int = 1
+    topics: tuple[str, ...] = ()
+    text: str = ""
 
 
 class Lesson(Struct, frozen=True):

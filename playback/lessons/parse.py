@@ -16,6 +16,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from gradscribe.playback.lessons.duration import estimate_minutes
 from gradscribe.playback.lessons.lesson import (
     MAX_CHOICES,
     MAX_MISTAKES,
@@ -106,14 +107,23 @@ def parse_lesson(filename: str, text: str) -> Lesson:
 
 
 def parse_head(filename: str, text: str) -> LessonSummary:
-    """Parse only the head of the file ``NN_name.md`` and count its steps.
+    """Parse only the head of the file ``NN_name.md``, and count steps and minutes.
 
     Raises:
         BadLesson: that part of the text does not follow the format.
     """
-    _, head, starts = _split(text)
-    name = _name(filename)
-    return LessonSummary(filename, name, head.title, head.about, head.part, len(starts))
+    lines, head, starts = _split(text)
+    return LessonSummary(
+        filename,
+        _name(filename),
+        head.title,
+        head.about,
+        head.part,
+        len(starts),
+        estimate_minutes(lines[starts[0] :]),
+        tuple(lines[start][3:].strip() for start in starts),
+        text,
+    )
 
 
 def _name(filename: str) -> str:

@@ -228,7 +228,10 @@ def test_the_head_of_a_lesson_is_told_without_its_steps():
     assert told == (whole.name, whole.title, whole.about, whole.part, len(whole.steps))
     assert head.file == "07_two_uses.md"
     spoilt = GOOD.replace("-y = x * x", "-y = x * 9")
-    assert parse_head("07_two_uses.md", spoilt) == head, "what a step holds is read with the lesson"
+    again = parse_head("07_two_uses.md", spoilt)
+    assert (again.title, again.steps) == (head.title, head.steps), "steps are read with the lesson"
+    assert head.topics == ("First", "Second", "Third")
+    assert head.minutes == 3
     with pytest.raises(BadLesson):
         parse_lesson("07_two_uses.md", spoilt)
 
