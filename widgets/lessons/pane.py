@@ -161,10 +161,10 @@ class LessonPane(QFrame):
     def _show_outcome(self) -> None:
         """Scroll until the response to the answer is visible."""
         content = self.area.widget()
-        if (layout := content.layout()) is not None:
+        if content is not None and (layout := content.layout()) is not None:
             layout.activate()
-        # Until it is resized, the area scrolls no further than the old page was long.
-        content.resize(content.width(), max(content.height(), content.sizeHint().height()))
+            # Until it is resized, the area scrolls no further than the old page was long.
+            content.resize(content.width(), max(content.height(), content.sizeHint().height()))
         for words in (self.why, self.hint, self.verdict):
             if words.isVisible():
                 self.area.ensureWidgetVisible(words, 0, 8)
