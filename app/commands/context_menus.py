@@ -6,9 +6,12 @@ selection, as from the menu bar and the palette.
 
 from typing import Literal
 
-Subject = Literal["card", "wire", "module", "graph", "value", "event", "line", "text"]
+Subject = Literal[
+    "card", "wire", "module", "graph", "value", "event", "line", "text", "finding", "remark"
+]
 """The subject of a menu. *value*: a tensor in a table or in the inspector; *event*: of the ledger;
-*line*: of code that made a tensor, *text*: of code that made none."""
+*line*: of code that made a tensor, *text*: of code that made none; *finding*: of the doctor, on a
+line that made a tensor, *remark*: on a line that made none."""
 SEPARATOR = ""
 
 _TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
@@ -64,5 +67,7 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
         *("value.explain", "value.check", "graph.ways", *_CLOSE),
     ),
     "text": _EDIT,
+    "finding": ("value.explain", "value.check", *_CLOSE),
+    "remark": (),
 }
 """Ids of the commands of each menu, in order; `SEPARATOR` between groups."""

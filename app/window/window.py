@@ -55,7 +55,7 @@ from gradscribe.widgets.graph.legend import Legend
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.inspector.inspector import Inspector
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.findings import FindingsPane
+from gradscribe.widgets.tables.findings import FindingCard, FindingsPane
 from gradscribe.widgets.tables.ledger import Ledger
 from gradscribe.widgets.tables.line_table import LineTable
 from gradscribe.widgets.tables.value_table import ValueTable
@@ -307,6 +307,7 @@ class Window(QMainWindow):
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
         self.editor.menu_requested.connect(self._offer_line)
+        self.findings.menu_requested.connect(self._offer_finding)
         self.presenter.picture_shown.connect(self._show_key)
         self.presenter.questions.changed.connect(self._show_key)
 
@@ -318,6 +319,12 @@ class Window(QMainWindow):
         """Open the menu of a line of code, and of the tensor that it made, if there is one."""
         made = self.presenter.pick_line(line)
         self.menus.pop_up_for("line" if made else "text", at)
+
+    def _offer_finding(self, card: FindingCard, at: QPoint) -> None:
+        """Open the menu of a finding, and of the tensor that its line made, if there is one."""
+        # Of a text that was changed since, the lines are others.
+        made = card.is_current and self.presenter.pick_line(card.finding.place.line)
+        self.menus.pop_up_for("finding" if made else "remark", at, card.menu_actions(self))
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
