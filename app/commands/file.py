@@ -4,13 +4,12 @@ from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, setup, submenu, train
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.commands.export import slug
 from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
-from gradscribe.playback.text.formatting import file_name
+from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
 
 OUTSIDE = "outside"

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from gradscribe.app import commands
 from gradscribe.app.commands.context_menus import COMMANDS
+from gradscribe.app.export.film_card import FilmCard
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.inspector.panes.check import CheckPane
@@ -256,6 +257,46 @@ def test_a_finding_explains_what_its_line_made(settled, link, record):
     assert not pane.isHidden()
     settled.session.edit_live("# longer\n" + source)
     assert "Explain" not in right_click(card, QPoint(4, 4)), "its lines are others now"
+
+
+def test_the_time_line_goes_copies_and_marks_a_film_where_it_was_pointed_at(shown):
+    shown.show()
+    scrubber, whole = shown.transport.scrubber, len(shown.session.result.tape.events)
+    at = QPoint(scrubber.width() // 2, scrubber.height() - 12)
+    position = shown.session.view.position
+    entries = right_click(scrubber, at)
+    assert shown.session.view.position == position, "pointing at it goes nowhere"
+    entries["Copy the event number"].trigger()
+    pointed = int(clipboard())
+    assert 0 < pointed < whole
+    entries["Begin the film here"].trigger()
+    tape = shown.session.result.tape
+    assert shown.context.film_span.of(tape) == (pointed, whole)
+    assert f"event {pointed:,} to {whole:,}" in shown.status.message.text()
+    entries[f"Go to event {pointed:,}"].trigger()
+    assert shown.session.view.position == pointed
+    later = right_click(scrubber, QPoint(scrubber.width() * 3 // 4, scrubber.height() - 12))
+    later["End the film here"].trigger()
+    first, stop = shown.context.film_span.of(tape)
+    assert (first, pointed < stop < whole) == (pointed, True)
+    later["Export playback as GIF…"].trigger()
+    card = shown.ground.findChildren(FilmCard)[-1]
+    assert (card.first.value(), card.stop.value()) == (first, stop)
+
+
+def test_at_the_ends_of_the_time_line_there_is_no_film(shown, qtbot):
+    shown.show()
+    shown.activateWindow()
+    scrubber = shown.transport.scrubber
+    for position, title in ((0, "End the film here"), (None, "Begin the film here")):
+        last = len(shown.session.result.tape.events)
+        shown.clock.seek(last if position is None else position)
+        scrubber.setFocus()
+        qtbot.waitUntil(scrubber.hasFocus)
+        QTest.keyClick(scrubber, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+        entries = opened()
+        assert not entries[title].isEnabled()
+        assert entries["Copy the event number"].isEnabled()
 
 
 @pytest.mark.parametrize("place", ["graph", "editor", "values"])
