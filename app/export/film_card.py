@@ -45,7 +45,7 @@ KINDS = {"gif": "GIF", "mp4": "MP4"}
 
 @dataclass(frozen=True)
 class FilmRequest:
-    """What a card begins with, and what it can ask of the window."""
+    """First values of a card, and calls that the window answers."""
 
     tape: Tape
     kind: str
