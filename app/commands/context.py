@@ -98,6 +98,8 @@ class CommandContext:
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     close_window: Callable[[], object]
+    open_window: Callable[[], object]
+    """Opens a further window, with an empty program."""
 
     def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""

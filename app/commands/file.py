@@ -140,6 +140,13 @@ def new(context: CommandContext) -> None:
     context.editor.setFocus()
 
 
+@command("file.new_window", "New window", menu="File/1", keys=("Ctrl+Shift+N",))
+def new_window(context: CommandContext) -> None:
+    """Open another window with an empty program; either can be closed without the other."""
+    context.open_window()
+    context.say("Another window is opening")
+
+
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
     """Open a Python program from a file."""

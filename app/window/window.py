@@ -41,6 +41,7 @@ from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
+from gradscribe.app.window.new_window import start_window
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
@@ -198,6 +199,7 @@ class Window(QMainWindow):
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
+            open_window=self.open_another,
         )
 
     def _place(self) -> None:
@@ -454,6 +456,21 @@ class Window(QMainWindow):
             Refused: the file cannot be read, or is not text.
         """
         file.open_first(self.context, path)
+
+    def open_empty(self) -> None:
+        """Start with an empty program, as a further window does."""
+        file.new(self.context)
+
+    def open_another(self) -> int:
+        """Open a further window next to this one; return the id of its process.
+
+        Raises:
+            Refused: it cannot be started.
+        """
+        # From here the other window knows where this one stands.
+        self.settings.put_shape("window", self.saveGeometry())
+        self.settings.flush()
+        return start_window()
 
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Emit `painted` once, so that slow work begins after the window is visible."""
