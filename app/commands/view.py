@@ -59,6 +59,14 @@ def zoom_selection(context: CommandContext) -> None:
     context.graph.zoom_to(context.session.view.selection)
 
 
+@command(
+    "view.follow", "Follow what plays", "View/1", keys=("Ctrl+Alt+F",), checked=_flag("follow")
+)
+def follow(context: CommandContext) -> None:
+    """Move the graph so that what plays stays in view; a drag pauses that until the next play."""
+    _flip(context, "follow")
+
+
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(context: CommandContext) -> None:
     """Show the inside of every module."""

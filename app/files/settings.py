@@ -63,6 +63,7 @@ SETTINGS = (
     Setting("gradients", "Gradients", True),
     Setting("shapes", "Shapes", True),
     Setting("coloring", "Colour by", "", _one_of(*MODES)),
+    Setting("follow", "Follow what plays", True),
     Setting("sideways", "Graph from left to right", False),
     Setting("left", "Program pane", True),
     Setting("right", "Inspector pane", True),

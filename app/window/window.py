@@ -298,6 +298,11 @@ class Window(QMainWindow):
     def _connect_graph(self) -> None:
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
+        self.graph.following_changed.connect(
+            lambda: self.over.offer_following(self.graph.can_follow_on)
+        )
+        self.over.follow.pressed.connect(self.graph.follow_on)
+        self.clock.playing_changed.connect(lambda plays: self.graph.follow_on() if plays else None)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
@@ -330,8 +335,8 @@ class Window(QMainWindow):
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
-        self._show_settings("left")
-        self._show_settings("memory")
+        for key in ("left", "memory", "follow"):
+            self._show_settings(key)
 
     # Updates
 
@@ -387,6 +392,9 @@ class Window(QMainWindow):
             memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
             is_open = self.settings.flag("access")
             self.session.set_limits(seconds, round(memory) << 20, is_open)
+        if key == "follow":
+            self.graph.set_following("on" if self.settings.flag("follow") else "off")
+            self.menus.refresh()
         if key in ("left", "below", "right", "lecture"):
             lecture = self.settings.flag("lecture")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
