@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
+    from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
@@ -89,6 +90,7 @@ class CommandContext:
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
+    presentation: Presentation
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
     show_lessons: Callable[[], None]

@@ -69,7 +69,8 @@ SETTINGS = (
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
-    Setting("lecture", "Lecture mode", False),
+    Setting("presenting", "Presenting", False),
+    Setting("pointer_ring", "Pointer ring", True),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}

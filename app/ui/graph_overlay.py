@@ -215,6 +215,7 @@ class GraphOverlay(QObject):
     def __init__(self, graph: QWidget) -> None:
         super().__init__(graph)
         self._graph = graph
+        self._quiet = False
         self._path: tuple[Crumb, ...] = ()
         self.crumbs, self.tools = Breadcrumbs(graph), GraphTools(graph)
         self.key, self.film = ColorModeLegend(graph), ProgressChip(graph)
@@ -222,6 +223,7 @@ class GraphOverlay(QObject):
         for part in (graph, self.tools, self.film):
             part.installEventFilter(self)
         self.tools.left.connect(graph.setFocus)
+        self.tools.left.connect(lambda: self.set_quiet(self._quiet))
         self.tools.show()
         self.settle()
 
@@ -234,6 +236,12 @@ class GraphOverlay(QObject):
     def show_key(self, key: ColorLegend | None, theme: Theme) -> None:
         """Show the colour legend at the top right; None hides it."""
         self.key.show_legend(key, theme)
+        self.settle()
+
+    def set_quiet(self, quiet: bool) -> None:
+        """Hide the path, and the tools while nothing is searched for; or show both."""
+        self._quiet = quiet
+        self.tools.setVisible(not quiet or self.tools.is_open())
         self.settle()
 
     def offer_following(self, offered: bool) -> None:
@@ -263,7 +271,8 @@ class GraphOverlay(QObject):
             QSizeF(taken + MARGIN, self.key.height() + MARGIN) if taken else QSizeF()
         )
         self.key.move(graph.width() - self.key.width() - MARGIN, MARGIN)
-        self.crumbs.set_path(self._path, max(0, graph.width() - 2 * MARGIN - taken))
+        path = () if self._quiet else self._path
+        self.crumbs.set_path(path, max(0, graph.width() - 2 * MARGIN - taken))
         self.crumbs.move(MARGIN, MARGIN)
 
     def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:

@@ -22,6 +22,7 @@ from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
+from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -79,6 +80,8 @@ class Window(QMainWindow):
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
         self.settings, self.drafts = settings, drafts
+        # A window without menus, from a lecture of yesterday, would puzzle.
+        settings.put("presenting", False)
         self.session = Session(link, self)
         self.clock = PlaybackClock(self.session, self)
         self._link = link
@@ -104,6 +107,8 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
+        self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
@@ -191,6 +196,7 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
+            presentation=self.presentation,
             edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
@@ -289,6 +295,7 @@ class Window(QMainWindow):
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
+        self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
@@ -345,11 +352,15 @@ class Window(QMainWindow):
         self.workspaces.session.controller.set_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
-        self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
+        self._show_heading()
         self.top.show_doc(doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))
         self.setWindowFilePath(doc.path)
+
+    def _show_heading(self) -> None:
+        live = "" if self.settings.flag("presenting") else LIVE
+        self.heading.set_text("Program", live if self.session.doc.may_run else WAITS)
 
     def _show_result(self) -> None:
         result = self.session.result
@@ -385,7 +396,8 @@ class Window(QMainWindow):
             self.session.set_gradient_only(False)
 
     def _show_busy(self, busy: bool) -> None:
-        (self.status.say if busy else self.status.retract)(LAYING_OUT)
+        if not (busy and self.presentation.is_on):
+            (self.status.say if busy else self.status.retract)(LAYING_OUT)
 
     def _show_settings(self, key: str) -> None:
         if key in ("memory", "timeout", "access"):
@@ -395,11 +407,16 @@ class Window(QMainWindow):
         if key == "follow":
             self.graph.set_following("on" if self.settings.flag("follow") else "off")
             self.menus.refresh()
-        if key in ("left", "below", "right", "lecture"):
-            lecture = self.settings.flag("lecture")
+        if key == "pointer_ring":
+            self.menus.refresh()
+        if key in ("left", "below", "right", "presenting"):
+            quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
-            self.columns.show_parts(left, below and not lecture, right and not lecture)
-            self.menuBar().setVisible(not lecture)
+            self.columns.show_parts(left, below and not quiet, right and not quiet)
+            self.menuBar().setVisible(not quiet)
+            for part in (self.top, self.status, self.loop_curves, self.over):
+                part.set_quiet(quiet)
+            self._show_heading()
             self.menus.refresh()
 
     def _repaint(self, theme: Theme) -> None:
@@ -425,6 +442,20 @@ class Window(QMainWindow):
             train.write_export(self.context, message.kind, message.data)
         except Refused as refusal:
             self.status.say(str(refusal))
+
+    def _perform(self, name: str) -> None:
+        self.menus.perform_by(name)
+
+    def _turn(self, by: int) -> None:
+        """Go on or back by what is played at a time, and show where that is."""
+        if self.workspaces.current == "program":
+            self.graph.follow_on()
+            self.clock.turn(by)
+        else:
+            self._perform("play.step" if by > 0 else "play.back")
+
+    def _play_on(self) -> None:
+        self._perform("play.toggle")
 
     def _set_layer(self, name: Layer, on: bool) -> None:
         self.session.show_layers({name: on})
@@ -460,8 +491,11 @@ class Window(QMainWindow):
         """Handle bare keys that the focused widget did not use."""
         if open_by_key(happened):
             return
-        if not (self.menus.press(happened) or self._end_answer(happened)):
-            super().keyPressEvent(happened)
+        if self.menus.press(happened) or self._end_answer(happened):
+            return
+        if happened.key() == Qt.Key.Key_Escape and self.presentation.escape():
+            return
+        super().keyPressEvent(happened)
 
     def _end_answer(self, pressed: QKeyEvent) -> bool:
         """Show the whole graph again on Escape; return whether anything was not shown."""

@@ -13,7 +13,7 @@ Follows = Literal["off", "first view", "on"]
 """*first view*: until the camera is moved, in the view of a large graph that is shown at first."""
 
 
-class Following:
+class CameraFollower:
     """State of a camera that follows what plays; the boxes to follow are found once a look."""
 
     def __init__(self) -> None:

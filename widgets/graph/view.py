@@ -29,7 +29,7 @@ from gradscribe.widgets.graph import accessible_text, viewport
 from gradscribe.widgets.graph.animation import GraphAnimation
 from gradscribe.widgets.graph.camera import Camera, centered, fitting
 from gradscribe.widgets.graph.canvas import GraphCanvas
-from gradscribe.widgets.graph.following import Following, Follows
+from gradscribe.widgets.graph.following import CameraFollower, Follows
 from gradscribe.widgets.graph.input import GraphInput
 from gradscribe.widgets.graph.paint.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import FADED, GraphDrawing, detail_at
@@ -76,7 +76,7 @@ class GraphView(QWidget):
         self._input.fit_requested.connect(self.fit)
         self._mode: Mode = ""
         self._fitted, self._partial = True, False
-        self._following = Following()
+        self._following = CameraFollower()
         self._least_zoom = 0.0
         self._key_corner = viewport.NO_KEY
         self._reduced = False
@@ -282,6 +282,8 @@ class GraphView(QWidget):
             return
         is_switched = not zoom or not self._least_zoom
         self._least_zoom = zoom
+        # Where cards are this large, it would cover much of one.
+        self.canvas.shows_map = not zoom
         if is_switched:
             self._fitted, self._following.is_paused = True, False
         if self._fitted:

@@ -17,6 +17,8 @@ NAMED_ZOOM = 0.22
 """Smallest zoom at which cards still have their names."""
 CLOSE_ZOOM = 0.85
 """Zoom at which any other graph is shown in part; the view then follows what happens."""
+SMALL_TEXT_PX = 11.0
+"""Size of the smallest text that cards have for reading, at a zoom of 1."""
 _MARGIN = 24.0
 _EDGE, _APART = 40.0, 12.0
 _BESIDE = 64.0
@@ -122,6 +124,11 @@ def surrounding_box(stage: Stage, key: str) -> QRectF:
             box = box.united(stage.boxes[end])
     left, top, right, bottom = RIM
     return box if box.isEmpty() else box.adjusted(-left, -top, right, bottom)
+
+
+def zoom_for_text(px: float) -> float:
+    """Return the zoom at which the text of cards is ``px`` pixels high or larger."""
+    return px / SMALL_TEXT_PX
 
 
 def active_boxes(stage: Stage, look: Look) -> tuple[QRectF, QRectF]:

@@ -240,13 +240,13 @@ def test_nothing_is_pushed_out_of_the_window(settled, theme, size):
         assert corner.y() <= size[1]
 
 
-def test_lecture_mode_leaves_program_graph_and_transport(settled):
+def test_presenting_leaves_program_graph_and_transport(settled):
     settled.show()
-    settled.settings.put("lecture", True)
+    settled.settings.put("presenting", True)
     assert not settled.inspector.isVisible()
     assert not settled.menuBar().isVisible()
     assert settled.editor.isVisible()
-    settled.settings.put("lecture", False)
+    settled.settings.put("presenting", False)
     assert settled.inspector.isVisible()
 
 
@@ -306,13 +306,13 @@ def test_what_backward_holds_is_told_at_each_position(settled):
     assert "8 B held for backward" in told, "q * z keeps q and z"
 
 
-def test_the_text_of_all_panels_grows_in_lecture_mode(settled):
+def test_the_text_of_all_panels_grows_in_presenting(settled):
     before = settled.transport.scrubber.sizeHint().height()
-    settled.settings.put("lecture", True)
+    settled.settings.put("presenting", True)
     settled.look.finish()
     assert settled.transport.scrubber.sizeHint().height() > before
     assert settled.inspector.panes[0].theme.scale > 1.3
-    settled.settings.put("lecture", False)
+    settled.settings.put("presenting", False)
 
 
 # The camera

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
 from gradscribe.playback.graph.picture import CardLook, Look, WireLook
-from gradscribe.widgets.graph.following import Following
+from gradscribe.widgets.graph.following import CameraFollower
 from tests.widgets.graph_window import press, show, wheel
 from tests.widgets.scenes import Maker, grid, neuron
 
@@ -240,7 +240,7 @@ def test_an_empty_graph_has_nothing_to_follow(view):
 
 
 def test_the_first_view_follows_as_long_as_it_lasts():
-    state = Following()
+    state = CameraFollower()
     assert state.is_on(first_view=True)
     assert not state.is_on(first_view=False)
     state.mode = "on"
