@@ -221,6 +221,7 @@ def test_the_text_of_cards_is_a_share_of_the_height_of_the_window(lecture, monke
 
         monkeypatch.setattr(shapes, "write", note)
         lecture.resize(*size)
+        lecture.graph.canvas.drawing.sprites.clear()
         lecture.graph.canvas.repaint_all()
         lecture.graph.grab()
         monkeypatch.setattr(shapes, "write", write)
