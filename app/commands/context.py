@@ -92,12 +92,9 @@ class CommandContext:
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
-<<<<<<< HEAD
     presentation: Presentation
-=======
     film_span: FilmSpan
     """The part of the tape that was marked for the next film."""
->>>>>>> main
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
     show_lessons: Callable[[], None]

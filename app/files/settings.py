@@ -74,14 +74,10 @@ SETTINGS = (
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
-<<<<<<< HEAD
     Setting("presenting", "Presenting", False),
     Setting("pointer_ring", "Pointer ring", True),
-=======
     Setting("film_size", "Size of films", "fit", _is_film_size),
     Setting("film_code", "Program in films", False),
-    Setting("lecture", "Lecture mode", False),
->>>>>>> main
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}

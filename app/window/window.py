@@ -199,11 +199,8 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
-<<<<<<< HEAD
             presentation=self.presentation,
-=======
             film_span=FilmSpan(),
->>>>>>> main
             edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
