@@ -264,9 +264,6 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
-        self.loop_curves.said.connect(self.status.say)
-        self.loop_curves.found.connect(self.transport.strip.set_curves)
-        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
@@ -310,6 +307,9 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
+        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
         self.graph.following_changed.connect(
