@@ -39,9 +39,9 @@ from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.parameter_window import ProgramParameters
 from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
+from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
-from gradscribe.app.window.new_window import start_window
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
@@ -470,7 +470,7 @@ class Window(QMainWindow):
         # From here the other window knows where this one stands.
         self.settings.put_shape("window", self.saveGeometry())
         self.settings.flush()
-        return start_window()
+        return new_window.start_window()
 
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Emit `painted` once, so that slow work begins after the window is visible."""

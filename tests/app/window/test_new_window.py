@@ -16,7 +16,7 @@ from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.link import launch
 from gradscribe.app.window import new_window, startup
-from gradscribe.app.window.new_window import OFFSET, shifted
+from gradscribe.app.window.new_window import OFFSET, shifted, start_window
 from gradscribe.app.window.startup import open_window as run_window
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -51,13 +51,13 @@ def locks_of(pid):
 @pytest.fixture
 def started(monkeypatch):
     """Note the ids of the windows that are started; end those that still run."""
-    pids, start = [], new_window.start_window
+    pids = []
 
     def note():
-        pids.append(start())
+        pids.append(start_window())
         return pids[-1]
 
-    monkeypatch.setattr("gradscribe.app.window.window.start_window", note)
+    monkeypatch.setattr(new_window, "start_window", note)
     yield pids
     for pid in pids:
         if lives(pid):
@@ -100,6 +100,7 @@ def test_closing_the_other_window_leaves_this_one(settled, qtbot, started):
 
 def test_where_python_does_not_start_it_is_said(settled, monkeypatch):
     monkeypatch.setattr(launch, "python_executable", lambda: "/nowhere/python")
+    monkeypatch.setattr(new_window, "start_window", start_window)
     settled.menus.perform_by("file.new_window")
     assert "Another window cannot be opened" in settled.status.message.text()
     with pytest.raises(Refused):
@@ -117,8 +118,7 @@ def test_a_further_window_is_empty_and_leaves_the_draft_of_the_first(open_window
     assert again.editor.source().startswith("# mine\n")
 
 
-def test_the_other_window_knows_where_this_one_stands(settled, started, monkeypatch):
-    monkeypatch.setattr("gradscribe.app.window.window.start_window", lambda: 1)
+def test_the_other_window_knows_where_this_one_stands(settled):
     settled.show()
     settled.setGeometry(100, 120, 1100, 700)
     settled.open_another()
