@@ -7,7 +7,7 @@ from gradscribe.app.export import film_options
 from gradscribe.app.export.film_options import MAX_SPEED, MIN_SPEED, FilmOptions
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 
 OPTIONS = ("size", "speed", "events", "steps", "code")
 

@@ -31,7 +31,7 @@ from gradscribe.app.files.documents import Refused, check_writable
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tempo import VideoTiming
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.steps import Steps
 
 FrameSize = tuple[int, int] | None
 """Width and height in pixels; None for a size that fits the graph."""

@@ -12,7 +12,7 @@ from gradscribe.app.export.film_options import (
     step_span,
 )
 from gradscribe.app.files.documents import Refused
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.steps import Steps
 from tests.app import fakes, films
 
 
