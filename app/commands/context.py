@@ -160,6 +160,20 @@ class CommandContext:
         else:
             self.find_bar.open()
 
+    def open_replace(self) -> None:
+        """Open the search line of the program with a replacement."""
+        self.find_bar.open(replace=True)
+
+    def find_next(self, back: bool = False) -> None:
+        """Go to the next match where a search is open, or to the previous one."""
+        if self.over.tools.is_open() and not self.find_bar.isVisible():
+            self.over.tools.stepped.emit(back)
+        elif self.find_bar.isVisible():
+            self.find_bar.go(back=back)
+        else:
+            self.find_bar.open()
+            self.find_bar.go(back=back)
+
     def open_graph_find(self) -> None:
         """Open the search line of the graph."""
         self.over.tools.open()

@@ -53,13 +53,37 @@ def comment(context: CommandContext) -> None:
     context.toggle_comment()
 
 
-@command("edit.find", "Find", menu="Edit/3", keys=("Ctrl+F",))
+def _on_program(context: CommandContext) -> bool:
+    return context.workspaces.current == "program"
+
+
+@command("edit.find", "Find", menu="Edit/4", keys=("Ctrl+F",), when=_on_program)
 def find(context: CommandContext) -> None:
-    """Search for a text in the program, or in the graph if it has the focus."""
+    """Search for a text in the program; in the graph while that has the keyboard."""
     context.open_find()
 
 
-@command("edit.find_graph", "Find in the graph", menu="Edit/3", keys=("Ctrl+Shift+F",))
+@command("edit.replace", "Find and replace", menu="Edit/4", keys=("Ctrl+H",), when=_on_program)
+def replace(context: CommandContext) -> None:
+    """Search for a text in the program and replace it; all at once is one step of undo."""
+    context.open_replace()
+
+
+@command("edit.find_next", "Find next", menu="Edit/4", keys=("F3",), when=_on_program)
+def find_next(context: CommandContext) -> None:
+    """Go to the next match of the search in the program, or in the graph if only that is open."""
+    context.find_next()
+
+
+@command("edit.find_back", "Find previous", menu="Edit/4", keys=("Shift+F3",), when=_on_program)
+def find_back(context: CommandContext) -> None:
+    """Go to the previous match of the search in the program or in the graph."""
+    context.find_next(back=True)
+
+
+@command(
+    "edit.find_graph", "Find in the graph", menu="Edit/4", keys=("Ctrl+Shift+F",), when=_on_program
+)
 def find_graph(context: CommandContext) -> None:
     """Search the graph for a name, an op, a shape such as 16 × 8, a module, nan or inf."""
     context.open_graph_find()

@@ -22,6 +22,7 @@ from gradscribe.playback.code.lines import LineMark
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.editor import brackets, line_layout, source_text
+from gradscribe.widgets.editor.find.match_marks import MatchMarks
 from gradscribe.widgets.editor.finding_underlines import FindingMarks
 from gradscribe.widgets.editor.gutter import Gutter
 from gradscribe.widgets.editor.highlight import units
@@ -63,6 +64,7 @@ class CodeEdit(SourceEdit):
         self._problem: Problem | None = None
         self._problem_cursors: list[QTextCursor] = []
         self.findings = FindingMarks(self)
+        self.found = MatchMarks(self)
         self._typed = QElapsedTimer()
         self._gutter = Gutter(self, self._line_tooltip)
         self._strip = ProblemStrip(self)
@@ -255,6 +257,7 @@ class CodeEdit(SourceEdit):
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_bands(painter, rows, bands)
+            self.found.paint(painter, rows, self.look)
         super().paintEvent(paint)
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
