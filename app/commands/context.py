@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
+    from gradscribe.app.document.error_fix import ErrorFix
     from gradscribe.app.document.examples import Example
     from gradscribe.app.document.findings_controller import FindingsController
     from gradscribe.app.document.presenter import Presenter
@@ -82,6 +83,7 @@ class CommandContext:
     parameters: ProgramParameters
     lessons: LessonController
     findings_controller: FindingsController
+    error_fix: ErrorFix
     loop_curves: LoopCurves
     history: HistoryTab
     workspaces: Workspaces

@@ -1,6 +1,6 @@
 """The program editor: Python source with the values and gradients of each line next to it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -30,12 +30,14 @@ from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.line_marks import LineMarks, PlacedMark
 from gradscribe.widgets.editor.number_drag import NumberDrag, key_steps
 from gradscribe.widgets.editor.number_hover import NumberHover
-from gradscribe.widgets.editor.problem_strip import ProblemStrip, problem_text
+from gradscribe.widgets.editor.problems.strip import ProblemStrip, problem_text
 from gradscribe.widgets.editor.source_edit import SourceEdit
 from gradscribe.widgets.editor.style import Band, Phase
 
 QUIET_MS = 2000
 """Time after typing during which the view does not scroll to the playing line."""
+STRIP_SHARE = 0.55
+"""Largest share of the height for an error with an edit; in less the hint is left out."""
 MOST_MEASURED = 300
 """Maximum number of marked lines measured to find the columns of the marks."""
 
@@ -52,6 +54,8 @@ class CodeEdit(SourceEdit):
     menu_requested = Signal(int, QPoint)
     """Open the menu of a line (0: below the text) at a global point."""
     """A line number or mark was clicked, or the caret set in another line with the mouse."""
+    fix_requested = Signal()
+    """Apply the edit that is shown with the error."""
 
     def __init__(self, theme: Theme | None = None, parent: QWidget | None = None) -> None:
         theme = theme or Theme.load("light")
@@ -74,6 +78,7 @@ class CodeEdit(SourceEdit):
         self.viewport().setMouseTracking(True)
         self._gutter.picked.connect(self.line_picked)
         self._strip.picked.connect(self._go_to_problem)
+        self._strip.fix_requested.connect(self.fix_requested)
         self._drag.changed.connect(lambda: self.number_changed.emit(self.source()))
         self._drag.hover_changed.connect(self.viewport().update)
         self.lines_moved.connect(self._on_lines_moved)
@@ -134,6 +139,11 @@ class CodeEdit(SourceEdit):
         self._highlight_brackets()
         self._arrange()
         self.viewport().update()
+
+    def show_fix(self, rows: Sequence[str]) -> None:
+        """Offer an edit for the error: the lines it removes (``- ``) and adds (``+ ``)."""
+        self._strip.set_edit(rows)
+        self._arrange()
 
     def problem(self) -> Problem | None:
         """Return the error shown, if any."""
@@ -235,7 +245,8 @@ class CodeEdit(SourceEdit):
         gutter = self._gutter.width_for(self.look, self.blockCount())
         # The same with and without the scroll bar, else showing and hiding it would loop forever.
         bar = self.verticalScrollBar().sizeHint().width()
-        strip = self._strip.height_for(self.contentsRect().width() - bar)
+        most = round(self.contentsRect().height() * STRIP_SHARE)
+        strip = self._strip.height_for(self.contentsRect().width() - bar, most)
         margins = self.viewportMargins()
         if (margins.left(), margins.bottom()) != (gutter, strip):
             self.setViewportMargins(gutter, 0, 0, strip)
