@@ -87,3 +87,31 @@ def find_back(context: CommandContext) -> None:
 def find_graph(context: CommandContext) -> None:
     """Search the graph for a name, an op, a shape such as 16 × 8, a module, nan or inf."""
     context.open_graph_find()
+
+
+@command(
+    "edit.fold", "Fold block", menu="Edit/5", keys=("Ctrl+Shift+[", "Ctrl+{"), when=_on_program
+)
+def fold(context: CommandContext) -> None:
+    """Hide the lines of the function, class, loop or other block around the caret."""
+    context.editor.folds.fold_at_caret()
+
+
+@command(
+    "edit.unfold", "Unfold block", menu="Edit/5", keys=("Ctrl+Shift+]", "Ctrl+}"), when=_on_program
+)
+def unfold(context: CommandContext) -> None:
+    """Show the lines that are hidden under the caret's line."""
+    context.editor.folds.unfold_at_caret()
+
+
+@command("edit.fold_all", "Fold all blocks", menu="Edit/5", when=_on_program)
+def fold_all(context: CommandContext) -> None:
+    """Fold every function, class, loop and other block; the playing line and errors stay."""
+    context.editor.folds.fold_all()
+
+
+@command("edit.unfold_all", "Unfold all blocks", menu="Edit/5", when=_on_program)
+def unfold_all(context: CommandContext) -> None:
+    """Show every line of the program."""
+    context.editor.folds.unfold_all()
