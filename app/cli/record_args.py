@@ -5,7 +5,7 @@ import math
 import sys
 from pathlib import Path
 
-from gradscribe.app.cli import fix_trials, record, report
+from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
 from gradscribe.app.cli.options import add_recording, add_trials, add_trust
 from gradscribe.app.cli.terminal import say
@@ -17,6 +17,7 @@ from gradscribe.playback.flow.take_home import GraphFormat
 
 GRAPHS: dict[str, GraphFormat] = {"graphml": "graphml", "gexf": "gexf", "graph_json": "json"}
 """Names of the options that write the graph -> their formats."""
+MEMORY_MIB = 256
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """Output formats: option names, which are also the file suffixes."""
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graph-json", metavar="OUT", help="write the graph as node-link JSON")
     parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
     parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
+    film_args.add_arguments(parser)
     parser.add_argument(
         "--theme",
         choices=("light", "dark"),
@@ -49,8 +51,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="record every step of a long loop in full, not only a choice of them",
+    )
+    parser.add_argument(
+        "--memory",
+        type=_mebibytes,
+        default=MEMORY_MIB,
+        metavar="MIB",
+        help=f"memory for numbers of big tensors, past it only their statistics ({MEMORY_MIB})",
+    )
     add_trials(parser)
     add_trust(parser)
+
+
+def _mebibytes(word: str) -> int:
+    if not (word.isdecimal() and 0 < int(word) < 1 << 20):
+        raise argparse.ArgumentTypeError(f"{word} is not a number of MiB above 0")
+    return int(word)
 
 
 def _seconds(word: str) -> float:
@@ -66,10 +86,7 @@ def _seconds(word: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
     _check_names(options)
-    if options.mp4 is not None:
-        from gradscribe.app.export.encoders import check_available
-
-        check_available("mp4")
+    film_args.check(options)
     talks = options.json != "-"
     streamed: list[int] = []
     on_terminal = sys.stdout.isatty() and not options.trust
@@ -89,6 +106,8 @@ def run(options: argparse.Namespace) -> int:
         printed=printed if talks else None,
         policy=not options.trust,
         is_open=options.trust,
+        is_full=options.full,
+        memory=options.memory << 20,
     )
     if talks and tape.status != "refused":
         say(shown(tape.stdout[sum(streamed) :]))
@@ -98,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
     if options.json is not None:
         tape = fix_trials.tried_as_asked(tape, source, options)
-    _write(tape, options)
+    _write(tape, options, source)
     return BY_STATUS[tape.status]
 
 
@@ -121,7 +140,9 @@ def _print_summary(tape: Tape) -> None:
     say(f"{leaves}\n{report.counts_line(tape)}\n" if leaves else f"{report.counts_line(tape)}\n")
 
 
-def _write(tape: Tape, options: argparse.Namespace) -> None:
+def _write(tape: Tape, options: argparse.Namespace, source: str) -> None:
+    # A part that the tape does not have is said before anything is written.
+    film = film_args.read(options, tape) if film_args.wanted(options) else None
     if options.json is not None:
         from gradscribe.engine.inspect.export import encode
 
@@ -143,7 +164,7 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
             from gradscribe.app.cli.screenshot import export_film
 
             progress = _progress if sys.stderr.isatty() else None
-            export_film(tape, name, options.theme, options.direction, progress)
+            export_film(tape, name, options.theme, options.direction, progress, film, source)
 
 
 def _progress(name: str, done: int, count: int) -> None:

@@ -13,10 +13,12 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.ui.table_share import TableShare
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.tables.value_table import ValueTable
 
 GUTTER = 12
 USUAL_WIDTH = 1392
@@ -30,6 +32,12 @@ LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
 MIN_WIDTHS = {"aside": 250, "left": 252, "centre": 280, "right": 242}
+COLUMN_NAMES = {
+    "aside": "Lesson",
+    "left": "Program column",
+    "centre": "Graph",
+    "right": "Inspector column",
+}
 WIDEST_SCALE = 1.5
 """Largest text scale that widens the side columns: the graph needs space, too."""
 TURNS = (("Graph", "The graph of what ran"), ("Inspector", "What is selected, and the tables"))
@@ -131,6 +139,7 @@ class Columns(QWidget):
         self.left.setSizes([2 * LEGEND, LEGEND])
         left[0].setMinimumHeight(LEAST_PROGRAM)
         self.right = _column("right", *right, share=(1, 1))
+        self._share: TableShare | None = None
         self.below = left[1]
         self.across = _splitter(Qt.Orientation.Horizontal)
         self.aside = aside
@@ -149,6 +158,8 @@ class Columns(QWidget):
         columns = {"aside": aside, "left": self.left}
         columns |= {"centre": self._turns[0], "right": self._turns[1]}
         for name, part in columns.items():
+            # The borders are named after what they separate.
+            part.setAccessibleName(COLUMN_NAMES[name])
             part.setMinimumWidth(MIN_WIDTHS[name])
             self.across.addWidget(part)
             self.across.setStretchFactor(self.across.count() - 1, STRETCH[name])
@@ -156,8 +167,12 @@ class Columns(QWidget):
         frame = vbox(self, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
         frame.addWidget(self.across)
 
+    def share_right(self, tabs: CompactTabs, values: ValueTable) -> None:
+        """Give the tables in the right column the height that their rows need."""
+        self._share = TableShare(self.right, tabs, values)
+
     def _parts(self) -> dict[str, QSplitter]:
-        return {"columns": self.across, "left": self.left, "right": self.right}
+        return {"columns": self.across, "left": self.left}
 
     def set_text_scale(self, scale: float) -> None:
         """Adapt the least widths of the side columns to the text scale."""
@@ -170,6 +185,8 @@ class Columns(QWidget):
         """Save the positions of the gutters."""
         for name, part in self._parts().items():
             settings.put_shape(name, part.saveState())
+        if self._share is not None:
+            settings.put_shape("tables", self._share.state())
 
     def recall(self, settings: Settings) -> None:
         """Restore the positions of the gutters."""
@@ -177,6 +194,8 @@ class Columns(QWidget):
             shape = settings.shape(name)
             if not shape.isEmpty():
                 part.restoreState(shape)
+        if self._share is not None:
+            self._share.recall(settings.shape("tables"))
 
     def show_parts(self, left: bool, below: bool, right: bool) -> None:
         """Show or hide the side columns and the pane below the program."""
