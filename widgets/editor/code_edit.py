@@ -450,7 +450,8 @@ class CodeEdit(SourceEdit):
         steps = key_steps(press)
         if steps is None:
             self._hover.dismiss()
-            super().keyPressEvent(press)
+            if not self.folds.step_over(press):
+                super().keyPressEvent(press)
         elif steps:
             self._drag.step(steps)
         else:

@@ -7,7 +7,7 @@ hidden line, or of a header that stops being one, opens the fold.
 from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPen, QTextBlock, QTextCursor
+from PySide6.QtGui import QKeyEvent, QPainter, QPen, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 from gradscribe.playback.text import formatting
@@ -241,6 +241,31 @@ class Folds(QObject):
 
     def _is_everything(self, cursor: QTextCursor) -> bool:
         return cursor.anchor() == 0 and cursor.atEnd()
+
+    def step_over(self, press: QKeyEvent) -> bool:
+        """Move the caret over a fold with the left and right arrows; return whether it did.
+
+        Qt moves it into the hidden lines.
+        """
+        shifted = press.modifiers() == Qt.KeyboardModifier.ShiftModifier
+        if not self._any or not (shifted or press.modifiers() == Qt.KeyboardModifier.NoModifier):
+            return False
+        cursor = self._editor.textCursor()
+        block, target = cursor.block(), -1
+        if press.key() == Qt.Key.Key_Right and cursor.atBlockEnd() and self.is_folded(block):
+            after = next_visible(block)
+            target = after.position() if after.isValid() else cursor.position()
+        elif press.key() == Qt.Key.Key_Left and cursor.atBlockStart():
+            above = block.previous()
+            if above.isValid() and not above.isVisible():
+                head = self._head_of(above)
+                target = head.position() + head.length() - 1
+        if target < 0:
+            return False
+        mode = QTextCursor.MoveMode
+        cursor.setPosition(target, mode.KeepAnchor if shifted else mode.MoveAnchor)
+        self._editor.setTextCursor(cursor)
+        return True
 
     # Painting
 
