@@ -374,6 +374,8 @@ class Problem(Struct, frozen=True):
     place: Place = Place()
     trace: tuple[str, ...] = ()
     """For an internal error of the engine: the places in its source, outermost first."""
+    fix: str = ""
+    """The whole program with the edit that the hint speaks of; empty if none is known."""
 
 
 class Leaf(Struct, frozen=True, array_like=True, gc=False):

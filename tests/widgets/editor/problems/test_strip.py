@@ -6,7 +6,7 @@ from PySide6.QtGui import QFontMetricsF, QGuiApplication
 
 from gradscribe.engine.protocol.tape import Place, Problem
 from gradscribe.widgets.base.theme import Theme, contrast, ui_font
-from gradscribe.widgets.editor.problem_strip import ProblemStrip, problem_text, wrap_text
+from gradscribe.widgets.editor.problems.strip import ProblemStrip, problem_text, wrap_text
 from gradscribe.widgets.editor.style import EditorStyle
 
 PROBLEM = Problem(
@@ -122,3 +122,49 @@ def test_lines_fit_and_are_no_more_than_asked(metrics, text, width, most):
 @given(st.text(alphabet="ab ", max_size=30))
 def test_nothing_is_lost_where_there_is_room(metrics, text):
     assert " ".join(wrap_text(text, metrics, 10_000, 1)).split() == text.split()
+
+
+EDIT = ("- y = x.sume()", "+ y = x.sum()")
+
+
+def test_an_edit_has_a_button_and_none_has_none(qtbot, strip):
+    strip.set_problem(PROBLEM)
+    without = strip.height_for(400)
+    assert strip.apply.isHidden()
+    strip.set_edit(EDIT)
+    assert strip.height_for(400) > without
+    strip.resize(400, strip.height_for(400))
+    with qtbot.waitSignal(strip.fix_requested):
+        qtbot.mouseClick(strip.apply, Qt.MouseButton.LeftButton)
+    assert strip.apply.accessibleDescription() == "remove y = x.sume(), add y = x.sum()"
+    strip.set_edit(())
+    assert strip.height_for(400) == without
+    assert strip.apply.isHidden()
+
+
+def test_the_button_works_by_keyboard_and_is_inside(qtbot, strip):
+    strip.set_problem(PROBLEM)
+    strip.set_edit(EDIT)
+    for width in (240, 900):
+        strip.resize(width, strip.height_for(width))
+        assert strip.rect().contains(strip.apply.geometry())
+    with qtbot.waitSignal(strip.fix_requested):
+        qtbot.keyClick(strip.apply, Qt.Key.Key_Space)
+
+
+def test_where_there_is_little_space_the_edit_takes_the_hints_place(strip):
+    strip.set_problem(Problem("E", "message " * 20, "hint " * 30, Place(1, 0, 1, 1)))
+    strip.set_edit(EDIT)
+    whole = strip.height_for(300)
+    assert strip.height_for(300, whole - 1) < whole
+    assert strip.height_for(300, whole) == whole
+
+
+def test_many_lines_are_counted(strip):
+    strip.set_problem(PROBLEM)
+    strip.set_edit(EDIT)
+    two = strip.height_for(400)
+    strip.set_edit([f"+ line {n}" for n in range(1000)])
+    assert strip.height_for(400) <= two + 60
+    strip.resize(400, strip.height_for(400))
+    assert not strip.grab().isNull()
