@@ -103,6 +103,7 @@ class _Builder:
         for number, home in self.prepared.items():
             for made in self.index.op(number).outputs if home in self.homes else ():
                 self.value_cards.setdefault(made, self.homes[home])
+        self._note_leaves()
         opened = dict.fromkeys(key for key in self.rows.values() if key in self.opened)
         rows = (Frame(key, None, key.removeprefix("leaves:"), "leaves") for key in opened)
         frames = (*(self._frame(unit) for unit in self.plan.frames), *rows, *self.graphs)
@@ -115,6 +116,15 @@ class _Builder:
             value_cards=self.value_cards,
             title=self.scene.title,
         )
+
+    def _note_leaves(self) -> None:
+        """Note on each folded card the leaves inside that require a gradient."""
+        inside: dict[str, list[int]] = defaultdict(list)
+        for home, key in self.homes.items():
+            if self.cards[key].kind == "module" and self.index.values[home].requires_grad:
+                inside[key].append(home)
+        for key, leaves in inside.items():
+            self.cards[key] = structs.replace(self.cards[key], leaves=tuple(leaves))
 
     def _rebase(self) -> None:
         """Map the nodes that an in-place op gave to other views of its memory to the op's card."""
@@ -343,7 +353,9 @@ class _Builder:
             return None
         if not unit.calls:
             return None
-        own = value.role == "parameter" or self._is_named_in(value, unit)
+        # A variable of the program's own is an input, even if it requires a gradient.
+        is_parameter = value.role == "parameter" and not value.name.isidentifier()
+        own = is_parameter or self._is_named_in(value, unit)
         own = own or self._born_in(value, unit) or self._only_adopted(home)
         return unit if own else None
 

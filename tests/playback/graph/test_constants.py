@@ -220,3 +220,10 @@ def test_lines_and_values_of_a_hidden_constant_lead_to_the_folded_module(recorde
     made = next(value.id for value in index.tape.values if value.name == "m")
     assert picture.value_cards[made] == "call:net.layer#0"
     assert not [wire for wire in picture.wires if wire.value == made]
+
+
+def test_an_input_that_requires_a_gradient_stays_a_card(recorded):
+    source = MASKED.format(body="return self.layer(x, x)")
+    source = source.replace("torch.randn(2, 3)", "x")
+    source = source.replace("net = ", "x = torch.zeros(2, 3, requires_grad=True)\nnet = ")
+    assert titles(recorded, source, frozenset())[0] == "x"

@@ -117,7 +117,7 @@ def extent(box: QRectF, reading: CardReading, scale: float = FAR_SCALE) -> QRect
         touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
     if reading.tag:
         touched = touched.united(tag_box(box, reading.tag).adjusted(-2, -2, 2, 2))
-    if reading.tint is not None:
+    if reading.tint is not None and tints.has_badge(reading.tint):
         touched = touched.united(tints.badge_box(box, reading.tint.words, scale))
     return touched
 

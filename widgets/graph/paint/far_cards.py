@@ -46,7 +46,12 @@ def paint(
         shapes.outline(painter, back, corner, border, 1.4)
         box = box.adjusted(0, cards.STACK_HEIGHT, 0, 0)
     dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
-    shapes.body(painter, box, corner, fill, border, 1.6, (6.0, 4.0) if dashed else ())
+    tint = reading.tint
+    is_range = tint is not None and tint.least is not None
+    ground = tints.blend(tint, box, theme, named) if tint is not None and is_range else fill
+    shapes.body(painter, box, corner, ground, border, 1.6, (6.0, 4.0) if dashed else ())
+    if named:
+        cards.paint_tint_stripe(painter, box, corner, reading, style.theme)
     if reading.bad:
         shapes.hatch(painter, shapes.rounded(box, corner), faded(ink, 0.3), 9)
     if named:
@@ -55,8 +60,8 @@ def paint(
         _name(painter, card, box, ink, zoom)
     if reading.failed:
         failed_card.paint_sign(painter, whole, style.theme)
-    if named and reading.tint is not None and zoom >= cards.LABEL_ZOOM:
-        tints.paint_badge(painter, whole, reading.tint, style.theme, bubbles.FAR_SCALE)
+    if named and tint is not None and tints.has_badge(tint) and zoom >= cards.LABEL_ZOOM:
+        tints.paint_badge(painter, whole, tint, style.theme, bubbles.FAR_SCALE)
     if named and reading.update and style.layers.values:
         bubbles.paint_update(painter, whole, reading, style.theme, bubbles.FAR_SCALE)
     if reading.gradient and style.layers.gradients:
@@ -137,7 +142,9 @@ def _module(
     seen = style.layers.values and reading.state == "reached"
     repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
     title = card.title + repeats
-    if seen and reading.grid is not None:
+    tint = reading.tint
+    is_range = tint is not None and tint.least is not None
+    if seen and reading.grid is not None and not is_range:
         size = thumbnail_size(reading, row, row.width() - 60)
         free = row.width() - size.width() - 8
         if shapes.text_width(title, px, 600) <= free:
@@ -146,6 +153,8 @@ def _module(
             row = QRectF(row.left(), row.top(), free, row.height())
     shaped = style.layers.shapes and bool(reading.shape)
     below = reading.shape if shaped else card.note or (reading.number if seen else "")
+    if tint is not None and is_range:
+        below = tint.words
     if not below or 2 * px * 1.15 > row.height():
         shapes.write(painter, row, title, style.theme.ink, px, 600)
         return
@@ -193,7 +202,8 @@ def _colors(
         fill = theme.surface
         if tint is not None:
             fill = tints.card_fill(tint, theme) if named else tints.color(tint, theme.dark)
-        return fill, theme.color(kind) if kind in LEAVES else theme.line_strong, theme.ink
+        border = theme.color(kind) if kind in LEAVES else theme.line_strong
+        return fill, theme.ink if tint is not None and tint.alarm else border, theme.ink
     if kind in LEAVES:
         return theme.color(f"{kind}_soft"), theme.color(kind), theme.ink
     if kind == "loss" and reading.state == "reached":

@@ -11,6 +11,8 @@ from gradscribe.widgets.graph.paint import shapes
 RADIUS = 14.0
 HEAD = 28.0
 """Height of the name plate; a click on it closes the module."""
+LIFT = 3.0
+"""Distance by which a name plate rises where cards have badges, so that none covers it."""
 SMALLEST_PX = 5.5
 """Names smaller than this on the screen are not written."""
 
@@ -39,18 +41,21 @@ def paint_head(
     theme: Theme,
     zoom: float = 1.0,
     room: float = HEAD,
+    lift: float = 0.0,
 ) -> None:
     """Write the name plate, enlarged at a far zoom as far as its ``room`` (a height) allows.
+
+    ``lift`` makes space between it and what sticks out of the cards below.
 
     Texts stand on a patch of the frame's fill, so that no wire runs through them. Plates too small
     to read are left out.
     """
-    grow = max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
+    grow = max(1.0, min(3.0, 0.85 / zoom, (room - 4 * lift) / HEAD))
     if 13 * grow * zoom < SMALLEST_PX:
         return
     plate = head_box(box)
     painter.save()
-    painter.translate(plate.topLeft())
+    painter.translate(plate.left(), plate.top() - lift)
     painter.scale(grow, grow)
     width = plate.width() / grow
     wide = width - 46

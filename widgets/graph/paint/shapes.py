@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QFont,
     QFontMetricsF,
@@ -84,7 +85,7 @@ def _pen(rgba: int, width: float, dashes: tuple[float, ...]) -> QPen:
     return result
 
 
-def fill(painter: QPainter, box: QRectF, radius: float, color: QColor) -> None:
+def fill(painter: QPainter, box: QRectF, radius: float, color: QColor | QBrush) -> None:
     """Fill a rounded rectangle."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
@@ -111,7 +112,7 @@ def body(
     painter: QPainter,
     box: QRectF,
     radius: float,
-    color: QColor,
+    color: QColor | QBrush,
     border: QColor,
     width: float,
     dashes: tuple[float, ...] = (),

@@ -2,15 +2,22 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradscribe.engine.run.run import record
+from gradscribe.playback.graph.build import build_picture
+from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.graph.picture import CardLook, Look, WireLook
+from gradscribe.playback.layout.place import place
+from gradscribe.playback.tape.scenes import scenes
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import cards
-from gradscribe.widgets.graph.paint.drawing import changed_keys
-from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM
+from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.drawing import GraphDrawing, changed_keys
+from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM, Stage
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, grid, neuron
 
@@ -127,3 +134,52 @@ def test_in_a_crowd_of_wires_none_is_labelled(qapp, count, told):
     cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
     drawing = drawing_of((m, Look(cards_, looks)), Theme.load("light"))
     assert len(drawing.labels) == told
+
+
+@pytest.mark.parametrize("mode", ["gradient", "value"])
+def test_a_colour_mode_writes_no_number_twice(qapp, mode):
+    drawing = drawing_of(neuron(), light())
+    drawing.set_coloring(mode)
+    for key in drawing.stage.cards:
+        reading = drawing.reading(key)
+        words = reading.tint.words if reading.tint is not None else ""
+        written = (reading.number, reading.gradient, reading.gradient.partition(" = ")[2])
+        assert not words or words not in written
+    drawing.set_layers(Layers(values=False, gradients=False))
+    assert [key for key in drawing.stage.cards if drawing.badge(key) is not None]
+
+
+NESTED = """
+net = nn.Sequential(nn.Sequential(nn.Linear(2, 3), nn.Tanh()), nn.Linear(3, 1))
+loss = net(torch.ones(4, 2)).mean()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("mode", ["value", "time"])
+@pytest.mark.parametrize("zoom", [0.49, 0.55, 0.62, 0.69, 1.0])
+def test_no_badge_covers_the_name_of_a_frame(qapp, zoom, mode):
+    tape, theme = record(NESTED), light()
+    scene = scenes(tape)[0]
+    picture = build_picture(tape, scene)
+    stage = Stage(tape, picture, place(picture))
+    drawing = GraphDrawing(stage, theme, Layers(), look_at(tape, picture, scene, scene.stop))
+    drawing.set_zoom(zoom)
+    drawing.set_coloring(mode)
+    assert len(stage.frames) >= 3
+    for key, box in stage.frame_boxes.items():
+
+        def heading(paint, box=box, key=key):
+            def moved(painter):
+                painter.translate(-box.topLeft())
+                paint(painter)
+
+            size = (round(box.width() * zoom), round(stage.head_room[key] * zoom))
+            return painted(moved, size, theme.canvas.name(), zoom)
+
+        alone = heading(lambda p, key=key, box=box: drawing.paint_head(p, key, box, zoom))
+        whole = heading(lambda p: drawing.paint(p, stage.bounds, zoom))
+        ink = (theme.ink.red(), theme.ink.green(), theme.ink.blue())
+        letters = np.abs(alone - ink).max(axis=-1) < 60
+        assert letters.any()
+        assert np.abs(whole - alone)[letters].max() < 60
