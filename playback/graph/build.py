@@ -352,7 +352,7 @@ class _Builder:
         if unit is None:
             return None
         if not unit.calls:
-            return None
+            return unit if self._is_named_in(value, unit) else None
         # A variable of the program's own is an input, even if it requires a gradient.
         is_parameter = value.role == "parameter" and not value.name.isidentifier()
         own = is_parameter or self._is_named_in(value, unit)
@@ -362,7 +362,8 @@ class _Builder:
     def _is_named_in(self, value: Value, unit: ModuleUnit) -> bool:
         """Return whether a value's name begins with the path of one of a unit's modules."""
         if unit.key not in self.paths:
-            names = (self.index.tape.calls[call].name for call in unit.calls)
+            units = (unit,) if unit.calls else unit.all_units()
+            names = (self.index.tape.calls[call].name for part in units for call in part.calls)
             self.paths[unit.key] = frozenset(names)
         ends = [at for at, letter in enumerate(value.name) if letter == "."]
         return any(value.name[:end] in self.paths[unit.key] for end in ends)

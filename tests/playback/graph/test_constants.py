@@ -227,3 +227,14 @@ def test_an_input_that_requires_a_gradient_stays_a_card(recorded):
     source = source.replace("torch.randn(2, 3)", "x")
     source = source.replace("net = ", "x = torch.zeros(2, 3, requires_grad=True)\nnet = ")
     assert titles(recorded, source, frozenset())[0] == "x"
+
+
+def test_modules_in_turn_that_fold_together_contain_their_parameters(recorded):
+    source = (
+        "net = nn.Sequential(*(nn.Sequential(nn.Linear(2, 2 + n % 2), nn.Tanh(), "
+        "nn.Linear(2 + n % 2, 2)) for n in range(40)))\nnet(torch.ones(1, 2)).sum().backward()"
+    )
+    picture, width = folded(recorded(source))
+    assert not [card for card in picture.cards if card.kind == "parameter"]
+    assert width < 1000
+    assert sum(len(card.leaves) for card in picture.cards) == 4 * 40

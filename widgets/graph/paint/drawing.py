@@ -20,6 +20,7 @@ from gradscribe.widgets.graph.paint.bubbles import FAR_SCALE
 from gradscribe.widgets.graph.paint.card_text import LEAVES, CardReading, has_gradient
 from gradscribe.widgets.graph.paint.cards import LABEL_ZOOM, CardStyle, Layers
 from gradscribe.widgets.graph.paint.dots import DotPainter
+from gradscribe.widgets.graph.paint.far_names import FarNames
 from gradscribe.widgets.graph.paint.labels import Box, Kind, LabelRequest
 from gradscribe.widgets.graph.paint.sprites import SpriteCache
 from gradscribe.widgets.graph.paint.stage import Stage
@@ -71,6 +72,7 @@ class GraphDrawing:
         self.zoom = self.label_scale = 1.0
         self.tiles = LabelTiles(stage, self._wishes, self._taken)
         self._parameters: ParameterGradients | None = None
+        self._names = FarNames(stage)
         self._specks: DotPainter | None = None
         """Everything as shown at the farthest zoom, once that was needed."""
         self._compared: tuple[object, object, list[str]] = (None, None, [])
@@ -293,7 +295,7 @@ class GraphDrawing:
     def area_steps(self, painter: QPainter, areas: list[QRectF], zoom: float) -> Iterator[None]:
         """Paint what touches the areas (scene units); see `steps`."""
         if detail_at(zoom) == "speck":
-            self._paint_specks(painter, areas)
+            self._paint_specks(painter, areas, zoom)
             return
         for area in areas:
             yield from self.steps(painter, area, zoom)
@@ -309,7 +311,7 @@ class GraphDrawing:
         """Paint as `paint` does, and yield after each wire, card and label."""
         detail: Detail = detail_at(zoom) if sprites else "full"
         if detail == "speck":
-            self._paint_specks(painter, [area])
+            self._paint_specks(painter, [area], zoom)
             return
         shown = [k for k in self.stage.frame_order if self.stage.frame_boxes[k].intersects(area)]
         for key in shown:
@@ -337,6 +339,8 @@ class GraphDrawing:
                         wires.paint_label(painter, label, self.theme)
                     yield
         painter.setOpacity(1.0)
+        if detail != "full":
+            self._names.paint(painter, [area], zoom, False, self.theme)
 
     def opacity(self, key: str) -> float:
         """Return the opacity of a card."""
@@ -399,7 +403,7 @@ class GraphDrawing:
         style = CardStyle(self.theme, self.layers)
         far_cards.paint(painter, card, box, self.reading(key), style, zoom, named)
 
-    def _paint_specks(self, painter: QPainter, areas: list[QRectF]) -> None:
+    def _paint_specks(self, painter: QPainter, areas: list[QRectF], zoom: float) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for key in self.stage.frame_order:
             box = self.stage.frame_boxes[key]
@@ -411,6 +415,7 @@ class GraphDrawing:
         self._specks.paint_wires(painter, areas, self._take_hair)
         self._specks.paint_cards(painter, areas)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=True)
+        self._names.paint(painter, areas, zoom, True, self.theme)
 
     def _line(self, key: str) -> int:
         return _TONES.index(self._tone(key, self.look))

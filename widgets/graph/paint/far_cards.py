@@ -77,6 +77,10 @@ def _name(painter: QPainter, card: Card, box: QRectF, ink: QColor, zoom: float) 
     row = box.adjusted(5, 0, -5, 0)
     title = variable(card.title) or card.symbol
     whole = shapes.text_width(title, px, 600)
+    if card.kind == "module" and whole > row.width():
+        # Of "mlp: Sequential" the module's own name says more than "mlp: S…".
+        title = title.partition(": ")[0]
+        whole = shapes.text_width(title, px, 600)
     if px * 1.1 <= box.height() and min(whole, LEAST_LETTERS * px) <= row.width():
         shapes.write(painter, row, title, ink, px, 600, shapes.CENTER)
 

@@ -13,8 +13,8 @@ HEAD = 28.0
 """Height of the name plate; a click on it closes the module."""
 LIFT = 3.0
 """Distance by which a name plate rises where cards have badges, so that none covers it."""
-SMALLEST_PX = 5.5
-"""Names smaller than this on the screen are not written."""
+SMALLEST_PX = 7.5
+"""Size on the screen below which a plate is not written: `far_names` takes over."""
 
 
 def head_box(box: QRectF) -> QRectF:
@@ -50,9 +50,9 @@ def paint_head(
     Texts stand on a patch of the frame's fill, so that no wire runs through them. Plates too small
     to read are left out.
     """
-    grow = max(1.0, min(3.0, 0.85 / zoom, (room - 4 * lift) / HEAD))
-    if 13 * grow * zoom < SMALLEST_PX:
+    if not is_legible(zoom, room):
         return
+    grow = _growth(zoom, room - 4 * lift)
     plate = head_box(box)
     painter.save()
     painter.translate(plate.left(), plate.top() - lift)
@@ -73,6 +73,15 @@ def paint_head(
     notes = QRectF(width - 33 - taken - 1, 1, taken + 1, 28)
     shapes.write(painter, notes, note, theme.ink2, 11, 500)
     painter.restore()
+
+
+def is_legible(zoom: float, room: float) -> bool:
+    """Return whether a name plate is large enough to read at a zoom."""
+    return 13 * _growth(zoom, room) * zoom >= SMALLEST_PX
+
+
+def _growth(zoom: float, room: float) -> float:
+    return max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
 
 
 def fitting_texts(frame: Frame, room: float) -> tuple[str, str]:

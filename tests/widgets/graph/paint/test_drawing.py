@@ -179,7 +179,7 @@ def test_no_badge_covers_the_name_of_a_frame(qapp, zoom, mode):
 
         alone = heading(lambda p, key=key, box=box: drawing.paint_head(p, key, box, zoom))
         whole = heading(lambda p: drawing.paint(p, stage.bounds, zoom))
-        ink = (theme.ink.red(), theme.ink.green(), theme.ink.blue())
-        letters = np.abs(alone - ink).max(axis=-1) < 60
+        ground = (theme.canvas.red(), theme.canvas.green(), theme.canvas.blue())
+        letters = np.abs(alone - ground).max(axis=-1) > 90
         assert letters.any()
         assert np.abs(whole - alone)[letters].max() < 60
