@@ -449,7 +449,8 @@ class _Builder:
             module = symbols.module_title(self.index.tape.calls[call])
             note = f"{module} · {note}" if note else module
         scalar = value.shape == () or set(value.shape) == {1}
-        width, height = sizes.op(title, name, note, scalar, self._written(value))
+        shown = self._written(value) if scalar else formatting.shape(value.shape)
+        width, height = sizes.op(title, name, note, scalar, shown)
         unit = self.plan.inside[number]
         self.cards[key] = Card(
             key,

@@ -155,7 +155,7 @@ def _leaf(
     label = QRectF(left, box.top(), right - room - 7 - left, box.height())
     shapes.write(painter, label, variable(card.title), theme.ink, 14, 600)
     values = QRectF(right - room - 1, box.top(), room + 1, box.height())
-    shapes.write(painter, values, value, ink, px, 500, shapes.RIGHT)
+    shapes.write_whole(painter, values, value, ink, px, 500, shapes.RIGHT)
 
 
 def _ground(reading: CardReading, usual: QColor, theme: Theme) -> QColor:
@@ -262,7 +262,7 @@ def _scalar(
         shapes.write(painter, row, WAITING, ink2, 11, 500)
     elif style.layers.values:
         px = 17.0 if shapes.text_width(reading.number, 17, 600) <= row.width() else 14.0
-        shapes.write(painter, row, reading.number, ink, px, 600)
+        shapes.write_whole(painter, row, reading.number, ink, px, 600)
     else:
         shapes.write(painter, row, card.note, ink2, 11, 500)
 
@@ -313,7 +313,7 @@ def _tensor(
     _heading(painter, card, head, ink, ink2, 13, 600)
     for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * height, right - left, height)
-        shapes.write(painter, row, text, ink2, 11, 500, mono=mono)
+        shapes.write_whole(painter, row, text, ink2, 11, 500, mono=mono)
 
 
 def _tensor_rows(
@@ -372,7 +372,7 @@ def _module(
     _heading(painter, card, QRectF(left, top, right - left, 17), theme.ink, theme.ink2, 13, 600)
     for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * 15 + 1, right - left, 15)
-        shapes.write(painter, row, text, theme.ink2, 11, 500, mono=mono)
+        shapes.write_whole(painter, row, text, theme.ink2, 11, 500, mono=mono)
 
 
 def _module_rows(

@@ -124,8 +124,7 @@ def _inside(
         return
     title = variable(card.title) or card.symbol
     if card.kind in LEAVES and card.scalar:
-        text = f"{title}  {reading.number}".strip() if seen else title
-        shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
+        _named_number(painter, row, title, reading.number if seen else "", ink, px)
     elif reading.failed and failed_card.is_failed_call(card) and 2 * px * 1.15 <= box.height():
         _upper_title(painter, card, row, ink, px)
         lower = QRectF(row.left(), row.center().y(), row.width(), row.height() / 2)
@@ -134,9 +133,23 @@ def _inside(
         lower = QRectF(row)
         lower.setTop(box.center().y() - px * 0.05)
         _upper_title(painter, card, row, ink, px)
-        shapes.write(painter, lower, reading.number, ink, px, 700)
+        shapes.write_whole(painter, lower, reading.number, ink, px, 700)
     else:
         _titled(painter, card, row, ink, px)
+
+
+def _named_number(
+    painter: QPainter, row: QRectF, title: str, number: str, ink: QColor, px: float
+) -> None:
+    """Write a leaf's name and number; where both do not fit, the name is cut."""
+    text = f"{title}  {number}".strip()
+    if not number or shapes.text_width(text, px, 600) <= row.width():
+        shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
+        return
+    space = shapes.text_width("  ", px, 600)
+    taken = min(shapes.text_width(number, px, 600), row.width())
+    shapes.write(painter, row.adjusted(0, 0, -taken - space, 0), title, ink, px, 600)
+    shapes.write_whole(painter, row, number, ink, px, 600, shapes.RIGHT)
 
 
 def _module(
@@ -166,7 +179,7 @@ def _module(
     upper.setHeight(row.height() / 2 + px * 0.05)
     lower.setTop(row.center().y() - px * 0.05)
     shapes.write(painter, upper, title, style.theme.ink, px, 600)
-    shapes.write(painter, lower, below, style.theme.ink2, px * 0.92, 500)
+    shapes.write_whole(painter, lower, below, style.theme.ink2, px * 0.92, 500)
 
 
 def _titled(
