@@ -3,8 +3,9 @@
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.graph import search
-from gradscribe.playback.tape import saved_memory, scenes, steps, track
+from gradscribe.playback.tape import saved_memory, scenes, track
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.tape.loops import steps
 
 
 def precompute(tape: Tape, position: int) -> None:

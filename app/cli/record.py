@@ -18,6 +18,8 @@ from gradscribe.engine.protocol.tape import Problem, Tape
 
 TIMEOUT_S = 60.0
 EVENT_LIMIT = 2_000_000
+FULL_EVENTS = 40_000
+"""Events for which steps of long loops are recorded in full."""
 READY_S = 120.0
 """Seconds for the engine to start; importing torch from a cold disk is slow."""
 FREEZE_S = 600.0
@@ -39,19 +41,32 @@ def record_source(
     printed: Callable[[str], None] | None = None,
     policy: bool = False,
     is_open: bool = False,
+    is_full: bool = False,
+    memory: int = 256 << 20,
 ) -> Tape:
     """Run a program in a new engine and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the program runs.
     ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
-    permissions.
+    permissions; ``is_full``: record every step of long loops in full; ``memory``: bytes for the
+    numbers of big tensors.
 
     Raises:
         NoDevice: the device does not exist.
     """
     place = full_device_name(device)
     run = messages.Run(
-        1, source, filename, seed, place, timeout, EVENT_LIMIT, threads=0, policy=policy
+        1,
+        source,
+        filename,
+        seed,
+        place,
+        timeout,
+        EVENT_LIMIT,
+        threads=0,
+        memory=memory,
+        policy=policy,
+        full_events=0 if is_full else FULL_EVENTS,
     )
     with BlockingEngine(is_open) as engine:
         ready = engine.wait_ready()

@@ -17,6 +17,7 @@ from gradscribe.playback.flow.take_home import GraphFormat
 
 GRAPHS: dict[str, GraphFormat] = {"graphml": "graphml", "gexf": "gexf", "graph_json": "json"}
 """Names of the options that write the graph -> their formats."""
+MEMORY_MIB = 256
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """Output formats: option names, which are also the file suffixes."""
 
@@ -49,8 +50,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="record every step of a long loop in full, not only a choice of them",
+    )
+    parser.add_argument(
+        "--memory",
+        type=_mebibytes,
+        default=MEMORY_MIB,
+        metavar="MIB",
+        help=f"memory for numbers of big tensors, past it only their statistics ({MEMORY_MIB})",
+    )
     add_trials(parser)
     add_trust(parser)
+
+
+def _mebibytes(word: str) -> int:
+    if not (word.isdecimal() and 0 < int(word) < 1 << 20):
+        raise argparse.ArgumentTypeError(f"{word} is not a number of MiB above 0")
+    return int(word)
 
 
 def _seconds(word: str) -> float:
@@ -89,6 +108,8 @@ def run(options: argparse.Namespace) -> int:
         printed=printed if talks else None,
         policy=not options.trust,
         is_open=options.trust,
+        is_full=options.full,
+        memory=options.memory << 20,
     )
     if talks and tape.status != "refused":
         say(shown(tape.stdout[sum(streamed) :]))

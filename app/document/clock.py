@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.session import Session
 from gradscribe.playback.code import line_states
-from gradscribe.playback.tape import steps
+from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.tempo import duration, step_duration
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -92,8 +92,19 @@ class PlaybackClock(QObject):
 
     def go_to_step(self, number: int) -> None:
         """Go to the same event in another step, clamped to those there are."""
-        tape, here = self._session.result.tape, self._session.view.position
-        self.seek(steps.same_event(tape, here, number))
+        session = self._session
+        tape, here = session.result.tape, session.view.position
+        found = steps.steps_of(tape)
+        number = min(max(1, number), len(found))
+        whole = session.whole_tape
+        if whole is not tape and steps.steps_of(whole).is_full(number):
+            session.show_whole()
+            self.seek(steps.steps_of(whole).span(number)[1])
+        elif not len(found) or found.is_full(number):
+            self.seek(steps.same_event(tape, here, number))
+        else:
+            self.pause()
+            session.bring_step(number)
 
     def turn_step(self, by: int) -> None:
         """Go ``by`` steps on, or back if negative, to the same event; past the ends nowhere."""
@@ -128,11 +139,13 @@ class PlaybackClock(QObject):
     def reset(self) -> None:
         """Go to the start."""
         self.pause()
+        self._session.show_whole()
         self._session.move(0)
 
     def to_end(self) -> None:
         """Go to the end."""
         self.pause()
+        self._session.show_whole()
         self._session.move(self.length)
 
     def seek(self, position: int) -> None:

@@ -16,16 +16,18 @@ from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.graph_questions import LARGE, GraphQuestions, WaysFinder
 from gradscribe.app.document.module_expander import ModuleExpander, module_keys
 from gradscribe.app.document.scene_builder import AFTER_MS, INLINE_CARDS, SceneBuilder
-from gradscribe.app.document.session import Session
-from gradscribe.app.document.state import ENGINE_DIED, View
+from gradscribe.app.document.session import STDOUT_LIMIT, Session
+from gradscribe.app.document.state import ENGINE_DIED, Result, View
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.safe_text import line_count
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, CardLook, Picture
-from gradscribe.playback.tape import event_text, saved_memory, scenes, steps, track
+from gradscribe.playback.tape import event_text, saved_memory, scenes, track
 from gradscribe.playback.tape.index import index_of
+from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
@@ -222,7 +224,7 @@ class Presenter(QObject):
         if result.stdout != self._printed:
             self._printed = result.stdout
             views.console.set_text(result.stdout)
-        views.console.set_figures(result.tape.figures)
+        views.console.set_figures(result.tape.figures, _lines_skipped(result))
         views.console.set_warnings(result.stderr)
         views.console.set_problem(own)
         if result.engine == "starting":
@@ -492,6 +494,14 @@ class Presenter(QObject):
         self.questions.close()
         self._ways.close()
         self.scene_builder.close()
+
+
+def _lines_skipped(result: Result) -> int:
+    """Return the number of lines of output before the first that is shown."""
+    whole = result.tape.stdout
+    if not result.tape.figures or len(whole) <= STDOUT_LIMIT or not whole.endswith(result.stdout):
+        return 0
+    return line_count(whole) - line_count(result.stdout)
 
 
 def _numbers(seen: CardLook | None) -> tuple[object, ...]:

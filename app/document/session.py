@@ -19,8 +19,13 @@ from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
+from gradscribe.playback.tape.loops import steps
+from gradscribe.playback.tape.loops.brought_steps import NotRepeated, with_brought_steps
+from gradscribe.playback.tape.loops.partial_loops import main_loop
 from gradscribe.widgets.base.single_shot import single_shot
 
+STEPS_AHEAD = 7
+"""Steps that are recorded after one that is brought back: stepping on from there is smooth."""
 DEBOUNCE_MS = 150
 """Pause in typing after which the program runs."""
 PATIENCE_MS = 400
@@ -52,17 +57,25 @@ class Session(QObject):
     probed = Signal(object)
     computed = Signal(object)
     """Carries `messages.Computed` of the running program."""
+    said = Signal(str)
+    """A step could not be brought back; carries the reason."""
 
     def __init__(self, link: Link, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.doc = Doc()
         self.result = Result()
+        self._whole: tuple[Tape, int] | None = None
+        """The tape of the whole run and its id, while steps that were brought back are shown."""
+        self._wanted = 0
+        """The step that is being brought back; 0 for none."""
         self.view = View()
         self.limits = Limits()
         self._link = link
         self._sent = ""
         self._waiting = False
         self._fresh = True
+        self.shows_draft = False
+        """True if what the running program has recorded so far is shown."""
         self._shown_with = self._run_with()
         """Device and seed of the run whose tape is shown."""
         self._place: int | None = None
@@ -100,7 +113,7 @@ class Session(QObject):
         if view is None:
             doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
         self.doc = doc
-        self._fresh = True
+        self._fresh, self.shows_draft = True, False
         self._place = None if view is None else view.position
         layers = view or self.view
         shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
@@ -117,6 +130,7 @@ class Session(QObject):
 
     def _show_recorded(self, tape: Tape) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
+        self._whole, self._wanted = None, 0
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
@@ -197,6 +211,71 @@ class Session(QObject):
         self._set_doc(replace(self.doc, foreign=False))
         self._run_live()
 
+    def bring_step(self, number: int) -> None:
+        """Record a step of the shown loop in full, by running the program again up to it."""
+        whole = self._whole or (self.result.tape, self.result.shown_id)
+        loop = main_loop(whole[0])
+        if self.shows_draft:
+            self.said.emit(f"Step {number:,} can be shown once the program has ended")
+            return
+        if loop is None or not 1 <= number <= loop.steps:
+            return
+        if self.result.engine != "ready" or not self.doc.may_run:
+            self.said.emit("A step is brought back once the program is ready to run")
+            return
+        if not self._shows(self.doc.source):
+            self.said.emit("The text has changed since: run it before you go to its steps")
+            return
+        self._wanted = number
+        last = min(number + STEPS_AHEAD, loop.steps)
+        self._sent = self.doc.source
+        run_id = run_document(
+            self._link,
+            self.doc.source,
+            self.doc,
+            self.limits,
+            wanted_steps=(loop.line, number, last),
+        )
+        self._set_result(replace(self.result, run_id=run_id))
+        self._begin()
+
+    def show_whole(self) -> None:
+        """Show the tape of the whole run again, after a step was brought back."""
+        if self._whole is not None:
+            (tape, shown_id), self._whole = self._whole, None
+            self._show_same_run(tape, shown_id, len(tape.events))
+
+    @property
+    def whole_tape(self) -> Tape:
+        """The tape of the whole run, also while steps that were brought back are shown."""
+        return self._whole[0] if self._whole is not None else self.result.tape
+
+    def _accept_step(self, message: messages.Recorded) -> None:
+        """Show a step that was brought back, if it is the same step."""
+        number, self._wanted = self._wanted, 0
+        whole, part = self._whole or (self.result.tape, self.result.shown_id), message.tape
+        loop = main_loop(whole[0])
+        stdout, stderr = whole[0].stdout[-STDOUT_LIMIT:], whole[0].stderr[-STDOUT_LIMIT:]
+        self._set_result(replace(self.result, stdout=stdout, stderr=stderr))
+        if self._waiting:
+            return
+        assert loop is not None
+        try:
+            shown = with_brought_steps(whole[0], part, loop.line, number)
+        except NotRepeated as problem:
+            self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
+            return
+        self._whole = whole
+        _, stop = steps.steps_of(shown).span(number)
+        self._show_same_run(shown, message.run_id, stop)
+
+    def _show_same_run(self, tape: Tape, shown_id: int, position: int) -> None:
+        """Show another recording of the run that is shown, at a position."""
+        self._set_result(self.result.with_shown(tape, self.result.source, shown_id))
+        self.view = replace(self.view, position=min(position, len(tape.events)))
+        self.tape_changed.emit()
+        self.moved.emit(self.view.position, 0)
+
     def _run_live(self) -> None:
         """Run the text, or remember to once the engine is free; only the newest text waits."""
         if not self.doc.may_run:
@@ -209,7 +288,7 @@ class Session(QObject):
             return
         self._waiting = False
         self._sent = self.doc.source
-        run_id = run_document(self._link, self.doc.source, self.doc, self.limits)
+        run_id = run_document(self._link, self.doc.source, self.doc, self.limits, drafts=True)
         # Old output stays until the first of the new run arrives, so that it does not flicker.
         self._set_result(replace(self.result, run_id=run_id))
         if self.result.engine == "ready":
@@ -331,10 +410,20 @@ class Session(QObject):
         run_id, tape, seconds = message.run_id, message.tape, message.seconds
         if run_id != self.result.run_id:
             return
+        if message.is_draft:
+            self._show_draft(tape)
+            return
         self._patience.stop()
         engine: EngineState = "starting" if self.result.engine == "starting" else "ready"
+        if self._wanted:
+            self._set_result(replace(self.result, run_id=0, engine=engine))
+            self._accept_step(message)
+            if self._waiting:
+                self._run_live()
+            return
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
             # It was stopped for a newer text; the shown result stays until that has run.
+            self.shows_draft = False
             self._set_result(replace(self.result, run_id=0, engine=engine))
             self._run_live()
             return
@@ -343,9 +432,12 @@ class Session(QObject):
         result = replace(result, stdout=stdout, stderr=stderr)
         # A program that fails keeps the last good graph on the screen, unless there is none: the
         # document is new or was empty until now.
-        shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
+        is_drafted = self.shows_draft and bool(tape.events)
+        self.shows_draft = False
+        shows = tape.status == "ok" or self._fresh or self.result.shows_nothing or is_drafted
         if shows:
             self._fresh = tape.status != "ok"
+            self._whole = None
             self._keep_place(tape)
             self._shown_with = self._run_with()
             self._set_result(result.with_shown(tape, self._sent, run_id))
@@ -355,6 +447,21 @@ class Session(QObject):
             self._set_result(replace(result, stale=True, fresh=self._count_fresh(result)))
         if self._waiting:
             self._run_live()
+
+    def _show_draft(self, tape: Tape) -> None:
+        """Show what the running program has recorded so far."""
+        if self._waiting or self.result.engine != "running":
+            return
+        self.shows_draft = True
+        self._whole = None
+        self._keep_place(tape)
+        self._shown_with = self._run_with()
+        # Its numbers are not found by its run's id, which the whole tape will have.
+        shown = min(0, self.result.shown_id) - 1
+        result = replace(self.result, problem=None, latest=tape, latest_source=self._sent)
+        self._set_result(result.with_shown(tape, self._sent, shown))
+        self.tape_changed.emit()
+        self.moved.emit(self.view.position, 0)
 
     def _shows(self, source: str) -> bool:
         """Return whether the shown tape is of this text, run with the present device and seed."""

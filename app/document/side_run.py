@@ -10,10 +10,19 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Tape
 
 
-def run_document(link: Link, source: str, doc: Doc, limits: Limits, *, brief: bool = False) -> int:
+def run_document(
+    link: Link,
+    source: str,
+    doc: Doc,
+    limits: Limits,
+    *,
+    brief: bool = False,
+    wanted_steps: tuple[int, int, int] | None = None,
+    drafts: bool = False,
+) -> int:
     """Run ``source`` with a document's name, seed, device and limits; return the run id.
 
-    ``brief``: request only the outcome.
+    ``brief``: request only the outcome; ``wanted_steps`` and ``drafts``: see `messages.Run`.
     """
     return link.run(
         source,
@@ -25,6 +34,8 @@ def run_document(link: Link, source: str, doc: Doc, limits: Limits, *, brief: bo
         policy=doc.foreign,
         is_open=limits.is_open,
         brief=brief,
+        wanted_steps=wanted_steps,
+        drafts=drafts,
     )
 
 

@@ -9,18 +9,18 @@ from gradscribe.engine.protocol.figures import FigureAxes
 from gradscribe.widgets.charts.preload import ChartImport
 from gradscribe.widgets.plots.plot import Canvas, Plot
 from gradscribe.widgets.tables.figure_window import FigureWindow
-from gradscribe.widgets.tables.figures import FigureStrip
+from gradscribe.widgets.tables.inline_figures import InlineFigures
 
 
 class FigureCharts(QObject):
     """Adds a chart to a figure's window for each pair of axes with lines or points."""
 
-    def __init__(self, strip: FigureStrip, look: Theming, parent: QObject) -> None:
+    def __init__(self, figures: InlineFigures, look: Theming, parent: QObject) -> None:
         super().__init__(parent)
         self._look = look
         self._open: list[FigureWindow] = []
         self._library = ChartImport(self)
-        strip.opened.connect(self._add)
+        figures.opened.connect(self._add)
         look.changed.connect(self._dress)
 
     def _add(self, window: FigureWindow) -> None:

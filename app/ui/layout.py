@@ -13,10 +13,12 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.ui.table_share import TableShare
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.tables.value_table import ValueTable
 
 GUTTER = 12
 USUAL_WIDTH = 1392
@@ -131,6 +133,7 @@ class Columns(QWidget):
         self.left.setSizes([2 * LEGEND, LEGEND])
         left[0].setMinimumHeight(LEAST_PROGRAM)
         self.right = _column("right", *right, share=(1, 1))
+        self._share: TableShare | None = None
         self.below = left[1]
         self.across = _splitter(Qt.Orientation.Horizontal)
         self.aside = aside
@@ -156,8 +159,12 @@ class Columns(QWidget):
         frame = vbox(self, margins=(GUTTER, GUTTER, GUTTER, GUTTER))
         frame.addWidget(self.across)
 
+    def share_right(self, tabs: CompactTabs, values: ValueTable) -> None:
+        """Give the tables in the right column the height that their rows need."""
+        self._share = TableShare(self.right, tabs, values)
+
     def _parts(self) -> dict[str, QSplitter]:
-        return {"columns": self.across, "left": self.left, "right": self.right}
+        return {"columns": self.across, "left": self.left}
 
     def set_text_scale(self, scale: float) -> None:
         """Adapt the least widths of the side columns to the text scale."""
@@ -170,6 +177,8 @@ class Columns(QWidget):
         """Save the positions of the gutters."""
         for name, part in self._parts().items():
             settings.put_shape(name, part.saveState())
+        if self._share is not None:
+            settings.put_shape("tables", self._share.state())
 
     def recall(self, settings: Settings) -> None:
         """Restore the positions of the gutters."""
@@ -177,6 +186,8 @@ class Columns(QWidget):
             shape = settings.shape(name)
             if not shape.isEmpty():
                 part.restoreState(shape)
+        if self._share is not None:
+            self._share.recall(settings.shape("tables"))
 
     def show_parts(self, left: bool, below: bool, right: bool) -> None:
         """Show or hide the side columns and the pane below the program."""

@@ -215,8 +215,6 @@ class Window(QMainWindow):
         )
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
-        self.loop_curves.said.connect(self.status.say)
-        self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found, link=self._link.companion
@@ -254,6 +252,10 @@ class Window(QMainWindow):
         session.result_changed.connect(self._show_result)
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
+        session.said.connect(self.status.say)
+        self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
+        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
@@ -324,6 +326,7 @@ class Window(QMainWindow):
         self.resize(*USUAL_SIZE)
         if not settings.shape("window").isEmpty():
             self.restoreGeometry(settings.shape("window"))
+        self.columns.share_right(self.tables, self.values)
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
         session.show_layers({name: settings.flag(name) for name in self.top.layers})

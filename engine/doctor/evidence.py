@@ -191,6 +191,12 @@ class Evidence:
                 for value in self.tape.resets[event.ref].leaves:
                     tensor = self.values[value].tensor
                     found[tensor].append(LeafEvent(at, "reset", event.ref))
+            elif event.kind == "gap":
+                # What was done to its gradient meanwhile is not known.
+                gap = self.tape.gaps[event.ref]
+                leaves = {c.before for c in gap.changes} | {leaf for leaf, _ in gap.gradients}
+                for value in leaves:
+                    found[self.values[value].tensor].append(LeafEvent(at, "reset", event.ref))
         for tensor, moment in self._by_hand():
             found[tensor].append(moment)
         for moments in found.values():
@@ -207,6 +213,7 @@ class Evidence:
                 if tensor is not None:
                     yield tensor, LeafEvent(at, "update", -1, index)
         by_steps = {c.after for step in self.tape.steps for c in step.changes}
+        by_steps |= {c.after for gap in self.tape.gaps for c in gap.changes}
         for tensor in self.leaves:
             for value in self.versions[tensor][1:]:
                 if value.op is None and value.id not in by_steps:

@@ -19,6 +19,7 @@ from gradscribe.engine.protocol.tape import (
     Op,
     Problem,
     Snapshot,
+    StepLoop,
     Tape,
 )
 
@@ -85,6 +86,7 @@ class _Exporter:
             "stderr": tape.stderr,
             "findings": [_finding(finding) for finding in tape.findings],
             "fault": self._fault(),
+            "steps": [_step_loop(loop) for loop in tape.step_loops],
         }
 
     def _snapshot(self, index: int | None) -> Json:
@@ -216,6 +218,20 @@ class _Exporter:
         ]
         return {"changes": changes}
 
+    def _gap_details(self, ref: int) -> dict[str, Json]:
+        gap = self._tape.gaps[ref]
+        changes: list[Json] = [{"before": c.before, "after": c.after} for c in gap.changes]
+        gradients: list[Json] = [
+            {"value": leaf, "after": self._snapshot(after)} for leaf, after in gap.gradients
+        ]
+        return {
+            "loop": gap.loop,
+            "first": gap.first,
+            "last": gap.last,
+            "changes": changes,
+            "gradients": gradients,
+        }
+
     def _rewrite_details(self, ref: int) -> dict[str, Json]:
         changes: list[Json] = [
             {"value": leaf, "after": self._snapshot(after)}
@@ -239,7 +255,35 @@ class _Exporter:
         "zero_grad": _reset_details,
         "grad": _rewrite_details,
         "write": _write_details,
+        "gap": _gap_details,
         "print": lambda self, ref: {"text": self._tape.prints[ref]},
+    }
+
+
+def _step_loop(loop: StepLoop) -> Json:
+    """Return a loop that was recorded in part, with the numbers of all its steps."""
+    columns: list[Json] = []
+    for column in loop.columns:
+        steps: list[Json] = np.frombuffer(column.steps, "<u4").tolist()
+        numbers = [_real(number) for number in np.frombuffer(column.numbers, "<f8").tolist()]
+        columns.append(
+            {
+                "kind": column.kind,
+                "name": column.name,
+                "line": column.line,
+                "value": column.value,
+                "steps": steps,
+                "numbers": numbers,
+            }
+        )
+    full: list[Json] = [{"step": step, "event": event} for step, event in loop.full]
+    return {
+        "line": loop.line,
+        "end_line": loop.end_line,
+        "steps": loop.steps,
+        "full": full,
+        "columns": columns,
+        "prints": [{"step": step, "print": number} for step, number in loop.prints],
     }
 
 

@@ -16,7 +16,6 @@ from torch.autograd.gradcheck import GradcheckError
 from gradscribe.engine.protocol.check_replies import MAX_COMPARED, MAX_PAIRS, MAX_WHOLE_SIDE
 from gradscribe.engine.protocol.messages import Gradcheck, Gradchecked, JacobianPair
 from gradscribe.engine.protocol.safe_text import type_name, without_surrogates
-from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.run import errors, run
 
 WHOLE = 256
@@ -55,7 +54,7 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
         return _not_comparable(request, "", "There is no such op in this run")
     name = last.tape.ops[request.op].op
     asked, found = last.request, list[Gradchecked]()
-    recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
+    recorder = run.new_recorder(asked)
 
     def compare(apply: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         found.append(_compared(request, name, _Call(apply, args, kwargs)))

@@ -191,7 +191,7 @@ def check_computed(answer: "Computed") -> Iterator[str]:
             yield "scalars without their positions"
         elif not (0 < one.line <= check_tape.MAX_LINES and 0 <= one.called <= check_tape.MAX_LINES):
             yield "an impossible place in the source"
-        elif one.positions[0] <= 0 or any(a >= b for a, b in pairwise(one.positions)):
+        elif one.positions[0] <= 0 or any(a > b for a, b in pairwise(one.positions)):
             yield "positions that do not ascend"
     yield from _too_long(words=tuple(one.dtype for one in answer.scalars))
 
@@ -200,7 +200,7 @@ def check_checked(answer: "Checked") -> Iterator[str]:
     """Yield the flaws of a checked gradient."""
     if answer.index < 0:
         yield "a negative index"
-    yield from _too_long(words=(answer.problem,))
+    yield from _too_long(words=(answer.problem, answer.note))
 
 
 def check_gradchecked(answer: "Gradchecked") -> Iterator[str]:

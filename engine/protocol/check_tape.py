@@ -4,6 +4,7 @@ Views follow a tape's indices and ids unchecked. So none may point outside of it
 and every buffer must have the length that its shape requires.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -11,7 +12,15 @@ from itertools import chain
 import numpy as np
 
 from gradscribe.engine.protocol import figures
-from gradscribe.engine.protocol.tape import INLINE_ELEMENTS, Op, Place, Snapshot, Tape
+from gradscribe.engine.protocol.tape import (
+    INLINE_ELEMENTS,
+    Op,
+    Place,
+    Snapshot,
+    StepColumn,
+    StepLoop,
+    Tape,
+)
 
 MAX_DIMENSIONS = 64
 """Dimensions of a tensor: as many as torch allows."""
@@ -21,6 +30,7 @@ MAX_NAME_CHARS = 1000
 MAX_TEXT_CHARS = 100_000
 """Characters of a text of a few lines."""
 MAX_LINES = 1 << 24
+MAX_STEPS = 1 << 32
 THUMBNAIL_SIDE = 48
 """Most rows and columns of a thumbnail."""
 BATCH = 4096
@@ -73,6 +83,9 @@ def find_flaws(tape: Tape) -> Iterator[str]:
         yield "a module call inside itself"
     if any(not 0 < first <= last <= MAX_LINES for first, last in chain(tape.loops, *tape.arms)):
         yield "a loop or an arm without lines"
+    yield "" if all(map(_is_step_loop, tape.step_loops)) else "an impossible loop"
+    if not all(0 < gap.first <= gap.last < MAX_STEPS for gap in tape.gaps):
+        yield "steps that do not exist"
     yield from _of_ids(tape)
     yield _of_places(tape)
 
@@ -103,6 +116,27 @@ def _is_shape(shape: tuple[int, ...]) -> bool:
     return len(shape) <= MAX_DIMENSIONS and min(shape) >= 0 and math.prod(shape) <= MAX_ELEMENTS
 
 
+def _is_step_loop(loop: StepLoop) -> bool:
+    """Return whether a loop's steps ascend and its columns have a number for each of theirs."""
+    if not (0 < loop.line <= loop.end_line <= MAX_LINES and 0 <= loop.steps < MAX_STEPS):
+        return False
+    pairs = itertools.pairwise(((0, -1), *loop.full))
+    if not all(a[0] < b[0] <= loop.steps and a[1] < b[1] for a, b in pairs):
+        return False
+    if not all(0 < step <= loop.steps for step, _ in loop.prints):
+        return False
+    return all(_is_column(column, loop.steps) for column in loop.columns)
+
+
+def _is_column(column: StepColumn, most: int) -> bool:
+    if len(column.steps) % 4 or 2 * len(column.steps) != len(column.numbers):
+        return False
+    steps = np.frombuffer(column.steps, "<u4").astype(np.int64)
+    if not len(steps):
+        return True
+    return bool(steps[0] > 0 and steps[-1] <= most and (np.diff(steps) > 0).all())
+
+
 def are_valid_indices(data: bytes, count: int) -> bool:
     """Return whether ``data`` is little-endian int32, each from 0 up to ``count`` (exclusive)."""
     if len(data) % 4:
@@ -121,6 +155,14 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a module call", (item.call for item in _fault(tape)), len(tape.calls)
     yield "a snapshot", (item.grad for item in tape.leaves), len(tape.snapshots)
     yield "a snapshot", (kept for item in tape.rewrites for _, kept in item), len(tape.snapshots)
+    yield (
+        "a snapshot",
+        (kept for item in tape.gaps for _, kept in item.gradients),
+        len(tape.snapshots),
+    )
+    yield "a loop", (item.loop for item in tape.gaps), len(tape.step_loops)
+    printed = (number for item in tape.step_loops for _, number in item.prints)
+    yield "a line", printed, len(tape.prints)
     memory = (number for item in tape.steps for _, _, number in item.memory)
     yield "a snapshot", memory, len(tape.snapshots)
     yield "an op", (item.op for item in tape.function_checks), len(tape.ops)
@@ -161,6 +203,7 @@ def _has_dangling_event(tape: Tape) -> bool:
         "zero_grad": len(tape.resets),
         "grad": len(tape.rewrites),
         "write": len(tape.writes),
+        "gap": len(tape.gaps),
         "print": len(tape.prints),
         "error": 1,
     }
@@ -215,10 +258,12 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     yield (item.dtype for item in tape.snapshots)
     yield (item.name for item in tape.leaves)
     yield (item.optimizer for item in tape.steps)
+    yield (column.name for item in tape.step_loops for column in item.columns)
     yield (name for item in tape.steps for _, name, _ in item.memory)
     for word in ("title", "description", "name", "file_type", "note"):
         yield (getattr(item, word) for item in tape.figures)
     yield (line.name for item in tape.figures for axes in item.axes for line in axes.lines)
+    yield (text for item in tape.word_lists for text in (item.name, *item.words))
     if tape.error is not None:
         yield (tape.error.type,)
 
@@ -250,7 +295,10 @@ def _values_named(tape: Tape) -> Iterator[int]:
     yield from (leaf for item in tape.resets for leaf in item.leaves)
     yield from (root for item in tape.passes for root in item.roots if root is not None)
     yield from (leaf for item in tape.rewrites for leaf, _ in item)
-    for change in chain(*(item.changes for item in tape.steps), *tape.writes):
+    yield from (leaf for item in tape.gaps for leaf, _ in item.gradients)
+    stepped = (item.changes for item in tape.steps)
+    passed = (item.changes for item in tape.gaps)
+    for change in chain(*stepped, *passed, *tape.writes):
         yield change.before
         yield change.after
     yield from (item[0] for step in tape.steps for item in step.memory)

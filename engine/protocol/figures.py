@@ -66,7 +66,8 @@ class Figure(Struct, frozen=True):
     ``width`` and ``height`` are in points. ``name`` is the file name given to ``savefig``,
     ``file`` what it holds, in the format ``file_type`` (``pdf``); both are empty for a figure that
     was only shown. ``is_written`` is True where ``savefig`` wrote its file. ``line`` is the line
-    that showed it.
+    that showed it, ``after`` the number of lines that the program had begun to print before; -1 if
+    unknown.
     """
 
     picture: bytes
@@ -82,6 +83,7 @@ class Figure(Struct, frozen=True):
     line: int = 0
     is_written: bool = False
     axes: tuple[FigureAxes, ...] = ()
+    after: int = -1
 
     @property
     def size(self) -> int:

@@ -47,6 +47,7 @@ class _RecordedHead(Struct, tag="Recorded"):
     tape: msgspec.Raw
     seconds: float
     spent: bool = False
+    is_draft: bool = False
 
 
 _RECORDED = b"\xa4type\xa8Recorded"
@@ -132,7 +133,8 @@ class MessageReader(Generic[T]):
             for flaw in check_tape.find_flaws(tape):
                 _refuse(flaw)
                 yield None
-            yield cast("T", Recorded(head.run_id, tape, head.seconds, head.spent))
+            done = Recorded(head.run_id, tape, head.seconds, head.spent, is_draft=head.is_draft)
+            yield cast("T", done)
 
 
 def _refuse(flaw: str) -> None:

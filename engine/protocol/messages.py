@@ -27,6 +27,13 @@ class Run(Struct, frozen=True, tag=True):
     """True if the policy for untrusted programs applies."""
     brief: bool = False
     """True to send only the outcome, for the trial of a fix."""
+    full_events: int = 40_000
+    """Events for which steps of loops are recorded in full; 0: no step is left out."""
+    wanted_steps: tuple[int, int, int] | None = None
+    """Line of a loop, and the first and last of its steps to record in full; the program is
+    stopped after them."""
+    drafts: bool = False
+    """True to send what was recorded so far some times while a long program runs."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -44,7 +51,7 @@ class Peek(Struct, frozen=True, tag=True):
 
 
 class Check(Struct, frozen=True, tag=True):
-    """Compare a leaf element's gradient with finite differences, by running again twice."""
+    """Compare the gradient of one element of a value with finite differences, by running again."""
 
     run_id: int
     value: int
@@ -130,7 +137,10 @@ class Ended(Struct, frozen=True, tag=True):
 
 
 class Recorded(Struct, frozen=True, tag=True):
-    """A run has ended, with or without an error; ``seconds`` of wall time."""
+    """A run has ended, with or without an error; ``seconds`` of wall time.
+
+    A draft has what was recorded so far: the program runs on, and the whole follows.
+    """
 
     run_id: int
     tape: Tape
@@ -139,6 +149,7 @@ class Recorded(Struct, frozen=True, tag=True):
     """True if the program contaminated the process: the next run needs a fresh engine."""
     outcome: Outcome | None = None
     """The outcome of the run, if that was asked for; the tape then has only its end."""
+    is_draft: bool = False
 
 
 class Peeked(Struct, frozen=True, tag=True):
@@ -165,6 +176,8 @@ class Checked(Struct, frozen=True, tag=True):
     """Largest accepted distance of the two, given the accuracy of differences in this dtype."""
     imaginary: tuple[float, float] | None = None
     """Imaginary parts of a complex element, by autograd and by differences along i."""
+    note: str = ""
+    """What explains the result: a kink, a hook, a place that autograd does not follow."""
 
 
 class JacobianPair(Struct, frozen=True):

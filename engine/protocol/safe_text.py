@@ -13,3 +13,12 @@ def type_name(kind: type) -> str:
 def without_surrogates(text: str) -> str:
     """Return ``text`` without lone surrogates, which no UTF-8 message can carry."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def line_count(text: str) -> int:
+    """Return the number of lines of a text, a last one without an end included.
+
+    A carriage return ends a line, too: a progress bar is shown as its lines.
+    """
+    ends = text.count("\n") + text.count("\r") - text.count("\r\n")
+    return ends + bool(text and text[-1] not in "\r\n")

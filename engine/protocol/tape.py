@@ -290,6 +290,7 @@ EventKind = Literal[
     "zero_grad",  # gradients were reset; ref = index in resets
     "write",  # numbers changed through a view, .data, numpy; ref = index in writes
     "grad",  # the program changed or set gradients by itself; ref = index in rewrites
+    "gap",  # steps of a loop passed that are not recorded in full; ref = index in gaps
     "print",  # ref = index in prints
     "error",  # ref = 0; see Tape.error
 ]
@@ -308,6 +309,60 @@ class Reset(Struct, frozen=True, array_like=True, gc=False):
 
     leaves: tuple[int, ...]
     to_none: bool
+
+
+class Gap(Struct, frozen=True, array_like=True, gc=False):
+    """Steps ``first`` to ``last`` of a loop that were not recorded in full.
+
+    ``loop`` is its index in `Tape.step_loops`. ``changes`` and ``gradients`` are what the steps
+    changed altogether; a snapshot of None: the leaf has no ``.grad`` any more.
+    """
+
+    loop: int
+    first: int
+    last: int
+    changes: tuple[Change, ...] = ()
+    gradients: tuple[tuple[int, int | None], ...] = ()
+
+
+ColumnKind = Literal[
+    "loss",  # the scalar that backward was called on at ``line``
+    "scalar",  # a number that the program read at ``line``: ``.item()``
+    "rate",  # the learning rate of the optimizer ``name``, at least where it changes
+    "gradient",  # the norm of the gradient of the parameter ``value``
+    "update",  # the norm of its change, divided by its own norm
+    "time",  # seconds
+]
+
+
+class StepColumn(Struct, frozen=True, array_like=True, gc=False):
+    """A number of each step that was not recorded in full.
+
+    ``steps`` has the steps that have a number, ascending, as little-endian uint32, ``numbers``
+    their numbers as float64. ``value`` is the first value id of the parameter that it is about.
+    """
+
+    kind: ColumnKind
+    name: str
+    line: int
+    value: int | None
+    steps: bytes
+    numbers: bytes
+
+
+class StepLoop(Struct, frozen=True, array_like=True, gc=False):
+    """A loop whose steps were recorded in part; steps count from 1 over all its runs.
+
+    ``full`` has (step, first event) of those that were recorded, each up to the next one or to the
+    next gap. ``prints`` has (step, index in `Tape.prints`) of lines printed in the others.
+    """
+
+    line: int
+    end_line: int
+    steps: int
+    full: tuple[tuple[int, int], ...]
+    columns: tuple[StepColumn, ...] = ()
+    prints: tuple[tuple[int, int], ...] = ()
 
 
 class Problem(Struct, frozen=True):
@@ -383,6 +438,13 @@ class Formula(Struct, frozen=True, array_like=True, gc=False):
     gradients: tuple[tuple[tuple[str, ...], str], ...]
 
 
+class WordList(Struct, frozen=True, array_like=True, gc=False):
+    """A list of texts that the program has by this name at its end, such as tokens."""
+
+    name: str
+    words: tuple[str, ...]
+
+
 Status = Literal["ok", "error", "refused", "timeout", "died"]
 
 
@@ -426,3 +488,6 @@ class Tape(Struct, frozen=True):
     arms: tuple[
         tuple[tuple[int, int], ...], ...
     ] = ()  # and of what one ``if`` or ``match`` chooses
+    step_loops: tuple[StepLoop, ...] = ()  # loops whose steps were recorded in part
+    gaps: tuple[Gap, ...] = ()
+    word_lists: tuple[WordList, ...] = ()

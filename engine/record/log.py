@@ -5,6 +5,7 @@ Rows are in no reference cycle and not tracked by Python's GC: there are many.
 
 import itertools
 import weakref
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Literal
@@ -188,6 +189,17 @@ class StepRow(Struct, gc=False, eq=False):
     memory: list[Memory] = []
 
 
+class GapRow(Struct, gc=False, eq=False):
+    """Steps that were passed without a full recording; see `tape.Gap`."""
+
+    loop: int
+    first: int
+    last: int
+    line: int
+    changes: list[Change]
+    gradients: list[tuple[int, int | None]]
+
+
 class EventRow(Struct, gc=False, eq=False):
     """An event; see `tape.Event`."""
 
@@ -223,6 +235,7 @@ class Log:
         self.resets: list[Reset] = []
         self.rewrites: list[Rewrite] = []
         self.writes: list[tuple[Change, ...]] = []
+        self.gaps: list[GapRow] = []
         self.prints: list[str] = []
         self.omitted_prints = 0
         """Number of printed lines past `print_limit`: they are in the output only."""
@@ -236,6 +249,17 @@ class Log:
         """Returns the line of the program that is running; 0 if none is."""
         self.is_recording = False
         """True while events are recorded: the program runs and the log is not full."""
+
+    def value_row(self, value: int) -> ValueRow | None:
+        """Return the row of a value by its id."""
+        at = bisect_left(self.values, value, key=lambda row: row.id)
+        row = self.values[at] if at < len(self.values) else None
+        return row if row is not None and row.id == value else None
+
+    def tensor_of(self, value: int) -> int:
+        """Return the number of the tensor of a value; -1 if there is none of that id."""
+        row = self.value_row(value)
+        return row.tensor if row is not None else -1
 
     def add_event(self, kind: EventKind, ref: int, where: CodeLocation) -> None:
         """Append an event."""

@@ -30,6 +30,8 @@ from gradscribe.engine.record.forward.op_recorder import OpRecorder
 from gradscribe.engine.record.forward.optimizers import Optimizers
 from gradscribe.engine.record.forward.scripted import ScriptedCalls
 from gradscribe.engine.record.log import Log
+from gradscribe.engine.record.loops.plan import StepPlan
+from gradscribe.engine.record.loops.recorder import LoopRecorder
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.tracebacks import TracebackFilter
@@ -51,7 +53,12 @@ class Recorder:
     """Recorder of torch calls between ``__enter__`` and ``__exit__``; the rows are in `log`."""
 
     def __init__(
-        self, text: str, filename: str, event_limit: int = 40_000, memory: int = BUDGET
+        self,
+        text: str,
+        filename: str,
+        event_limit: int = 40_000,
+        memory: int = BUDGET,
+        plan: StepPlan | None = None,
     ) -> None:
         self.log = log = Log(event_limit)
         self.source = source = Source(text, filename)
@@ -73,6 +80,17 @@ class Recorder:
         self.optimizers = Optimizers(log, source, threads, copies, tensors, writes)
         self.compiled = CompileStub()
         self.dynamo = DynamoCalls(threads, self.ops, self.without_replacements)
+        self._is_replaced = self._was_replaced = False
+        self.loops = LoopRecorder(
+            log,
+            source,
+            threads,
+            tensors,
+            hooks,
+            plan or StepPlan(event_limit),
+            self._replace,
+            self._restore,
+        )
         self._aside = 0
         self.tracebacks = TracebackFilter()
         self.warning_frames = WarningFrames()
@@ -90,6 +108,7 @@ class Recorder:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.loops.finish()
         self.threads.stop()
         self.log.is_recording = self.log.open = False
         self.warning_frames.stop()
@@ -104,17 +123,21 @@ class Recorder:
         with self.threads.lock:
             self._aside += 1
             if self._aside == 1:
+                self._was_replaced = self._is_replaced
                 self._restore()
         try:
             yield
         finally:
             with self.threads.lock:
                 self._aside -= 1
-                if self._aside == 0 and self.log.open:
+                if self._aside == 0 and self.log.open and self._was_replaced:
                     self._replace()
 
     def _replace(self) -> None:
         """Replace the functions of torch that have to be watched and bypass function modes."""
+        if self._is_replaced:
+            return
+        self._is_replaced = True
         autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
         autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
         self._patch_apply()
@@ -126,6 +149,9 @@ class Recorder:
         self.optimizers.start()
 
     def _restore(self) -> None:
+        if not self._is_replaced:
+            return
+        self._is_replaced = False
         self.optimizers.stop()
         self.writes.stop()
         self.scripted.stop()
@@ -149,10 +175,12 @@ class Recorder:
 
     def record_print(self, line: str) -> None:
         """Record a printed line."""
-        if not self.log.is_recording:
+        if not (self.log.is_recording or self.loops.is_light):
             return
         if len(self.log.prints) >= self.log.print_limit:
             self.log.omitted_prints += 1
+            return
+        if self.loops.note_print(line):
             return
         with self.threads.lock:
             try:
@@ -167,7 +195,7 @@ class Recorder:
         total = figure.size + sum(item.size for item in kept)
         if len(kept) >= MAX_FIGURES or total > MAX_TOTAL_BYTES:
             return False
-        if self.log.is_recording:
+        if self.log.is_recording or self.loops.is_light:
             try:
                 span = self.source.span(self.source.locate(self.source.user_frame())[0])
                 kept.append(replace(figure, line=span[0] if span is not None else 0))

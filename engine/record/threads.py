@@ -14,6 +14,8 @@ from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
 
+_PACKAGE = __name__.partition(".")[0] + "."
+
 
 class RecordedThreads:
     """The threads of one recording."""
@@ -34,6 +36,9 @@ class RecordedThreads:
         self._start = start = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
         def watched(thread: threading.Thread) -> None:
+            if _is_engines(thread):
+                start(thread)
+                return
             self._enter(new_state())
             try:
                 start(thread)
@@ -54,6 +59,15 @@ class RecordedThreads:
             return None
         return state
 
+    def only(self) -> ThreadState | None:
+        """Return the state of the calling thread if no other is recorded."""
+        states = self._states
+        return states.get(threading.get_ident()) if len(states) == 1 else None
+
+    def state(self, thread: int) -> ThreadState | None:
+        """Return the state of a thread by its identifier; None if it is not recorded."""
+        return self._states.get(thread)
+
     def _enter(self, state: ThreadState) -> None:
         """Begin to record the calling thread."""
         self._states[threading.get_ident()] = state
@@ -63,3 +77,9 @@ class RecordedThreads:
         """Stop recording the calling thread."""
         state = self._states.pop(threading.get_ident())
         state.mode.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+
+
+def _is_engines(thread: threading.Thread) -> bool:
+    """Return whether a thread is the engine's own: one that sends output, for example."""
+    module = getattr(getattr(thread, "_target", None), "__module__", None)
+    return type(module) is str and module.startswith(_PACKAGE)

@@ -3,10 +3,14 @@
 The recorder does nothing for it: another thread reads rows that are there already.
 """
 
+import sys
+
 import torch
 
 from gradscribe.engine.protocol.messages import ComputedScalar
 from gradscribe.engine.record.log import CodeLocation, EventRow, Log, OpRow, ValueRow
+from gradscribe.engine.record.loops.columns import GrowingColumn
+from gradscribe.engine.record.loops.recorder import LoopRecorder
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.values.snapshots import dtype_name
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -53,8 +57,10 @@ class LiveScalars:
     Of the scalars that one run of a line makes, the last counts: no op of that line takes it.
     """
 
-    def __init__(self, log: Log, source: Source) -> None:
-        self._log, self._source = log, source
+    def __init__(self, log: Log, source: Source, loops: LoopRecorder | None = None) -> None:
+        self._log, self._source, self._loops = log, source, loops
+        self._taken: dict[int, int] = {}
+        """By ``id()`` of a column of steps that are not recorded in full: numbers read of it."""
         self._next = 0
         self._line = 0
         self._lines: dict[tuple[int, int], int] = {}
@@ -74,10 +80,37 @@ class LiveScalars:
                 self._read_op(self._log.ops[event.ref], at)
             elif event.kind == "backward":
                 self._read_backward(event)
+            elif event.kind == "gap":
+                self._read_columns(at, self._log.gaps[event.ref].last)
         self._next = stop
+        if self._loops is not None and self._loops.is_light and stop == len(events):
+            self._read_columns(stop)
         return tuple(
             one.take() for one in self._found.values() if one.numbers and one.rounds >= LEAST_ROUNDS
         )
+
+    def _read_columns(self, position: int, last: int | None = None) -> None:
+        """Take the losses of steps that are not recorded in full, up to the step ``last``."""
+        self._flush()
+        for column in self._loops.losses() if self._loops is not None else ():
+            self._read_column(column, position, last)
+
+    def _read_column(self, column: GrowingColumn, position: int, last: int | None) -> None:
+        first, count = self._taken.get(id(column), 0), min(len(column.steps), len(column.numbers))
+        if count < first:
+            # Thinned: the numbers cannot be told apart by their order any more.
+            self._taken[id(column)] = first = count = sys.maxsize
+        while last is not None and count > first and column.steps[count - 1] > last:
+            count -= 1
+        line = self._line_of(column.where)
+        # The losses before them, of steps recorded in full.
+        same = next((one for one in self._found.values() if one.called == line), None)
+        if same is None or first == count:
+            return
+        same.numbers += column.numbers[first:count]
+        same.positions += [position] * (count - first)
+        same.rounds += count - first
+        self._taken[id(column)] = count
 
     def _read_op(self, op: OpRow, at: int) -> None:
         if op.phase != "forward":

@@ -1,5 +1,6 @@
 """Run a program in a fresh namespace, with a seed, a time limit, captured output, a recorder."""
 
+import ast
 import gc
 import io
 import linecache
@@ -26,15 +27,27 @@ from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Place, Problem, Status, Tape
 from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
+from gradscribe.engine.record.draft import draft
 from gradscribe.engine.record.freeze import freeze, leaves
 from gradscribe.engine.record.log import EventRow, NodeRow
+from gradscribe.engine.record.loops.plan import StepPlan
+from gradscribe.engine.record.loops.recorder import StepReached
+from gradscribe.engine.record.loops.sites import compile_with_sites
 from gradscribe.engine.record.recorder import Recorder
-from gradscribe.engine.run import async_devices, breakpoints, errors, scalar_sender, watchdog
+from gradscribe.engine.run import (
+    async_devices,
+    breakpoints,
+    drafts,
+    errors,
+    scalar_sender,
+    watchdog,
+)
 from gradscribe.engine.run.cleanup import NamesRestorer
 from gradscribe.engine.run.exits import AtexitCallbacks
 from gradscribe.engine.run.function_checks import function_checks
 from gradscribe.engine.run.live_scalars import LiveScalars
 from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
+from gradscribe.engine.run.word_lists import word_lists
 from gradscribe.engine.sandbox.confine import box
 from gradscribe.engine.sandbox.policy import program
 from gradscribe.engine.sandbox.policy.refusal import Refusal
@@ -112,10 +125,9 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
             free_last_program(YOUNG_GENERATION)
         last_run.recorder.release()
         last_run = None
-    text = program.parsable_source(request.source) if request.policy else request.source
-    recorder = Recorder(text, request.filename, request.event_limit, request.memory)
+    recorder = new_recorder(request)
     if scalar_sender.current is not None:
-        scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source))
+        scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source, recorder.loops))
     done = perform(request, recorder, printed)
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
@@ -128,6 +140,13 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     recorder.backward.failed_by = None
     last_run = FinishedRun(request, recorder, tape, done.names)
     return tape
+
+
+def new_recorder(request: Run) -> Recorder:
+    """Return a recorder for a program; the same request is recorded the same way."""
+    text = program.parsable_source(request.source) if request.policy else request.source
+    plan = StepPlan(request.full_events, request.wanted_steps)
+    return Recorder(text, request.filename, request.event_limit, request.memory, plan)
 
 
 def _failed_late(done: "RunOutcome", failure: str, recorder: Recorder) -> "RunOutcome":
@@ -176,6 +195,7 @@ def _completed(tape: Tape, done: RunOutcome, device: str) -> Tape:
         torch=str(torch.__version__),
         device=device,
         formulas=formulas_for(node.name for node in tape.nodes),
+        word_lists=word_lists(done.names),
     )
 
 
@@ -187,10 +207,23 @@ def record(
     device: str = "cpu",
     timeout: float = 60.0,
     event_limit: int = 200_000,
+    full_events: int = 0,
 ) -> Tape:
-    """Run ``source`` and return its tape: a short form of `execute` for tests and scripts."""
+    """Run ``source`` and return its tape: a short form of `execute` for tests and scripts.
+
+    All steps of loops are recorded in full, unless ``full_events`` limits them.
+    """
     return execute(
-        Run(0, source, filename, seed=seed, device=device, timeout=timeout, event_limit=event_limit)
+        Run(
+            0,
+            source,
+            filename,
+            seed=seed,
+            device=device,
+            timeout=timeout,
+            event_limit=event_limit,
+            full_events=full_events,
+        )
     )
 
 
@@ -212,7 +245,7 @@ def perform(
     problem: Problem | None = None
     guard = watchdog.InterruptGuard(request.timeout)
     try:
-        code = _compiled(request)
+        code = _compiled(request, recorder)
         with (
             _default_settings(request.seed, request.threads or THREADS),
             _caught(module, output, warned),
@@ -223,14 +256,14 @@ def perform(
             AtexitCallbacks(request.filename) as exits,
         ):
             try:
-                plots.capture.begin(
-                    recorder.record_figure, may_write=not (request.policy or box.is_confined())
-                )
+                if request.drafts and drafts.current is not None:
+                    drafts.current.watch(recorder, lambda: _draft(request, recorder, names, output))
+                _capture_figures(recorder, output, may_write=not request.policy)
                 _run_with_callbacks(code, names, exits)
             finally:
                 kept.stop_tracing()
                 plots.capture.end()
-    except PassReached:
+    except (PassReached, StepReached):
         pass
     except BaseException as exc:  # noqa: BLE001
         if not errors.is_clean_exit(exc):
@@ -243,6 +276,30 @@ def perform(
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
     return RunOutcome(status, problem, names, output.text(), warned.text())
+
+
+def _draft(
+    request: Run, recorder: Recorder, names: dict[str, object], output: StdoutCapture
+) -> Tape:
+    with _without_gc(), torch.no_grad():
+        tape = draft(recorder, names)
+    return msgspec.structs.replace(
+        tape,
+        stdout=output.text(),
+        torch=str(torch.__version__),
+        device=request.device,
+        formulas=formulas_for(node.name for node in tape.nodes),
+    )
+
+
+def _capture_figures(recorder: Recorder, output: StdoutCapture, *, may_write: bool) -> None:
+    """Put figures on the tape, after the lines that were printed before them."""
+    plots.capture.begin(
+        lambda figure: recorder.record_figure(
+            msgspec.structs.replace(figure, after=output.line_count())
+        ),
+        may_write=may_write and not box.is_confined(),
+    )
 
 
 def _find_failure(exc: BaseException, recorder: Recorder) -> None:
@@ -264,10 +321,25 @@ def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitC
     exits.call()
 
 
-def _compiled(request: Run) -> CodeType:
+def _compiled(request: Run, recorder: Recorder) -> CodeType:
+    """Compile a program, with calls into the recorder in its loops if steps may be left out."""
+    text, name = request.source, request.filename
     if request.policy:
-        return program.compile_guarded(request.source, request.filename)
-    return compile(request.source, request.filename, "exec", dont_inherit=True)
+        code = program.compile_guarded(text, name)
+    else:
+        code = compile(text, name, "exec", dont_inherit=True)
+    if not request.full_events:
+        return code
+    try:
+        with warnings.catch_warnings():
+            # Python has warned of the program's own text already.
+            warnings.simplefilter("ignore")
+            tree = program.parse_guarded(text, name) if request.policy else ast.parse(text, name)
+            code, sites = compile_with_sites(tree, name, text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    recorder.loops.watch(sites)
+    return code
 
 
 def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:

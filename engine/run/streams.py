@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gradscribe.engine.protocol.safe_text import line_count
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -94,6 +95,10 @@ class StdoutCapture(_Text):
     def text(self) -> str:
         """Return all output, cut at `OUTPUT_LIMIT`."""
         return "".join(self._parts)
+
+    def line_count(self) -> int:
+        """Return the number of lines begun so far, as `safe_text.line_count` counts."""
+        return line_count(self.text())
 
 
 class StderrCapture(_Text):

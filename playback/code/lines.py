@@ -85,10 +85,8 @@ def _moved(index: Index, at: int) -> set[int]:
     event = index.tape.events[at]
     if event.kind == "accumulate":
         leaves = [index.tape.accumulations[event.ref].leaf]
-    elif event.kind == "step":
-        leaves = [change.before for change in index.tape.steps[event.ref].changes]
-    elif event.kind == "write":
-        leaves = [change.before for change in index.tape.writes[event.ref]]
+    elif event.kind in ("step", "write", "gap"):
+        leaves = [change.before for change in index.changes(event)]
     elif event.kind == "grad":
         leaves = [leaf for leaf, _ in index.tape.rewrites[event.ref]]
     else:

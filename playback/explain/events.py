@@ -11,6 +11,7 @@ from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.page import Explanation, ExplanationRow, root_name
 from gradscribe.playback.tape import event_text, snapshot_text
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.loops.partial_loops import numbers_of
 from gradscribe.playback.text import formatting, symbols
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ def explain_event(index: Index, position: int) -> Explanation:
         "zero_grad": _reset,
         "grad": _rewrite,
         "write": _write,
+        "gap": _gap,
         "print": _print,
         "enter": _module,
         "leave": _module,
@@ -60,6 +62,7 @@ _TITLES: dict[EventKind, str] = {
     "zero_grad": "Gradients are reset",
     "grad": "The program changes gradients",
     "write": "The program changes numbers",
+    "gap": "Steps recorded by their numbers alone",
     "print": "The program printed a line",
     "error": "The program stopped here",
 }
@@ -167,6 +170,23 @@ def _write(index: Index, event: Event, _position: int) -> _Parts:
     sentence = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
     rows = _few(index.tape.writes[event.ref], lambda change: _moved(index, change))
     return "", sentence, rows
+
+
+def _gap(index: Index, event: Event, _position: int) -> _Parts:
+    """List what the steps of a gap changed, and the loss before and after."""
+    gap = index.tape.gaps[event.ref]
+    loop = index.tape.step_loops[gap.loop]
+    sentence = (
+        f"{event_text.steps_text(gap)} of {loop.steps:,} ran at full speed: their numbers are in "
+        "the curves, their events are not on the tape"
+    )
+    rows = []
+    for column in map(numbers_of, loop.columns):
+        first, last = column.at(gap.first), column.at(gap.last)
+        if column.kind == "loss" and first is not None and last is not None:
+            ends = f"{formatting.number(first)} → {formatting.number(last)}"
+            rows.append(ExplanationRow(f"loss of line {column.line}", "", ends))
+    return "", sentence, [*rows, *_few(gap.changes, lambda change: _moved(index, change))]
 
 
 def _rewrite(index: Index, event: Event, position: int) -> _Parts:

@@ -241,6 +241,17 @@ class _Player:
                 self._renew(state, key, after.snapshot)
                 state.active_cards.append(key)
 
+    def _passed(self, state: _State, number: int) -> None:
+        """Show what the steps of a gap changed."""
+        gap = self.index.tape.gaps[number]
+        for change in gap.changes:
+            if (key := self._pill(change.before)) is not None:
+                self._renew(state, key, self.index.values[change.after].snapshot)
+                state.active_cards.append(key)
+        for leaf, grad in gap.gradients:
+            if (key := self._pill(leaf)) is not None:
+                self._change(state, key, gradient=grad, shares=(), pending=False, reset="")
+
     def _rewritten(self, state: _State, number: int) -> None:
         """Show gradients that the program changed."""
         for leaf, after in self.index.tape.rewrites[number]:
@@ -419,6 +430,7 @@ _CHANGES = {
     "accumulate": _Player._accumulate,
     "zero_grad": _Player._reset,
     "write": _Player._written,
+    "gap": _Player._passed,
     "grad": _Player._rewritten,
     "step": _Player._stepped,
 }

@@ -1,6 +1,6 @@
 """Text of an event: short for the caption, with its numbers for the ledger."""
 
-from gradscribe.engine.protocol.tape import Edge, Event, Op, Value
+from gradscribe.engine.protocol.tape import Edge, Event, Gap, Op, Value
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.tape.expressions import value_expression
 from gradscribe.playback.tape.index import Index
@@ -184,9 +184,19 @@ def _rare(index: Index, event: Event) -> str:
             return f"{value_name(index, leaf)}.grad is changed by the program: now {now}"
         names = [f"{value_name(index, leaf)}.grad" for leaf, _ in changes]
         return f"{_listed(names)} are changed by the program"
+    if event.kind == "gap":
+        gap = tape.gaps[event.ref]
+        return f"{steps_text(gap)} passed"
     if event.kind == "print":
         return "Printed " + tape.prints[event.ref].rstrip("\n")[:80]
     return f"{tape.error.type}: {tape.error.message}" if tape.error else "An error was raised"
+
+
+def steps_text(gap: Gap) -> str:
+    """Return the steps of a gap, as ``Steps 12 to 40``."""
+    if gap.first == gap.last:
+        return f"Step {gap.first:,}"
+    return f"Steps {gap.first:,} to {gap.last:,}"
 
 
 def _step(index: Index, number: int) -> str:

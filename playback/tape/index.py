@@ -7,7 +7,17 @@ from typing import Literal, TypeVar, cast
 
 from msgspec import Struct
 
-from gradscribe.engine.protocol.tape import Execution, Node, Op, Snapshot, Tape, Value
+from gradscribe.engine.protocol.tape import (
+    Change,
+    Event,
+    Execution,
+    Gap,
+    Node,
+    Op,
+    Snapshot,
+    Tape,
+    Value,
+)
 from gradscribe.playback.tape.recent_cache import RecentCache
 
 K = TypeVar("K")
@@ -147,17 +157,32 @@ class Index:
             elif event.kind == "step":
                 for change in tape.steps[event.ref].changes:
                     self._update(change.after, at)
-            elif event.kind == "zero_grad":
-                reset = tape.resets[event.ref]
-                for home in map(self.first_version, reset.leaves):
-                    self.grads[home].append(LeafGrad(at, None, not reset.to_none))
-            elif event.kind == "write":
-                for change in tape.writes[event.ref]:
-                    self.created_at.setdefault(change.after, at)
-                    self._update(change.after, at)
-            elif event.kind == "grad":
-                for leaf, after in tape.rewrites[event.ref]:
-                    self.grads[self.first_version(leaf)].append(LeafGrad(at, after, written=True))
+            else:
+                self._rest(event, at)
+
+    def _rest(self, event: Event, at: int) -> None:
+        """Follow an event that changes leaves and is of no pass."""
+        tape = self.tape
+        if event.kind == "zero_grad":
+            reset = tape.resets[event.ref]
+            for home in map(self.first_version, reset.leaves):
+                self.grads[home].append(LeafGrad(at, None, not reset.to_none))
+        elif event.kind == "write":
+            for change in tape.writes[event.ref]:
+                self.created_at.setdefault(change.after, at)
+                self._update(change.after, at)
+        elif event.kind == "grad":
+            for leaf, after in tape.rewrites[event.ref]:
+                self.grads[self.first_version(leaf)].append(LeafGrad(at, after, written=True))
+        elif event.kind == "gap":
+            self._pass_gap(tape.gaps[event.ref], at)
+
+    def _pass_gap(self, gap: Gap, at: int) -> None:
+        for change in gap.changes:
+            self.created_at.setdefault(change.after, at)
+            self._update(change.after, at)
+        for leaf, grad in gap.gradients:
+            self.grads[self.first_version(leaf)].append(LeafGrad(at, grad, written=True))
 
     def _run(self, number: int, at: int, during: bool) -> None:
         op = self.tape.ops[number]
@@ -188,6 +213,15 @@ class Index:
             if edge.gradient is not None:
                 key = self.target(edge.target, edge.input_nr)
                 self.arrivals[key].append(Arrival(at, edge.gradient, edge.run, number))
+
+    def changes(self, event: Event) -> tuple[Change, ...]:
+        """Return the changes of values that no op made: of a write, a gap or a step."""
+        tape = self.tape
+        if event.kind == "write":
+            return tape.writes[event.ref]
+        if event.kind == "gap":
+            return tape.gaps[event.ref].changes
+        return tape.steps[event.ref].changes if event.kind == "step" else ()
 
     def cached(self, name: str, make: Callable[["Index"], K]) -> K:
         """Return ``make(self)``, computed once and cached under ``name``."""

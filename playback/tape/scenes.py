@@ -5,9 +5,10 @@ from collections import Counter
 
 from msgspec import Struct
 
-from gradscribe.engine.protocol.tape import Event, Tape
+from gradscribe.engine.protocol.tape import Event, StepLoop, Tape
 from gradscribe.playback.tape.index import Index, index_of
-from gradscribe.playback.tape.loops import OUTSIDE, LoopText, last_line
+from gradscribe.playback.tape.loops.partial_loops import main_loop
+from gradscribe.playback.tape.loops.rounds import OUTSIDE, LoopText, last_line
 
 
 class Scene(Struct, frozen=True):
@@ -34,13 +35,31 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
 
 def _scenes(index: Index) -> tuple[Scene, ...]:
     starts = _joined(index, _starts(index))
+    # What follows the last step with a graph is shown with its picture.
+    while len(starts) > 1 and not any(e.kind == "op" for e in index.tape.events[starts[-1] :]):
+        if index.tape.events[starts[-1]].kind != "gap":
+            break
+        starts.pop()
     stops = [*starts[1:], len(index.tape.events)]
+    loop = main_loop(index.tape)
+    firsts = [event for _, event in loop.full] if loop is not None else []
     made = []
     for number, (start, stop) in enumerate(zip(starts, stops, strict=True), 1):
         ops = [e.ref for e in index.tape.events[start:stop] if e.kind == "op"]
         title = f"Step {number} of {len(starts)}" if len(starts) > 1 else ""
+        if loop is not None:
+            title = _partial_title(loop, firsts, start, stop)
         made.append(Scene(start, stop, (min(ops), max(ops) + 1) if ops else (0, 0), title))
     return tuple(made)
+
+
+def _partial_title(loop: StepLoop, firsts: list[int], start: int, stop: int) -> str:
+    """Return the title of a scene of a loop that was recorded in part."""
+    place = bisect_left(firsts, stop) - 1
+    if place < 0 or (firsts[place] < start and place + 1 < len(firsts)):
+        return ""
+    step = loop.full[place][0]
+    return f"Step {step:,} of {loop.steps:,}" if firsts[place] >= start else "After the loop"
 
 
 def scene_index_at(scenes_: tuple[Scene, ...], position: int) -> int:
@@ -96,7 +115,9 @@ class _StartFinder:
         kind, line, index = event.kind, event.line, self._index
         is_outer = not self._calls
         is_forward = kind == "op" and index.kinds[event.ref] == "forward"
-        if kind == "enter":
+        if kind == "gap":
+            self._begin_after_gap(at)
+        elif kind == "enter":
             self._outer = line if is_outer else self._outer
             self._calls.append(event.ref)
         elif kind == "leave" and event.ref in self._calls:
@@ -179,6 +200,14 @@ class _StartFinder:
             self._known = len(self.starts)
             self._loops.update(self._around)
         self._entered = None
+
+    def _begin_after_gap(self, at: int) -> None:
+        """Begin a scene with steps that were not recorded in full."""
+        if at > self.starts[-1]:
+            self.starts.append(at)
+            self._known = len(self.starts)
+            self._loops = set(self._text.around(self._events[at].line))
+            self._count(at)
 
     def _begin(self, first: int, at: int) -> None:
         """Begin a scene with what leads up to the event ``first``; ``at`` is being read."""

@@ -19,6 +19,7 @@ _OTHER_MS: dict[EventKind, int] = {
     "zero_grad": 200,
     "grad": 200,
     "write": 200,
+    "gap": 400,
     "step": 400,
 }
 BEGIN_MS, END_MS = 600, 1800

@@ -9,9 +9,9 @@ from msgspec import Struct
 from gradscribe.engine.protocol.tape import Snapshot
 from gradscribe.playback.tape import event_text, snapshot_text
 from gradscribe.playback.tape.index import Index
-from gradscribe.playback.tape.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.loops.steps import Steps, event_key, steps_of
 from gradscribe.playback.tape.scenes import scenes
-from gradscribe.playback.tape.steps import Steps, event_key, steps_of
 
 MOST_ELEMENTS = 3
 """Most elements of a tensor that have a curve each; of a larger one the norm is drawn."""

@@ -128,8 +128,8 @@ class _Named:
             return
         if event.kind == "leaf":
             self._put(state, event.ref, at)
-        elif event.kind == "write":
-            for change in index.tape.writes[event.ref]:
+        elif event.kind in ("write", "gap"):
+            for change in index.changes(event):
                 self._put(state, change.after, at)
         elif event.kind == "op":
             op = index.op(event.ref)

@@ -74,6 +74,10 @@ class FakeLink(QObject):
     def answer(self, tape, run_id=None, seconds=0.01) -> None:
         self.received.emit(messages.Recorded(run_id or len(self.runs), tape, seconds))
 
+    def draft(self, tape, run_id=None) -> None:
+        reply = messages.Recorded(run_id or len(self.runs), tape, 0.0, is_draft=True)
+        self.received.emit(reply)
+
     def answer_trial(self, record) -> str:
         """Run the last program as the second engine does; return its text."""
         source = self.sources[-1]

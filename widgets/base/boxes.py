@@ -54,10 +54,11 @@ def _filled(
             box.addLayout(item)
         else:
             box.addWidget(item)
-        if isinstance(how, int):
-            box.setStretchFactor(item, how)
-        else:
+        # Alignments are integers, too: read as a stretch they would take nearly all the width.
+        if isinstance(how, Qt.AlignmentFlag):
             box.setAlignment(item, how)
+        else:
+            box.setStretchFactor(item, how)
     return box
 
 

@@ -193,6 +193,8 @@ QFrame[row="soft"] { background: @panel2@; border-radius: 8px; border: none; }
 QFrame[row="warning"] { background: @data_soft@; border-radius: 8px; border: none; }
 QFrame[row="error"] { background: @error_soft@; border-radius: 8px; border: none; }
 QFrame[row="good"] { background: @parameter_soft@; border-radius: 8px; border: none; }
+QFrame[row="selection"] { background: @selection_soft@; border-radius: 8px; border: none; }
+QFrame[row="selection"] QLabel { font-weight: 600; color: @ink@; }
 QFrame[row="line"] { background: @line@; border: none; max-height: 1px; min-height: 1px; }
 QPushButton { font-family: %ui%; font-size: 13px; font-weight: 500; background: @panel@;
   color: @ink@; border: 1px solid @line@; border-radius: 8px; padding: 5px 12px; min-height: 18px; }

@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
-from gradscribe.playback.tape.loop_scalars import (
+from gradscribe.playback.tape.loops.loop_scalars import (
     MOST_SERIES,
     ScalarSeries,
     common_rounds,
 )
-from gradscribe.playback.tape.step_curves import steps_of_positions
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.step_curves import steps_of_series
+from gradscribe.playback.tape.loops.steps import Steps
 from gradscribe.widgets.base.boxes import STRETCH, hbox, vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.open_windows import OpenWindows
@@ -189,12 +189,14 @@ class LoopChart(QWidget):
         """Return the place of each number of a series on the axis: step k from k on."""
         if not self._steps.starts:
             return common_rounds(reference, one)
-        inside, share = steps_of_positions(self._steps, one.positions)
+        inside, share = steps_of_series(self._steps, one)
         places: list[float] = (inside + share).tolist()
         return places
 
     def _step(self, one: ScalarSeries, round_: int) -> int:
         """Return the step in which a series got a number, counted from 1."""
+        if one.steps:
+            return one.steps[round_ - 1]
         return self._steps.number_at(one.positions[round_ - 1]) or round_
 
     # The position

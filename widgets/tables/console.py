@@ -4,7 +4,7 @@ import re
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import Problem
@@ -12,7 +12,12 @@ from gradscribe.playback.text import formatting as words
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.tables.figures import FigureStrip, unwritten_files
+from gradscribe.widgets.tables.figures import unwritten_files
+from gradscribe.widgets.tables.inline_figures import (
+    InlineFigures,
+    OutputText,
+    text_without_figures,
+)
 
 LIMIT = 200_000
 """Maximum number of characters stored; the oldest are dropped first."""
@@ -21,6 +26,8 @@ LINES = 4_000
 LEAST_HEIGHT = 32
 HINT_FROM = 190
 """Panel height in pixels from which the hint is shown, at the default text size."""
+LINK_FROM = 300
+"""Panel width in pixels from which the link stands next to the words, likewise."""
 WARNINGS_LIMIT = 20_000
 """Maximum number of characters of warnings; the oldest are dropped first."""
 LINE_LIMIT = 4_000
@@ -44,7 +51,7 @@ class Console(QWidget):
         self._inserted_warnings = ""
         self._problem: Problem | None = None
         self.heading = Heading("Output", "", self)
-        self.view = QPlainTextEdit(self)
+        self.view = OutputText(self)
         self.view.setReadOnly(True)
         self.view.setUndoRedoEnabled(False)
         self.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -54,10 +61,13 @@ class Console(QWidget):
         # In a low panel the problem gets the space first.
         self.view.setMinimumHeight(LEAST_HEIGHT)
         self._build_problem_bar()
-        self.figures = FigureStrip(self)
+        self.figures = InlineFigures(self.view)
+        self.figures.resized.connect(self._insert_figures)
+        self._skipped = 0
+        """Lines before the first that this was given."""
         self.not_written = Label("words", "", self)
         self.not_written.hide()
-        parts = (self.heading, (self.view, 1), (self.figures, 3), self.not_written, self._bar)
+        parts = (self.heading, (self.view, 1), self.not_written, self._bar)
         vbox(self, *parts, margins=(16, 14, 10, 10), spacing=8)
         self.set_theme(Theme.load("light"))
         self._update_heading()
@@ -72,7 +82,8 @@ class Console(QWidget):
         self._go.setObjectName("problem-link")
         self._go.setCursor(Qt.CursorShape.PointingHandCursor)
         texts = vbox(None, self._message, self._hint, spacing=2)
-        hbox(self._bar, (texts, 1), (self._go, Qt.AlignmentFlag.AlignTop), margins=(10, 8, 10, 8))
+        go = (self._go, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._problem_row = hbox(self._bar, (texts, 1), go, margins=(10, 8, 10, 8))
         self._bar.hide()
 
     def set_theme(self, theme: Theme) -> None:
@@ -93,13 +104,38 @@ class Console(QWidget):
         self.append(more)
         self._last_text = text
 
-    def set_figures(self, figures: tuple[Figure, ...]) -> None:
-        """Show these figures below the output; empty output is hidden when there are figures."""
+    def set_figures(self, figures: tuple[Figure, ...], skipped: int = 0) -> None:
+        """Show these figures among the lines, each after those that were printed before it.
+
+        ``skipped``: number of lines that the program printed before the first of this text.
+        """
+        if (figures, skipped) == (self.figures.figures(), self._skipped):
+            return
+        self._remove_warnings()
+        self.figures.remove()
+        self._skipped = skipped
         self.figures.set_figures(figures)
+        self._insert_figures()
         words = unwritten_files(figures)
         self.not_written.setText(words)
         self.not_written.setVisible(bool(words))
-        self.view.setVisible(bool(self._last_text or self._lines) or not figures)
+
+    def _insert_figures(self) -> None:
+        """Insert the figures, anew if they are there; the place that is read stays in view."""
+        if not self.figures.figures():
+            self._insert_warnings()
+            return
+        bar = self.view.verticalScrollBar()
+        at, at_end = bar.value(), bar.value() >= bar.maximum() - 4 and bar.maximum() > 0
+        self._remove_warnings()
+        self.figures.remove()
+        shown = self.view.document().blockCount() - (0 if self._is_line_open() else 1)
+        self.figures.insert(self._skipped + max(0, self._lines - shown))
+        self._insert_warnings()
+        bar.setValue(bar.maximum() if at_end else at)
+
+    def _is_line_open(self) -> bool:
+        return self._line_length > 0
 
     def set_warnings(self, text: str) -> None:
         """Show these warnings below the output; each line begins with its place."""
@@ -138,9 +174,9 @@ class Console(QWidget):
         """Remove all output; problem and warnings stay."""
         self.view.clear()
         self._warned_at = None
-        self._insert_warnings()
         self._last_text = ""
         self._lines, self._line_length, self._cut = 0, 0, False
+        self._insert_figures()
         self._update_heading()
 
     def append(self, text: str) -> None:
@@ -155,15 +191,16 @@ class Console(QWidget):
         self._cut = self._cut or len(text) > len(last)
         text = self._clipped(last)
         bar = self.view.verticalScrollBar()
-        at_end = bar.value() >= bar.maximum() - 4
+        at, at_end = bar.value(), bar.value() >= bar.maximum() - 4
         self._remove_warnings()
+        self.figures.remove()
         cursor = QTextCursor(self.view.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(text, QTextCharFormat())
         self._trim()
-        self._insert_warnings()
-        if at_end:
-            bar.setValue(bar.maximum())
+        self._insert_figures()
+        if at_end or self.figures.views:
+            bar.setValue(bar.maximum() if at_end else at)
         self._update_heading()
 
     def _clipped(self, text: str) -> str:
@@ -179,7 +216,7 @@ class Console(QWidget):
 
     def text(self) -> str:
         """Return the stored output."""
-        text = self.view.toPlainText()
+        text = text_without_figures(self.view)
         return text if self._warned_at is None else text.removesuffix(self._inserted_warnings)
 
     def _trim(self) -> None:
@@ -220,9 +257,15 @@ class Console(QWidget):
         self._bar.setAccessibleName(f"Problem: {message}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the hint in a low panel: the editor shows it below the line as well."""
+        """Hide the hint in a low panel, and put the link below the words in a narrow one.
+
+        The editor shows the hint below the line as well.
+        """
         super().resizeEvent(event)
         self._show_hint()
+        narrow = self.width() < LINK_FROM * self._theme.scale
+        directions = QBoxLayout.Direction
+        self._problem_row.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
 
     def _show_hint(self) -> None:
         hint = self._problem is not None and bool(self._problem.hint)

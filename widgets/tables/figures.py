@@ -1,26 +1,17 @@
-"""Figures that a program plotted: small next to its output, large in a separate window."""
+"""Figures that a program plotted: small among its output, and as files."""
 
 import contextlib
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QScrollArea,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
-from gradscribe.widgets.base.boxes import hbox
-from gradscribe.widgets.base.open_windows import OpenWindows
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
-from gradscribe.widgets.tables.figure_window import FigureWindow
 
 THUMBNAIL_SIZE = QSize(230, 150)
-LEAST_HEIGHT = 84
 NAMED = 2
 """Files that were not written, of which the names are listed."""
 
@@ -45,7 +36,8 @@ class FigureView(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """Return a size of the figure's ratio at which curves are distinguishable."""
-        return QSize(round(THUMBNAIL_SIZE.height() * _ratio(self.figure)), THUMBNAIL_SIZE.height())
+        height = THUMBNAIL_SIZE.height()
+        return QSize(round(height * figure_ratio(self.figure)), height)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the figure, and a frame around it while it has the focus."""
@@ -57,66 +49,6 @@ class FigureView(QAbstractButton):
             painter.setPen(self._theme.selection)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
-
-
-class FigureStrip(QScrollArea):
-    """All figures of a run in a row; hidden if there are none."""
-
-    opened = Signal(object)
-    """Carries the `FigureWindow` that shows a figure large."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = Theme.load("light")
-        self._figures: tuple[Figure, ...] = ()
-        self.views: list[FigureView] = []
-        self._large = OpenWindows[Figure, FigureWindow]()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Figures of the script")
-        self.viewport().setAutoFillBackground(False)
-        self._container = QWidget()
-        self._row = hbox(self._container, spacing=10)
-        self.setWidget(self._container)
-        self._container.setAutoFillBackground(False)
-        self.setMinimumHeight(LEAST_HEIGHT)
-        self.hide()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use ``theme``'s colours and fonts."""
-        self._theme = theme
-        for view in self.views:
-            view.set_theme(theme)
-
-    def set_figures(self, figures: tuple[Figure, ...]) -> None:
-        """Replace the figures shown."""
-        if figures == self._figures:
-            return
-        self._figures = figures
-        while self.views:
-            view = self.views.pop()
-            self._row.removeWidget(view)
-            view.deleteLater()
-        for figure in figures:
-            view = FigureView(figure, self._theme, self._container)
-            view.setMinimumWidth(round(LEAST_HEIGHT * _ratio(figure)))
-            view.clicked.connect(lambda _on=False, figure=figure: self.open(figure))
-            self.views.append(view)
-            self._row.addWidget(view, 1)
-        self.setVisible(bool(figures))
-
-    def open(self, figure: Figure) -> FigureWindow:
-        """Show a figure large, or raise its window if it is open; return the window."""
-
-        def make() -> FigureWindow:
-            kinds = file_types(figure)
-            return FigureWindow(figure, self._theme, self.window(), save_figure, kinds)
-
-        large, is_new = self._large.show(figure, make)
-        if is_new:
-            self.opened.emit(large)
-        return large
 
 
 def file_types(figure: Figure) -> tuple[str, ...]:
@@ -171,6 +103,6 @@ def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:
     return data
 
 
-def _ratio(figure: Figure) -> float:
-    """Return width by height, within what a row of figures can hold."""
+def figure_ratio(figure: Figure) -> float:
+    """Return width by height, within what a column of figures can show."""
     return min(2.5, max(0.6, figure.width / figure.height))

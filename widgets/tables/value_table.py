@@ -45,6 +45,8 @@ TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
 """Texts that the columns fit at least, so that widths are stable while the tape plays."""
 MAX_MEASURED = 200
 """Maximum number of rows measured for the column widths."""
+MARGINS = (12, 14, 6, 10)
+"""Left, top, right, bottom."""
 _DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -206,6 +208,7 @@ class ValueTable(QWidget):
     """A value id."""
     menu_requested = Signal(QPoint, list)
     """Open the menu of the picked value at a global point, with actions of the table first."""
+    row_count_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -217,7 +220,7 @@ class ValueTable(QWidget):
         """Cached widths in pixels of texts in the bold font."""
         self.view = QTableView(self)
         self._configure_view()
-        vbox(self, self.heading, (self.view, 1), margins=(12, 14, 6, 10), spacing=8)
+        vbox(self, self.heading, (self.view, 1), margins=MARGINS, spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -284,11 +287,27 @@ class ValueTable(QWidget):
 
     def set_rows(self, rows: Sequence[VariableRow]) -> None:
         """Show these rows; scroll position and selected value stay."""
-        selected = self.selected()
+        selected, before = self.selected(), self.row_count()
         self._model.set_rows(rows)
         self._fit_columns()
         if selected is not None and self.selected() is None:
             self.select(selected)
+        if self.row_count() != before:
+            self.row_count_changed.emit()
+
+    def row_count(self) -> int:
+        """Return the number of rows."""
+        return len(self._model.rows)
+
+    def height_of(self, rows: int) -> int:
+        """Return the height in pixels at which that many rows are shown without scrolling."""
+        each = self.view.verticalHeader().defaultSectionSize()
+        if self.isVisible():
+            # Measured: frames and heads are as high as the style sheet makes them.
+            return self.height() - self.view.viewport().height() + rows * each
+        _, top, _, bottom = MARGINS
+        header = self.view.horizontalHeader().sizeHint().height()
+        return top + bottom + header + rows * each + 2 * self.view.frameWidth()
 
     def set_position(self, position: int) -> None:
         """Store the position as a property; the rows were already set for it."""

@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
-from gradscribe.playback.tape.step_curves import StepCurve
-from gradscribe.playback.tape.steps import StepMarks
+from gradscribe.playback.tape.loops.step_curves import StepCurve
+from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme
@@ -53,6 +53,9 @@ class StepCanvas(QAbstractSlider):
         self._theme = Theme.load("light")
         self._curves: tuple[StepCurve, ...] = ()
         self._marks = StepMarks()
+        self._steps = Steps((), 0)
+        self._aimed = 0
+        """The step under the mouse during a drag, if it was not recorded in full."""
         self._place = 0.0
         self._tall = False
         self._drawn: QPixmap | None = None
@@ -79,13 +82,19 @@ class StepCanvas(QAbstractSlider):
             self.updateGeometry()
             self._redraw()
 
-    def set_steps(self, count: int, marks: StepMarks) -> None:
-        """Show ``count`` steps with their marks, and no curves; emits nothing."""
-        self._curves, self._marks = (), marks
+    def set_steps(self, steps: Steps, marks: StepMarks) -> None:
+        """Show steps with their marks, and no curves; emits nothing."""
+        self._curves, self._marks, self._steps = (), marks, steps
         self.blockSignals(True)
-        self.setRange(1, max(1, count))
+        self.setRange(1, max(1, len(steps)))
         self.blockSignals(False)
         self._redraw()
+
+    def set_growth(self, steps: int) -> None:
+        """Make space for the steps that a running program has made; emits nothing."""
+        self.blockSignals(True)
+        self.setMaximum(max(len(self._steps), steps))
+        self.blockSignals(False)
 
     def set_curves(self, curves: Sequence[StepCurve]) -> None:
         """Draw these curves."""
@@ -118,6 +127,10 @@ class StepCanvas(QAbstractSlider):
             parts.append(f"{change.optimizer} lr {before} → {after}")
         if number in self._marks.printed:
             parts.append(f"printed {self._marks.printed[number]}")
+        if number > len(self._steps) > 0:
+            parts.append("the program runs: it can be shown once that has ended")
+        elif len(self._steps) and not self._steps.is_full(number):
+            parts.append("its numbers alone are recorded; a click brings it back in full")
         return " · ".join(parts)
 
     # Geometry
@@ -158,16 +171,31 @@ class StepCanvas(QAbstractSlider):
         """Go to the step under the mouse."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
-            self._pick(self.step_at(event.position().x()))
+            self._drag(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow the mouse while the button is pressed."""
         if self.isSliderDown():
-            self._pick(self.step_at(event.position().x()))
+            self._drag(event)
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
-        """End the drag."""
+        """End the drag; a step that is not recorded in full is asked for only now."""
         self.setSliderDown(False)
+        aimed, self._aimed = self._aimed, 0
+        if aimed:
+            self.picked.emit(aimed)
+
+    def _drag(self, event: QMouseEvent) -> None:
+        """Go to the step under the mouse, or show its numbers if these are all there is."""
+        number = self.step_at(event.position().x())
+        is_recorded = number <= len(self._steps) and self._steps.is_full(number)
+        if not len(self._steps) or is_recorded:
+            self._aimed = 0
+            self._pick(number)
+            return
+        self._aimed = number
+        self.set_place(number, 0.5)
+        QToolTip.showText(event.globalPosition().toPoint(), tip(self.text_at(number)), self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Move by one step a notch; up and right go forward."""
@@ -241,10 +269,23 @@ class StepCanvas(QAbstractSlider):
         drawn.fill(Qt.GlobalColor.transparent)
         with QPainter(drawn) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._draw_full(painter)
             self._draw_ticks(painter)
             self._draw_marks(painter)
             self._draw_curves(painter)
         return drawn
+
+    def _draw_full(self, painter: QPainter) -> None:
+        """Underline the steps that were recorded in full, if not all were."""
+        ranges = self._steps.full_ranges()
+        if ranges == [(1, len(self._steps))]:
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.ink3)
+        for first, last in ranges:
+            left, right = self.x_of(first - 1), self.x_of(last)
+            bar = QRectF(left, self._area().bottom() - 1.5, max(1.5, right - left), 1.5)
+            painter.drawRect(bar)
 
     def _draw_ticks(self, painter: QPainter) -> None:
         theme, area = self._theme, self._area()

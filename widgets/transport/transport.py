@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.playback.tape.steps import StepMarks, Steps
+from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.playback.tape.track import Segment
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.theme import Theme

@@ -11,7 +11,7 @@ from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tensor_history import TensorHistory, tensor_history
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label

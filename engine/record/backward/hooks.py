@@ -17,7 +17,14 @@ from msgspec import Struct
 from torch.autograd.graph import Node
 
 from gradscribe.engine.protocol.tape import Accumulation
-from gradscribe.engine.record.log import NO_GRADIENT, EventRow, Log, NodeRanNote, NodeRow
+from gradscribe.engine.record.log import (
+    NO_GRADIENT,
+    EventRow,
+    Log,
+    NodeRanNote,
+    NodeRow,
+    ValueRow,
+)
 from gradscribe.engine.record.thread_state import NotedGradient, RunningPass
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.values.copies import SHARED_ELEMENTS, SnapshotStore
@@ -96,6 +103,20 @@ class NodeHooks:
             return None
         self._grads[row.tensor] = (weakref.ref(grad), version(grad), kept)
         return row.id, kept
+
+    def gradient_after_gap(self, t: torch.Tensor, row: ValueRow) -> tuple[int | None] | None:
+        """Return the snapshot of a leaf's ``.grad`` if that changed unseen, in a tuple.
+
+        ``row`` is the leaf's value. A ``.grad`` that is gone is a tuple of None.
+        """
+        known, grad = self._grads.get(row.tensor), t.grad
+        if grad is None:
+            return (None,) if self._grads.pop(row.tensor, None) is not None else None
+        if known is not None and self._holds(grad, known):
+            return None
+        kept = self.keep(grad)
+        self._grads[row.tensor] = (weakref.ref(grad), version(grad), kept)
+        return (kept,)
 
     def find_failed_node(self, run: RunningPass) -> NodeRow | None:
         """Return the node that a failed pass stopped in.

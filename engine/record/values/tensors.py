@@ -13,6 +13,7 @@ from torch.autograd.graph import Node
 from gradscribe.engine.protocol.tape import Change, Snapshot
 from gradscribe.engine.record.log import CodeLocation, Log, NodeRow, ValueRow
 from gradscribe.engine.record.values.copies import SnapshotStore
+from gradscribe.engine.record.values.nudges import Nudge
 from gradscribe.engine.record.values.raw_reads import (
     PLAIN_TENSOR_TYPES,
     dispatch_mode_count,
@@ -60,10 +61,12 @@ class Tensors:
         """True once there was a tensor whose class `overrides_dispatch`."""
         self.exposed: set[int] = set()
         """Storage numbers of memory that NumPy or another library may write to at any time."""
+        self.written: set[int] = set()
+        """Numbers of tensors that an op wrote to after they were made."""
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
-        self.nudge: tuple[int, int, complex] | None = None
-        """(value id, flat index, amount): added to that value as soon as it exists."""
+        self.nudge: Nudge | None = None
+        """A change of one value for finite differences."""
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
         """Return the last value of ``t``, even of an older version; None if it was never seen."""
@@ -107,6 +110,8 @@ class Tensors:
         row, fn, base, readable = self._read(t, me, before, op, maker, where)
         if before is not None:
             row.name = before.name
+            if op is not None:
+                self.written.add(row.tensor)
             if row.storage != before.storage >= 0:
                 # ``set_`` and ``.data = other`` give a tensor another memory.
                 row.storage = self.storage(t, me)
@@ -114,8 +119,8 @@ class Tensors:
             row.name = self.names.pop(key, "")
         if self._grads:
             self._note_gradient(row, key)
-        if self.nudge is not None:
-            self._nudged(row.id, t)
+        if self.nudge is not None and self.nudge.value == row.id:
+            self.nudge.apply(t)
         if base is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
@@ -198,16 +203,6 @@ class Tensors:
         grad = self._grads.get(key)
         if grad is not None and grad[0] is row.ref:
             row.maker, row.gradient_of, row.is_constant = ".grad", grad[1].tensor, True
-
-    def _nudged(self, value: int, t: torch.Tensor) -> None:
-        assert self.nudge is not None
-        if self.nudge[0] == value:
-            with torch.no_grad():
-                flat = t.detach().reshape(-1)
-                if flat.data_ptr() != t.data_ptr():
-                    raise ValueError("this tensor's memory cannot be nudged in place")
-                by = self.nudge[2]
-                flat.data[self.nudge[1]] += by if t.is_complex() else by.real
 
     def differs(self, t: torch.Tensor, row: ValueRow) -> bool:
         """Return whether the data of ``t`` changed since ``row`` was written.

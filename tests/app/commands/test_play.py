@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from gradscribe.app import commands
 from gradscribe.app.commands import play
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 
 
 def test_the_ends_and_the_steps(settled):

@@ -6,7 +6,7 @@ from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Doc
 from gradscribe.playback.code import line_states
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tempo import duration
 from tests.app.fakes import FakeLink, leaves
 

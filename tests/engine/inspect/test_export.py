@@ -73,7 +73,7 @@ def test_the_keys_stand_in_their_order():
     document = to_json(run.record(PROGRAMS["two paths"]))
     assert list(document) == [
         *("format", "status", "error", "stdout", "torch", "device", "ops", "values", "nodes"),
-        *("edges", "leaves", "events", "stderr", "findings", "fault"),
+        *("edges", "leaves", "events", "stderr", "findings", "fault", "steps"),
     ]
     for part, keys in KEYS.items():
         assert all(list(row) == keys for row in document[part])
@@ -289,3 +289,20 @@ def test_a_backward_node_that_raised_is_named():
 
 def test_a_program_that_ends_well_has_no_fault():
     assert to_json(run.record("x = param(1.0)\nx.exp().backward()"))["fault"] is None
+
+
+def test_a_loop_that_was_recorded_in_part_has_the_numbers_of_all_steps():
+    source = (
+        "w = param(1.0)\nfor i in range(100):\n    l = w * w\n    l.backward()\n    w.grad = None\n"
+    )
+    tape = run.record(source, full_events=100)
+    document = json.loads(encode(tape))
+    (loop,) = document["steps"]
+    assert (loop["line"], loop["end_line"], loop["steps"]) == (2, 5, 100)
+    assert loop["full"][0] == {"step": 1, "event": 1}
+    losses = next(column for column in loop["columns"] if column["kind"] == "loss")
+    assert losses["steps"] == list(range(1, 101))
+    assert losses["numbers"] == [1.0] * 100
+    gaps = [event for event in document["events"] if event["kind"] == "gap"]
+    left = {n for gap in gaps for n in range(gap["first"], gap["last"] + 1)}
+    assert left | {row["step"] for row in loop["full"]} == set(range(1, 101))

@@ -270,3 +270,14 @@ def test_an_animation_is_missed_by_its_program_and_not_after_it():
         warnings.simplefilter("error")
         left.__del__()
     left._draw_was_started = True
+
+
+def test_a_figure_knows_how_many_lines_were_printed_before_it():
+    tape = record(
+        "import matplotlib.pyplot as plt\n"
+        "print('a')\nprint('b', end='')\n"
+        "plt.plot([1, 2])\nplt.show()\n"
+        "print('c')\nplt.plot([2, 1])\nplt.show()\nprint('d')\n"
+        "plt.plot([1, 1])\n"
+    )
+    assert [figure.after for figure in tape.figures] == [2, 2, 3]

@@ -383,7 +383,6 @@ COMPUTED = messages.ComputedScalar(0, 3, 0, "float32", (0.5, 0.25), (4, 9))
         {"numbers": (0.5,)},
         {"numbers": (), "positions": ()},
         {"positions": (9, 4)},
-        {"positions": (4, 4)},
         {"positions": (0, 4)},
         {"line": 0},
         {"called": -1},

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradscribe.engine.protocol.safe_text import line_count
 from gradscribe.engine.run import streams
 from gradscribe.engine.run.run import record
 from gradscribe.engine.run.streams import StdoutCapture
@@ -43,3 +44,11 @@ def test_what_threads_print_after_the_end_is_not_heard(output):
     output.is_open = False
     output.write("late")
     assert (output.text(), output.cut) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("a\r\nb\r\n", 2), ("1\r2\r3", 3), ("\n\n", 2)],
+)
+def test_lines_are_counted_as_they_are_shown(text, lines):
+    assert line_count(text) == lines

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tensor_history import tensor_history
 
 FIT = """\

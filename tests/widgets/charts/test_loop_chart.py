@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from gradscribe.playback.tape.loop_scalars import ScalarSeries
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.loops.steps import Steps
 from gradscribe.widgets.charts.enlarged import ChartWindow
 from gradscribe.widgets.charts.loop_chart import LoopChart
 from tests.widgets.charts.conftest import Hand

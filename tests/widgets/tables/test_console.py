@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from gradscribe.engine.protocol.tape import Place, Problem
 from gradscribe.widgets.base.theme import Theme
@@ -178,3 +178,19 @@ def test_output_that_goes_on_keeps_the_warnings_at_the_end(console):
 )
 def test_warnings_are_counted(text, count):
     assert count_warnings(text) == count
+
+
+@pytest.mark.parametrize("width", [180, 226, 600])
+@pytest.mark.parametrize("line", [7, 12345, 0])
+def test_the_words_of_a_problem_have_most_of_the_width(shown, width, line):
+    console = shown(Console(), width, 300)
+    console.set_problem(
+        Problem(
+            "RuntimeError", "mat1 and mat2 shapes cannot be multiplied", "transpose", Place(line)
+        )
+    )
+    QApplication.sendPostedEvents()
+    message, row = console._message, console._bar
+    assert message.width() >= 0.5 * row.width()
+    lines = message.height() / message.fontMetrics().height()
+    assert lines <= 5 if width < 300 else lines <= 2.5

@@ -1,4 +1,4 @@
-"""Figures of a program: small beside the output, large in a window, saved into a file."""
+"""Figures of a program are painted as they were drawn, and saved into files."""
 
 import io
 
@@ -6,14 +6,11 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure as MplFigure
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 
 from gradscribe.engine.protocol.figures import Figure
-from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.picture import FigurePicture
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.figure_window import FigureWindow
 from gradscribe.widgets.tables.figures import save_figure
 
 
@@ -29,43 +26,6 @@ def drawn(kind, image=False):
 @pytest.fixture(scope="module")
 def figure():
     return Figure(drawn("svg"), "svg", 460.8, 345.6, "Loss", "1 line")
-
-
-def test_the_output_shows_figures_and_gives_them_its_room(shown, figure):
-    console = shown(Console(), 360, 240)
-    assert console.figures.isHidden()
-    console.set_figures((figure,))
-    assert not console.figures.isHidden()
-    assert console.view.isHidden()
-    console.set_text("done\n")
-    console.set_figures((figure,))
-    assert not console.view.isHidden()
-    console.set_figures(())
-    assert console.figures.isHidden()
-
-
-def test_a_click_opens_a_figure_large(shown, qtbot, figure):
-    console = shown(Console(), 360, 240)
-    console.set_figures((figure,))
-    qtbot.mouseClick(console.figures.views[0], Qt.MouseButton.LeftButton)
-    (large,) = console.window().findChildren(FigureWindow)
-    assert large.windowTitle() == "Loss"
-    qtbot.mouseClick(console.figures.views[0], Qt.MouseButton.LeftButton)
-    assert console.window().findChildren(FigureWindow) == [large], "it is raised, not opened twice"
-    assert "Loss" in console.figures.views[0].accessibleName()
-    large.close()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_figure_stands_on_white_paper_in_both_themes(shown, figure, theme):
-    console = shown(Console(), 360, 240)
-    console.set_theme(Theme.load(theme))
-    console.set_figures((figure,))
-    view = console.figures.views[0]
-    area = view.picture.area_in(view.rect().toRectF().adjusted(2, 2, -2, -2))
-    corner = area.topLeft().toPoint()
-    seen = view.grab().toImage()
-    assert seen.pixelColor(corner.x() + 5, corner.y() + 5).name() == "#ffffff"
 
 
 def test_a_figure_is_saved_wholly_or_not_at_all(qapp, tmp_path, figure):

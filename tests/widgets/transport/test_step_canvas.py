@@ -7,8 +7,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gradscribe.playback.tape.step_curves import StepCurve
-from gradscribe.playback.tape.steps import RateChange, StepMarks
+from gradscribe.playback.tape.loops.step_curves import StepCurve
+from gradscribe.playback.tape.loops.steps import RateChange, StepMarks, Steps
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import StepCanvas, polylines, tick_distance
 
@@ -22,7 +22,7 @@ def curve(numbers, name="loss"):
 def canvas(shown):
     made = shown(StepCanvas(), 1000, 44)
     marks = StepMarks({1: "at 0", 51: "at 50"}, (RateChange(151, "SGD", 0.1, 0.01),))
-    made.set_steps(300, marks)
+    made.set_steps(Steps(tuple(range(300)), 300), marks)
     made.set_curves([curve(1 / np.arange(1, 301))])
     made.set_place(20, 0.5)
     made.heard = []
@@ -103,7 +103,10 @@ def test_a_step_without_a_number_says_none(canvas):
 )
 def test_it_paints_at_any_width_and_whatever_the_numbers(canvas, theme, width, numbers):
     canvas.set_theme(Theme.load(theme))
-    canvas.set_steps(len(numbers), StepMarks(dict.fromkeys(range(1, len(numbers)), "")))
+    canvas.set_steps(
+        Steps(tuple(range(len(numbers))), len(numbers)),
+        StepMarks(dict.fromkeys(range(1, len(numbers)), "")),
+    )
     canvas.set_curves([curve(numbers), curve(numbers[::-1], "other")])
     canvas.resize(width, canvas.sizeHint().height())
     canvas.set_place(2, 0.5)
@@ -113,7 +116,7 @@ def test_it_paints_at_any_width_and_whatever_the_numbers(canvas, theme, width, n
 def test_the_curve_is_drawn_where_its_numbers_are(canvas):
     theme = Theme.load("light")
     canvas.set_theme(theme)
-    canvas.set_steps(10, StepMarks())
+    canvas.set_steps(Steps(tuple(range(10)), 10), StepMarks())
     canvas.set_curves([curve([0.0] * 5 + [10.0] * 5)])
     canvas.set_place(1, 0.0)
     picture = canvas.grab().toImage()
@@ -151,3 +154,67 @@ def test_many_numbers_keep_their_extremes_in_few_points():
     assert len(part) <= 4 * 101
     assert part[:, 1].max() == 7.0
     assert part[:, 1].min() == -9.0
+
+
+@pytest.fixture
+def partial(shown):
+    """Steps 1 to 10 and 100 in full, of 100."""
+    made = shown(StepCanvas(), 1016, 44)
+    starts = (*range(11), 11)
+    steps = Steps(starts, 12, (*range(1, 11), 99, 100), frozenset((10,)), 100)
+    made.set_steps(steps, StepMarks())
+    made.heard = []
+    made.picked.connect(made.heard.append)
+    return made
+
+
+@pytest.mark.qt_log_ignore("does not support raise")
+def test_a_drag_over_steps_without_a_recording_picks_the_last_alone(partial):
+    def at(number):
+        return QPoint(round(partial.x_of(number - 0.5)), 10)
+
+    QTest.mousePress(partial, Qt.MouseButton.LeftButton, pos=at(30))
+    for number in (35, 50, 60):
+        QTest.mouseMove(partial, at(number))
+        assert partial.value() == number
+    assert partial.heard == []
+    QTest.mouseRelease(partial, Qt.MouseButton.LeftButton, pos=at(60))
+    assert partial.heard == [60]
+
+
+def test_a_drag_to_a_recorded_step_picks_it_at_once(partial):
+    QTest.mousePress(partial, Qt.MouseButton.LeftButton, pos=QPoint(round(partial.x_of(4.5)), 10))
+    assert partial.heard == [5]
+    QTest.mouseRelease(partial, Qt.MouseButton.LeftButton)
+    assert partial.heard == [5]
+
+
+def test_the_tip_says_that_a_step_has_numbers_alone(partial):
+    assert "brings it back" in partial.text_at(50)
+    assert "brings it back" not in partial.text_at(5)
+
+
+def test_recorded_steps_are_underlined(partial):
+    shot = partial.grab().toImage()
+    y = round(partial._area().bottom()) - 1
+    dark = [x for x in range(20, 1000) if shot.pixelColor(x, y).lightness() < 190]
+    assert any(x < partial.x_of(10) for x in dark)
+    assert not any(partial.x_of(40) < x < partial.x_of(49) for x in dark)
+
+
+def test_the_steps_of_a_running_program_are_drawn_and_said_to_come(canvas):
+    canvas.set_growth(1200)
+    canvas.set_curves([curve(1 / np.arange(1, 1201))])
+    assert canvas.x_of(1200) == pytest.approx(
+        canvas.x_of(0) + 4 * (canvas.x_of(300) - canvas.x_of(0))
+    )
+    assert "step 1,200 of 1,200" in canvas.text_at(1200).lower()
+    assert "the program runs" in canvas.text_at(1200)
+    assert "the program runs" not in canvas.text_at(300)
+    QTest.keyClick(canvas, Qt.Key.Key_End)
+    assert canvas.heard == [1200]
+
+
+def test_growth_never_hides_a_recorded_step(canvas):
+    canvas.set_growth(10)
+    assert canvas.maximum() == 300

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from gradscribe.playback.tape.step_curves import StepCurve
-from gradscribe.playback.tape.steps import StepMarks, Steps
+from gradscribe.playback.tape.loops.step_curves import StepCurve
+from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.widgets.transport.step_strip import StepStrip
 
 

@@ -20,15 +20,15 @@ from gradscribe.widgets.inspector.panes.page import InspectorPage
 from gradscribe.widgets.inspector.panes.pane import Pane
 from gradscribe.widgets.inspector.panes.rows import RowContent, RowList
 
-MAX_LEAVES = 3
-"""Maximum number of leaves offered at once."""
+MAX_BLOCKS = 3
+"""Maximum number of values offered at once."""
 SAMPLE_SIZE = 8
 """Maximum number of elements of a tensor checked at once."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class CheckBlock(QWidget):
-    """The check of a leaf's element: a button, and the result when it arrives."""
+    """The check of a value's element: a button, and the result when it arrives."""
 
     def __init__(self, pane: Pane) -> None:
         super().__init__(pane)
@@ -49,19 +49,23 @@ class CheckBlock(QWidget):
         self.sampler = push_button("", self, self._ask_sample, tip=tip)
         self.sampler.setMinimumWidth(1)
         self.summary = Label("words", "", self)
+        self.note = Label("caption", "", self)
         line = hbox(None, self.good, self.bad, self.button, STRETCH)
         sampler = (self.sampler, Qt.AlignmentFlag.AlignLeft)
-        vbox(self, self.words, self.rows, line, self.summary, sampler, spacing=5)
+        vbox(self, self.words, self.rows, line, self.note, self.summary, sampler, spacing=5)
 
-    def show_check(self, page: InspectorPage, leaf: Value, element: int, only: bool) -> None:
-        """Offer the check of ``leaf``'s flat ``element``, or show its result."""
-        self._asked = (leaf.id, element)
-        name = element_name(page, leaf, element)
+    def show_check(self, page: InspectorPage, value: Value, element: int, only: bool) -> None:
+        """Offer the check of a value's flat ``element``, or show its result.
+
+        ``only``: no other value is offered.
+        """
+        self._asked = (value.id, element)
+        name = element_name(page, value, element)
         done = page.checked.get(self._asked)
         waiting = ("check", *self._asked) in page.waiting
-        own = page.value is not None and page.value.id == leaf.id and not leaf.shape
+        own = page.value is not None and page.value.id == value.id
         brief = name if len(name) <= 20 else name[:19] + "…"
-        what = "by finite differences" if own else brief
+        what = "by finite differences" if own and not value.shape else brief
         self.button.setText("Checking…" if waiting else f"Check {what}")
         self.button.setEnabled(not waiting)
         self.button.setAccessibleName(f"Check the gradient of {name} by finite differences")
@@ -70,19 +74,21 @@ class CheckBlock(QWidget):
         self.good.setVisible(compared and done is not None and done.agrees)
         self.bad.setVisible(compared and done is not None and not done.agrees)
         self.rows.setVisible(compared)
-        self.words.say(_intro(name, done, only, bool(leaf.shape)))
+        self.words.say(_intro(name, done))
         self.words.setVisible(bool(self.words.said()))
+        self.note.say(done.note if done is not None and compared else "")
+        self.note.setVisible(bool(self.note.said()))
         if done is not None and compared:
             self.rows.say(_numbers(titles.root_name(page), name, done))
-        self._show_sample(page, leaf, own or bool(leaf.shape and only))
+        self._show_sample(page, value, own or bool(value.shape and only))
 
-    def _show_sample(self, page: InspectorPage, leaf: Value, offered: bool) -> None:
+    def _show_sample(self, page: InspectorPage, value: Value, offered: bool) -> None:
         """Offer the check of several elements at once, or show its result."""
-        size = int(np.prod(leaf.shape, dtype=np.int64))
-        self._sample = (leaf.id, size)
+        size = int(np.prod(value.shape, dtype=np.int64))
+        self._sample = (value.id, size)
         chosen = sample_indices(size)
-        waiting = sum(("check", leaf.id, at) in page.waiting for at in chosen)
-        results = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
+        waiting = sum(("check", value.id, at) in page.waiting for at in chosen)
+        results = [page.checked[value.id, at] for at in chosen if (value.id, at) in page.checked]
         whole = len(results) == len(chosen)
         failed = whole and any(check.problem for check in results)
         self.sampler.setVisible(offered and size > 1 and (failed or not whole))
@@ -94,9 +100,9 @@ class CheckBlock(QWidget):
         self.summary.setVisible(shown)
 
     def _ask_sample(self) -> None:
-        leaf, size = self._sample
+        value, size = self._sample
         for at in sample_indices(size):
-            self._pane.check_requested.emit(leaf, at)
+            self._pane.check_requested.emit(value, at)
 
 
 def sample_indices(size: int) -> list[int]:
@@ -120,9 +126,9 @@ def sample_summary(results: list[Checked], chosen: list[int], size: int) -> str:
     return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"
 
 
-def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:
+def _intro(name: str, done: Checked | None) -> str:
     if done is None:
-        return f"Nudge {name} a little and see how the result moves" if only and tensor else ""
+        return ""
     if done.problem:
         return f"Not possible for {name}: {done.problem}"
     coarse = f"; such differences are good to ±{texts.number(done.tolerance, 2)}"
@@ -154,46 +160,59 @@ def power_text(eps: float) -> str:
     return str(eps)
 
 
-def element_name(page: InspectorPage, leaf: Value, element: int) -> str:
+def element_name(page: InspectorPage, value: Value, element: int) -> str:
     """Return ``b``, or ``w[0, 1]`` for an element of a tensor."""
     index = page.index
     assert index is not None
-    name = event_text.value_name(index, leaf.id)
-    if not leaf.shape:
+    name = event_text.value_name(index, value.id)
+    if not value.shape:
         return name
-    at = ", ".join(str(int(i)) for i in np.unravel_index(element, leaf.shape))
+    at = ", ".join(str(int(i)) for i in np.unravel_index(element, value.shape))
     return f"{name}[{at}]"
 
 
 def uncheckable_reason(index: Index, value: Value) -> str:
     """Return the reason why a value cannot be checked; empty if it can."""
-    if not value.is_leaf or value.node is not None:
-        return "Only leaves can be nudged: pick a parameter to check its gradient"
     if not value.requires_grad:
         return "Nothing to check: it does not require a gradient"
     if not value.dtype.startswith(("float", "bfloat", "complex")):
         return f"Only real and complex numbers can be nudged, not {value.dtype}"
     if 0 in value.shape:
         return "Nothing to check: it is empty"
-    home = index.first_version(value.id)
-    if any(grad.snapshot is not None for grad in index.grads.get(home, [])):
+    if _has_gradient(index, value):
         return ""
     return "Nothing to check: no gradient ever reaches it"
 
 
-def checkable_leaves(page: InspectorPage) -> list[Value]:
-    """Return the leaves whose gradients can be checked: the value, or the inputs of the op."""
+def _has_gradient(index: Index, value: Value) -> bool:
+    """Return whether a pass of the run brings a gradient to a value."""
+    if value.node is None:
+        home = index.first_version(value.id)
+        return any(grad.snapshot is not None for grad in index.grads.get(home, []))
+    ran = (index.tape.executions[number] for _, number in index.node_runs.get(value.node, []))
+    return any(
+        run.received[value.output_nr] is not None
+        for run in ran
+        if value.output_nr < len(run.received)
+    )
+
+
+def checkable_values(page: InspectorPage) -> list[Value]:
+    """Return the values whose gradients can be checked.
+
+    They are the selected value, and of an op also the leaves among its inputs.
+    """
     index = page.index
     if index is None:
         return []
-    value = page.value
-    if value is not None and value.is_leaf:
-        return [value] if not uncheckable_reason(index, value) else []
+    found = [page.value] if page.value is not None else []
     op = page.op if page.selection is not None else current_op(index, page.position)
-    if op is None:
-        return []
-    inputs = [index.values[number] for number in dict.fromkeys(op.inputs)]
-    return [leaf for leaf in inputs if not uncheckable_reason(index, leaf)][:MAX_LEAVES]
+    if op is not None and not (found and found[0].is_leaf):
+        inputs = [index.values[number] for number in dict.fromkeys(op.inputs)]
+        found += [leaf for leaf in inputs if leaf.is_leaf]
+        if not found:
+            found = [index.values[number] for number in op.outputs[:1]]
+    return [value for value in found if not uncheckable_reason(index, value)][:MAX_BLOCKS]
 
 
 def current_op(index: Index, position: int) -> Op | None:
@@ -212,14 +231,14 @@ def current_op(index: Index, position: int) -> Op | None:
 class CheckPane(Pane):
     """The possible checks of the selection, or the reason why there are none."""
 
-    order = 30
+    order = 15
     ruled = True
 
     def __init__(self) -> None:
         super().__init__()
         self._reason = Label("caption", "", self)
         self.column.addWidget(self._reason)
-        self.blocks = [CheckBlock(self) for _ in range(MAX_LEAVES)]
+        self.blocks = [CheckBlock(self) for _ in range(MAX_BLOCKS)]
         for block in self.blocks:
             self.column.addWidget(block)
         self.gradcheck = GradcheckBlock(self)
@@ -239,27 +258,27 @@ class CheckPane(Pane):
                 block.button.click()
 
     def show_page(self, page: InspectorPage) -> bool:
-        """Offer checks; for a selected value that cannot be checked, show the reason."""
-        index, leaves = page.index, checkable_leaves(page)
+        """Offer checks; for a selected value that cannot be checked, show the reason first."""
+        index, values = page.index, checkable_values(page)
         value = page.value
         reason = ""
-        if not leaves and index is not None and value is not None:
+        if index is not None and value is not None and value not in values:
             reason = uncheckable_reason(index, value)
         self._reason.say(reason)
         self._reason.setVisible(bool(reason))
         for place, block in enumerate(self.blocks):
-            block.setVisible(place < len(leaves))
-            if place < len(leaves):
-                leaf = leaves[place]
-                own = value is not None and leaf.id == value.id
-                size = int(np.prod(leaf.shape, dtype=np.int64))
+            block.setVisible(place < len(values))
+            if place < len(values):
+                offered = values[place]
+                own = value is not None and offered.id == value.id
+                size = int(np.prod(offered.shape, dtype=np.int64))
                 element = page.element if own and page.element < size else 0
-                block.show_check(page, leaf, element, len(leaves) == 1)
+                block.show_check(page, offered, element, len(values) == 1)
         op = custom_op(page)
         self.gradcheck.setVisible(op is not None)
         if op is not None:
             self.gradcheck.show_check(page, op)
-        return bool(leaves) or bool(reason) or op is not None
+        return bool(values) or bool(reason) or op is not None
 
 
 ENTRY = CheckPane

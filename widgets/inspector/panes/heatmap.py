@@ -9,21 +9,26 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
+    QFocusEvent,
     QFontMetricsF,
     QHelpEvent,
+    QKeyEvent,
     QLinearGradient,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
+from gradscribe.playback.explain import attention
 from gradscribe.playback.text import formatting as words
-from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.labels import Label, tip
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.theme import Theme, contrast, faded, ui_font
 from gradscribe.widgets.graph.paint import heat
+from gradscribe.widgets.inspector.panes.axis_names import AxisNames
 from gradscribe.widgets.inspector.panes.page import InspectorPage, as_matrix, to_float64
 from gradscribe.widgets.inspector.panes.pane import Pane
 
@@ -34,13 +39,24 @@ NUMBERS_FROM = 26.0
 SCALE_HEIGHT = 30.0
 ALL_NUMBERS_UP_TO = 16
 """Up to this many cells show all numbers, even those close to zero."""
+_STEPS: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+}
 
 
 class HeatView(QWidget):
-    """Coloured cells with their colour scale; hovering shows a number, a click picks it."""
+    """Coloured cells with their colour scale; hovering shows a number, a click or a key picks it.
+
+    Rows and columns may have names; a map with names marks a whole row and has no scale.
+    """
 
     element_picked = Signal(int, int)
     """Row and column."""
+    row_hovered = Signal(int)
+    """The row under the mouse; -1 for none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,11 +65,16 @@ class HeatView(QWidget):
         self.exact: NDArray[np.generic] | None = None
         self.scale = 0.0
         self.chosen: tuple[int, int] | None = None
+        self.names: AxisNames | None = None
+        self.row: int | None = None
+        """The row that is marked, of a map with names."""
+        self._hovered = -1
         self._kept = PixmapCache(self, self._paint)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show_numbers(
         self,
@@ -69,19 +90,30 @@ class HeatView(QWidget):
         self.updateGeometry()
         self._kept.refresh()
 
+    def show_names(self, names: AxisNames | None, row: int | None, words: str = "") -> None:
+        """Name rows and columns, and mark a row that ``words`` describe; None removes the names."""
+        if (names, row) != (self.names, self.row):
+            self.names, self.row = names, row
+            self.updateGeometry()
+            self._kept.refresh()
+        self.setAccessibleDescription(words)
+
     def cell(self, width: float) -> tuple[float, float]:
         """Return width and height of a cell in a view ``width`` pixels wide."""
         rows, columns = self.numbers.shape
         if not rows or not columns:
             return 0.0, 0.0
-        wide = min(LARGEST_CELL, width / columns)
+        left = self.names.left(width) if self.names is not None else 0.0
+        wide = min(LARGEST_CELL, (width - left) / columns)
         high = min(max(wide, 14.0 if rows == 1 else 0.0), TALLEST / rows)
         return wide, high
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of cells and scale for ``width``."""
+        """Return the height of cells and of scale or names for ``width``."""
         rows: int = self.numbers.shape[0]
-        return round(self.cell(width)[1] * rows + SCALE_HEIGHT)
+        wide, high = self.cell(width)
+        below = SCALE_HEIGHT if self.names is None else self.names.below(wide)
+        return round(high * rows + below)
 
     def hasHeightForWidth(self) -> bool:
         """Return True: cells keep their aspect ratio."""
@@ -95,10 +127,14 @@ class HeatView(QWidget):
         """Return row and column under a point, or None outside the cells."""
         wide, high = self.cell(self.width())
         rows, columns = self.numbers.shape
-        if not wide or not high or point.x() < 0 or point.y() < 0:
+        x = point.x() - self._left()
+        if not wide or not high or x < 0 or point.y() < 0:
             return None
-        row, column = int(point.y() / high), int(point.x() / wide)
+        row, column = int(point.y() / high), int(x / wide)
         return (row, column) if row < rows and column < columns else None
+
+    def _left(self) -> float:
+        return self.names.left(self.width()) if self.names is not None else 0.0
 
     def event(self, e: QEvent) -> bool:
         """Show the number under the mouse as a tooltip."""
@@ -106,7 +142,9 @@ class HeatView(QWidget):
             place = self.at(QPointF(e.pos()))
             if place is not None and self.exact is not None:
                 number = words.number(self.exact[place].item())
-                QToolTip.showText(e.globalPos(), f"[{place[0]}, {place[1]}]  {number}", self)
+                where = "" if self.names is None else self.names.place(*place)
+                said = f"[{place[0]}, {place[1]}]  {where}{number}"
+                QToolTip.showText(e.globalPos(), tip(said), self)
             return True
         return super().event(e)
 
@@ -115,6 +153,41 @@ class HeatView(QWidget):
         place = self.at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and place and self.exact is not None:
             self.element_picked.emit(*place)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Report the row under the mouse."""
+        place = self.at(event.position())
+        self._hover(-1 if place is None else place[0])
+
+    def leaveEvent(self, _event: QEvent) -> None:
+        """Report that the mouse is over no row."""
+        self._hover(-1)
+
+    def _hover(self, row: int) -> None:
+        if row != self._hovered:
+            self._hovered = row
+            self.row_hovered.emit(row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pick the neighbour of the chosen cell."""
+        step = _STEPS.get(event.key())
+        if step is None or self.exact is None or not self.numbers.size:
+            event.ignore()
+            return
+        rows, columns = self.numbers.shape
+        row, column = self.chosen or (self.row or 0, 0)
+        row, column = row + step[0], column + step[1]
+        self.element_picked.emit(max(0, min(row, rows - 1)), max(0, min(column, columns - 1)))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus."""
+        super().focusInEvent(event)
+        self._kept.refresh()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show that the focus is gone."""
+        super().focusOutEvent(event)
+        self._kept.refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
@@ -128,17 +201,34 @@ class HeatView(QWidget):
 
     def _paint(self, painter: QPainter) -> None:
         wide, high = self.cell(self.width())
+        rows, columns = self.numbers.shape
+        left = self._left()
+        if self.names is not None:
+            painter.save()
+            self.names.paint(painter, self.theme, (left, wide, high), self.row)
+            painter.restore()
+        painter.translate(left, 0)
         if min(wide, high) >= CELLS_FROM:
             self._paint_cells(painter, wide, high)
         else:
             self._paint_image(painter, wide, high)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.hasFocus():
+            painter.setPen(QPen(self.theme.selection, 1, Qt.PenStyle.DotLine))
+            painter.drawRect(QRectF(0.5, 0.5, columns * wide - 1, rows * high - 1))
+        if self.row is not None and self.row < rows:
+            painter.setPen(QPen(self.theme.selection, 2))
+            box = QRectF(0, self.row * high, columns * wide, high)
+            painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 3, 3)
         if self.chosen is not None:
             row, column = self.chosen
             painter.setPen(QPen(self.theme.selection, 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             box = QRectF(column * wide, row * high, max(4.0, wide), max(4.0, high))
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 3, 3)
-        self._paint_scale(painter, high * self.numbers.shape[0] + 6)
+        painter.translate(-left, 0)
+        if self.names is None:
+            self._paint_scale(painter, high * rows + 6)
 
     def shows_number(self, x: float) -> bool:
         """Return whether to draw a number into its cell: not for pale cells close to zero."""
@@ -237,8 +327,20 @@ class HeatmapPane(Pane):
         super().__init__()
         self._note = Label("caption", "", self)
         self.view = HeatView(self)
+        self.looks = QFrame(self)
+        self.looks.setProperty("row", "selection")
+        self.sentence = Label("words", "", self.looks).selectable()
+        self.sentence.setAccessibleName("The strongest column of the row")
+        vbox(self.looks, self.sentence, margins=(12, 7, 12, 7))
+        self.looks.hide()
         self.column.addWidget(self._note)
         self.column.addWidget(self.view)
+        self.column.addWidget(self.looks)
+        self._is_attention = False
+        self._names: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._row = 0
+        """The row that is described where the mouse is over none."""
+        self.view.row_hovered.connect(self._describe)
         self._first = 0
         self._columns = 0
         self.view.element_picked.connect(self._pick)
@@ -260,6 +362,7 @@ class HeatmapPane(Pane):
             numbers = to_float64(grid)
             self._say(f"A sample of {words.shape(snapshot.shape)}, {rows_text(grid.shape)}")
             self.view.show_numbers(numbers, None, heat.matrix_scale(numbers), None)
+            self._show_attention(page, None, None)
             return True
         slices = page.slice_at(array.shape)
         exact = as_matrix(array, slices)
@@ -271,7 +374,41 @@ class HeatmapPane(Pane):
         self._say(self._slice_note(array, slices))
         scale = heat.matrix_scale(to_float64(array))
         self.view.show_numbers(numbers, exact, scale, place if marked else None)
+        self._show_attention(page, exact, place[0] if marked else None)
         return True
+
+    def _show_attention(
+        self, page: InspectorPage, weights: NDArray[np.generic] | None, row: int | None
+    ) -> None:
+        """Name rows and columns of attention weights and describe a row; else neither."""
+        index, value = page.index, page.value
+        self._is_attention = False
+        if weights is not None and index is not None and value is not None:
+            self._is_attention = attention.is_attention(index, value)
+        self.looks.setVisible(self._is_attention and page.side == "value")
+        if not self._is_attention or weights is None or index is None:
+            self.view.show_names(None, None)
+            return
+        rows, columns = (attention.row_names(index, size) for size in weights.shape)
+        self._names = rows[1], columns[1]
+        self._row = weights.shape[0] - 1 if row is None else row
+        if not self.looks.isHidden():
+            # The head is chosen just above, the shape is among the facts.
+            self._say("each row looks at columns")
+            source = rows[0] or columns[0]
+            self.looks.setToolTip(tip(f"The names are from {source}" if source else ""))
+        self._describe(-1)
+
+    def _describe(self, hovered: int) -> None:
+        """Describe the row under the mouse, or the chosen one."""
+        exact = self.view.exact
+        if exact is None or not self._is_attention:
+            return
+        row = hovered if 0 <= hovered < exact.shape[0] else min(self._row, exact.shape[0] - 1)
+        said = "" if self.looks.isHidden() else attention.sentence(exact, row, self._names)
+        self.sentence.say(said)
+        named = (self._names[axis] or _numbered(exact.shape[axis]) for axis in (0, 1))
+        self.view.show_names(AxisNames(*named), row, said)
 
     def _slice_note(self, array: NDArray[np.generic], slices: tuple[int, ...]) -> str:
         parts = []
@@ -288,6 +425,10 @@ class HeatmapPane(Pane):
 
     def _pick(self, row: int, column: int) -> None:
         self.element_requested.emit(self._first + row * self._columns + column)
+
+
+def _numbered(size: int) -> tuple[str, ...]:
+    return tuple(map(str, range(size)))
 
 
 def rows_text(shape: tuple[int, ...]) -> str:

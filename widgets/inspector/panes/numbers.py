@@ -74,7 +74,7 @@ class NumbersModel(QAbstractTableModel):
 class NumbersPane(Pane):
     """All numbers of the chosen slice; for a big tensor a button that fetches them."""
 
-    order = 12
+    order = 45
     numbers_only = True
 
     def __init__(self) -> None:

@@ -22,22 +22,22 @@ class OverviewPane(Pane):
     def __init__(self) -> None:
         super().__init__()
         self.heading = Heading("Inspector", "", self)
-        self.column.addWidget(self.heading)
+        tip = "Show the whole tensor in a window of its own, down to single numbers"
+        self.explore = push_button("Explore", self, self.tensor_requested, "crumb", tip=tip)
+        # In the row of the title: a narrow inspector is too narrow for a third button in the next.
+        top = hbox(None, (self.heading, 1), (self.explore, Qt.AlignmentFlag.AlignTop), spacing=6)
+        self.column.addLayout(top)
         self._tabs = QWidget(self)
         row = hbox(self._tabs, margins=(0, 4, 0, 2), spacing=6)
         self._group = QButtonGroup(self)
         self.value_tab = self._tab("Value", "value", row)
         self.gradient_tab = self._tab("Gradient", "gradient", row)
         row.addStretch(1)
-        tip = "Show the whole tensor in a window of its own, down to single numbers"
-        self.explore = push_button("Explore", self, self.tensor_requested, "crumb", tip=tip)
         self._number = Label("big", "", self).selectable()
         self._gradient = Label("big-gradient", "", self).selectable()
         self._absent = Label("absent", "", self)
         self._sum = Label("gradient", "", self)
         self.column.addWidget(self._tabs)
-        # Below the tabs: a narrow inspector is too narrow for a third button.
-        self.column.addWidget(self.explore, 0, Qt.AlignmentFlag.AlignLeft)
         for widget in (self._number, self._gradient, self._absent, self._sum):
             self.column.addWidget(widget)
         self._slices = QWidget(self)

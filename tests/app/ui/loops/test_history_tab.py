@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from gradscribe.playback.tape.steps import steps_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from tests.widgets.graph_window import at
 
 SOURCE = """\

@@ -1,6 +1,8 @@
 import itertools
 
 import pytest
+from msgspec import structs
+from PySide6.QtCore import Qt
 
 from gradscribe.engine.protocol.messages import Checked
 from gradscribe.widgets.base.labels import Label
@@ -48,20 +50,42 @@ def test_a_leaf_with_a_gradient_can_be_checked(pane, qtbot):
     assert heard.args == [named(taped(NEURON), "b").id, 0]
 
 
-def test_an_op_offers_the_leaves_it_takes(pane, qtbot):
+def test_an_op_offers_its_result_and_the_leaves_it_takes(pane, qtbot):
     assert pane.show_page(page(NEURON, "n", kind="op"))
-    assert [block.isVisible() for block in pane.blocks] == [True, False, False]
-    with qtbot.waitSignal(pane.check_requested) as heard:
-        pane.blocks[0].button.click()
-    assert heard.args == [named(taped(NEURON), "b").id, 0]
-    assert pane.blocks[0].button.text() == "Check b"
+    assert [block.isVisible() for block in pane.blocks] == [True, True, False]
+    for block, name, words in zip(
+        pane.blocks, ("n", "b"), ("Check by finite differences", "Check b"), strict=False
+    ):
+        assert block.button.text() == words
+        with qtbot.waitSignal(pane.check_requested) as heard:
+            qtbot.mouseClick(block.button, Qt.MouseButton.LeftButton)
+        assert heard.args == [named(taped(NEURON), name).id, 0]
+
+
+def test_elements_of_a_result_are_checked_in_one_go(pane, qtbot):
+    source = "x = param([1.0, 2.0, 3.0])\ny = x * 2\n(y * y).sum().backward()\n"
+    assert pane.show_page(page(source, "y", kind="op"))
+    heard = []
+    pane.check_requested.connect(lambda *asked: heard.append(asked))
+    qtbot.mouseClick(pane.blocks[0].sampler, Qt.MouseButton.LeftButton)
+    assert heard == [(named(taped(source), "y").id, at) for at in range(3)]
+
+
+def test_what_explains_a_difference_is_said(pane):
+    leaf = named(taped(NEURON), "b")
+    found = structs.replace(
+        done(leaf, numeric=0.4, agrees=False)[leaf.id, 0], note="Autograd does not follow line 3"
+    )
+    pane.show_page(page(NEURON, "b", checked={(leaf.id, 0): found}))
+    assert "Autograd does not follow line 3" in said(pane)
 
 
 def test_the_latest_event_offers_the_leaves_of_its_op():
     add = happened(taped(NEURON), "node", 3)
-    assert [leaf.name for leaf in check.checkable_leaves(page(NEURON, position=add))] == ["b"]
-    assert check.checkable_leaves(page(NEURON, position=0)) == []
-    assert {leaf.name for leaf in check.checkable_leaves(page(FAN, "z", kind="op"))} == {"x", "y"}
+    assert [leaf.name for leaf in check.checkable_values(page(NEURON, position=add))] == ["b"]
+    assert check.checkable_values(page(NEURON, position=0)) == []
+    offered = check.checkable_values(page(FAN, "z", kind="op"))
+    assert [value.name for value in offered] == ["z", "x", "y"]
 
 
 def test_one_element_of_a_tensor_is_named_and_asked_for(pane, qtbot):
@@ -110,7 +134,7 @@ def test_while_it_is_checked_the_button_waits(pane):
 @pytest.mark.parametrize(
     ("source", "name", "reason"),
     [
-        (NEURON, "L", "Only leaves can be nudged"),
+        ("x = tensor(1.0)\ny = x * 2\n", "y", "does not require a gradient"),
         (NEURON, "x", "does not require a gradient"),
         (ODD, "tiny", "no gradient ever reaches it"),
         (ODD, "whole", "does not require a gradient"),
@@ -123,6 +147,13 @@ def test_what_cannot_be_checked_says_why(pane, source, name, reason):
     assert not any(block.isVisible() for block in pane.blocks)
 
 
+def test_a_result_without_a_gradient_says_so_and_its_leaves_are_offered(pane):
+    source = "x = param(1.0)\ny = x * 2\n(x * y.detach()).backward()\n"
+    assert pane.show_page(page(source, "y"))
+    assert any("no gradient ever" in text for text in said(pane))
+    assert [b.button.text() for b in pane.blocks if b.isVisible()] == ["Check x"]
+
+
 def test_nothing_selected_and_nothing_to_check_is_no_pane(pane):
     assert not pane.show_page(page(ODD))
 
@@ -132,11 +163,11 @@ def test_a_long_name_does_not_widen_the_pane(pane):
     source = f"{name} = param(1.0)\nq = {name} * 2\nq.backward()\n"
     pane.show_page(page(source, "q", kind="op"))
     assert pane.minimumSizeHint().width() < 200
-    assert name in pane.blocks[0].button.accessibleName()
+    assert name in pane.blocks[1].button.accessibleName()
 
 
 def test_parameters_of_a_module_can_be_checked():
-    leaves = check.checkable_leaves(page(TRAIN, "net.0.weight"))
+    leaves = check.checkable_values(page(TRAIN, "net.0.weight"))
     assert [leaf.name for leaf in leaves] == ["net.0.weight"]
 
 

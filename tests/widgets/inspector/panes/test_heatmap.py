@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from gradscribe.playback.text.formatting import short_number
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.heat import matrix_scale
 from gradscribe.widgets.inspector.panes.heatmap import HeatmapPane, HeatView
-from tests.widgets.inspector.panes.programs import FAN, ODD, page
+from tests.widgets.inspector.panes.programs import FAN, ODD, named, page, taped
 
 
 @pytest.fixture
@@ -149,3 +149,108 @@ def test_cells_are_worked_out_when_they_change_and_copied_otherwise(qtbot, monke
     before = view.grab().toImage()
     view.set_theme(Theme.load("dark"))
     assert view.grab().toImage() != before
+
+
+ATTENTION = """
+tokens = ["the", "cat", "sat"]
+q = param(torch.randn(2, 3, 3))
+att = (q * 3).softmax(-1)
+y = (att @ torch.ones(3, 2)).sum()
+y.backward()
+"""
+
+
+def strongest(head, row):
+    weights = named(taped(ATTENTION), "att")
+    numbers = taped(ATTENTION).snapshots[weights.snapshot].array()[head][row]
+    words = ["the", "cat", "sat"]
+    return f"“{words[row]}” looks at “{words[int(numbers.argmax())]}” with {numbers.max():.2f}"
+
+
+def spot(view, row, column):
+    wide, high = view.cell(view.width())
+    left = view.names.left(view.width()) if view.names is not None else 0
+    return QPoint(round(left + wide * (column + 0.5)), round(high * (row + 0.5)))
+
+
+@pytest.mark.parametrize("head", [0, 1])
+def test_an_attention_map_says_at_which_column_its_last_row_looks(pane, head):
+    pane.show_page(page(ATTENTION, "att", slices=(head,)))
+    assert pane.sentence.isVisible()
+    assert pane.sentence.said() == strongest(head, 2)
+    assert pane.view.accessibleDescription() == strongest(head, 2)
+    assert pane.view.names.rows == ("the", "cat", "sat")
+
+
+def test_the_row_under_the_mouse_is_described_while_it_is_there(pane):
+    pane.show_page(page(ATTENTION, "att"))
+    QTest.mouseMove(pane.view, spot(pane.view, 1, 0))
+    assert pane.sentence.said() == strongest(0, 1)
+    assert pane.view.row == 1
+    QTest.mouseMove(pane.view, spot(pane.view, 0, 2))
+    assert pane.sentence.said() == strongest(0, 0)
+    pane.view.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert pane.sentence.said() == strongest(0, 2)
+
+
+def test_the_row_of_the_chosen_element_is_described(pane, qtbot):
+    pane.show_page(page(ATTENTION, "att"))
+    with qtbot.waitSignal(pane.element_requested) as heard:
+        QTest.mouseClick(pane.view, Qt.MouseButton.LeftButton, pos=spot(pane.view, 1, 1))
+    assert heard.args == [4]
+    pane.show_page(page(ATTENTION, "att", element=4))
+    assert pane.view.chosen == (1, 1)
+    pane.view.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert pane.sentence.said() == strongest(0, 1)
+
+
+def test_a_gradient_of_weights_has_names_and_no_sentence(pane):
+    pane.show_page(page(ATTENTION, "att", side="gradient"))
+    assert pane.view.names.rows == ("the", "cat", "sat")
+    assert not pane.looks.isVisible()
+
+
+def test_another_matrix_has_neither(pane):
+    pane.show_page(page(ATTENTION, "att"))
+    pane.show_page(page(ATTENTION, "q"))
+    assert pane.view.names is None
+    assert not pane.looks.isVisible()
+
+
+def test_without_a_list_of_that_length_rows_are_numbered(pane):
+    pane.show_page(page(ATTENTION.replace('"sat"]', '"sat", "on"]'), "att"))
+    assert pane.view.names.rows == ("0", "1", "2")
+    assert pane.sentence.said().startswith("Row 2 looks at column ")
+
+
+@pytest.mark.parametrize(
+    ("keys", "flat"),
+    [
+        ((Qt.Key.Key_Down,), 2),
+        ((Qt.Key.Key_Right,), 1),
+        ((Qt.Key.Key_Up,), 0),
+        ((Qt.Key.Key_Left,), 0),
+        ((Qt.Key.Key_Down, Qt.Key.Key_Right), 3),
+    ],
+)
+def test_arrow_keys_choose_the_neighbour(pane, keys, flat):
+    slices, at = (0, 0, 0, 0), 0
+    heard = []
+    pane.element_requested.connect(heard.append)
+    for key in keys:
+        pane.show_page(page(ODD, "six", slices=slices, element=at))
+        QTest.keyClick(pane.view, key)
+        at = heard[-1]
+    assert at == flat
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [120, 206, 700])
+def test_a_named_map_fits_its_width(pane, theme, width):
+    pane.set_theme(Theme.load(theme))
+    pane.show_page(page(ATTENTION, "att"))
+    wide, high = pane.view.cell(width)
+    left = pane.view.names.left(width)
+    assert left + 3 * wide <= width + 1e-6
+    assert pane.view.heightForWidth(width) >= 3 * high
+    assert not pane.view.grab().isNull()

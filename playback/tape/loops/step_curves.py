@@ -7,8 +7,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from gradscribe.playback.tape.loop_scalars import ScalarSeries
-from gradscribe.playback.tape.steps import Steps
+from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries
+from gradscribe.playback.tape.loops.steps import Steps
 
 MOST_USUAL = 3
 """Most curves that are drawn before any is chosen."""
@@ -58,25 +58,63 @@ def usual_curves(curves: Sequence[StepCurve]) -> tuple[StepCurve, ...]:
     return tuple(losses[:MOST_USUAL] or curves[:1])
 
 
+def grown_curves(
+    curves: Sequence[StepCurve], series: Sequence[ScalarSeries]
+) -> tuple[StepCurve, ...]:
+    """Return the losses of a running program with what it has computed since its draft.
+
+    ``curves``: of the draft; ``series``: of the run so far. A loss is left out unless the series
+    begins with its numbers, one a step.
+    """
+    grown = []
+    for curve in curves:
+        count = len(curve.numbers)
+        is_of_steps = np.array_equal(np.ceil(curve.at), np.arange(1, count + 1))
+        for one in series if curve.is_loss and is_of_steps else ():
+            numbers = np.array(one.numbers, np.float64)
+            if len(numbers) > count and np.array_equal(numbers[:count], curve.numbers, True):
+                places = np.arange(len(numbers), dtype=np.float64) + 0.5
+                grown.append(StepCurve(curve.name, places, numbers, is_loss=True))
+                break
+    return tuple(grown)
+
+
 def steps_of_positions(
-    steps: Steps, positions: Sequence[int]
+    steps: Steps, positions: Sequence[int] | NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the step of each of ascending positions, and its share (0 to 1) of that step.
 
     What was computed several times in a step is spread evenly over it: twice is at 0 and 0.5.
     """
-    starts = np.array(steps.starts, np.int64)
-    inside = np.maximum(1, np.searchsorted(starts, np.array(positions, np.int64), side="left"))
+    return _spread(steps.numbers_at(positions))
+
+
+def steps_of_series(
+    steps: Steps, one: ScalarSeries
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the step of each number of a series, and its share of that step."""
+    if one.steps:
+        return _spread(np.asarray(one.steps, np.int64))
+    return steps_of_positions(steps, one.positions)
+
+
+def _spread(inside: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return steps, and the shares that spread the equal ones evenly."""
     first = np.searchsorted(inside, inside, side="left")
     last = np.searchsorted(inside, inside, side="right")
     return inside, (np.arange(len(inside)) - first) / np.maximum(1, last - first)
 
 
 def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurve:
-    pairs = sorted(pair for one in group for pair in zip(one.positions, one.numbers, strict=True))
-    inside, share = steps_of_positions(steps, [position for position, _ in pairs])
+    has_steps = all(one.steps for one in group)
+    places = np.concatenate(
+        [np.asarray(one.steps if has_steps else one.positions, np.int64) for one in group]
+    )
+    numbers = np.concatenate([np.asarray(one.numbers, np.float64) for one in group])
+    order = np.argsort(places, kind="stable")
+    places, numbers = places[order], numbers[order]
+    inside, share = _spread(places if has_steps else steps.numbers_at(places))
     size = np.bincount(inside)[inside]
     one = group[0]
     name = f"{one.name}, line {one.line}" if with_line else one.name
-    numbers = np.array([number for _, number in pairs], np.float64)
     return StepCurve(name, inside - 1 + share + 0.5 / size, numbers, one.backward > 0)

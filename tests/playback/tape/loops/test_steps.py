@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradscribe.playback.tape.steps import event_key, same_event, step_marks, steps_of
+from gradscribe.playback.tape.loops.steps import event_key, same_event, step_marks, steps_of
 
 FIT = """\
 torch.manual_seed(0)

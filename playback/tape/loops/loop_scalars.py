@@ -2,6 +2,7 @@
 
 import ast
 import math
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -11,8 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from gradscribe.engine.protocol.messages import ComputedScalar
-from gradscribe.engine.protocol.tape import Op, Snapshot, Value
+from gradscribe.engine.protocol.tape import Op, Snapshot, StepLoop, Value
 from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.loops.partial_loops import NumberColumn, main_loop, numbers_of
+from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.text import symbols
 
 LEAST_ROUNDS = 3
@@ -39,14 +42,16 @@ class ScalarSeries:
     name: str
     line: int
     dtype: str
-    numbers: list[float] = field(default_factory=list)
+    numbers: "list[float] | array[float]" = field(default_factory=list)
     """Exactly as torch has them: every real dtype but int64 past 2**53 fits a float64."""
-    positions: list[int] = field(default_factory=list)
+    positions: "list[int] | array[int]" = field(default_factory=list)
     """The position right after each number was computed, in order."""
     backward: int = 0
     """Number of backward passes that began at it."""
     names: Counter[str] = field(default_factory=Counter)
     """The names its values have on the tape; a local variable's only in the last round."""
+    steps: "array[int]" = field(default_factory=lambda: array("q"))
+    """The step of each number, if steps of the loop were recorded in part; else empty."""
 
     def rounds_at(self, position: int) -> int:
         """Return the number of rounds among the first ``position`` events."""
@@ -71,8 +76,8 @@ class ScalarSeries:
 
         Computed once, when the series is complete.
         """
-        bad = (k for k, number in enumerate(self.numbers, 1) if not math.isfinite(number))
-        return next(bad, 0)
+        bad = ~np.isfinite(np.asarray(self.numbers, np.float64))
+        return int(bad.argmax()) + 1 if bad.any() else 0
 
 
 def find_loop_scalars(index: Index, source: str) -> Generator[None, None, tuple[ScalarSeries, ...]]:
@@ -88,8 +93,63 @@ def find_loop_scalars(index: Index, source: str) -> Generator[None, None, tuple[
         reader.read(at)
     for one in reader.found.values():
         one.name = one.names.most_common(1)[0][0] if one.names else one.name
-    several = [one for one in reader.found.values() if len(one.numbers) >= LEAST_ROUNDS]
+    found = [*reader.found.values()]
+    loop = main_loop(index.tape)
+    if loop is not None:
+        made = _partial_series(index, loop, found, _statement_names(source))
+        found = [*made, *found]
+    several = [one for one in found if len(one.numbers) >= LEAST_ROUNDS]
     return tuple(sorted(several, key=_rank)[:MOST_SERIES])
+
+
+def _partial_series(
+    index: Index, loop: StepLoop, found: list[ScalarSeries], statements: dict[int, str]
+) -> list[ScalarSeries]:
+    """Return the series of a loop that was recorded in part, and remove theirs from ``found``.
+
+    ``found`` has what the steps recorded in full computed.
+    """
+    made: list[ScalarSeries] = []
+    for column in map(numbers_of, loop.columns):
+        if column.kind not in ("loss", "scalar") or len(column.steps) < LEAST_ROUNDS:
+            continue
+        is_loss, name = column.kind == "loss", statements.get(column.line, "")
+        same = [one for one in found if one.name == name and (one.backward or not is_loss)]
+        if is_loss:
+            same = same or [one for one in found if one.backward]
+        elif not name or any(_is_repeated(column, one) for one in made):
+            continue
+        first = same[0] if same else ScalarSeries(name or "loss", column.line, "float64")
+        numbers = array("d", column.numbers.tobytes())
+        series = ScalarSeries(first.name, first.line, first.dtype, numbers)
+        series.steps = array("q", column.steps.tobytes())
+        series.positions = _positions(index, column, same)
+        series.backward = len(series.steps) if is_loss else 0
+        made.append(series)
+        found[:] = [one for one in found if one not in same]
+    return made
+
+
+def _is_repeated(column: NumberColumn, series: ScalarSeries) -> bool:
+    """Return whether a column has the numbers of a series once more: ``losses.append(...)``."""
+    _, at, known_at = np.intersect1d(
+        column.steps, np.asarray(series.steps), assume_unique=True, return_indices=True
+    )
+    known = np.asarray(series.numbers, np.float64)[known_at]
+    return len(at) == len(column.steps) and np.array_equal(column.numbers[at], known)
+
+
+def _positions(index: Index, column: NumberColumn, same: list[ScalarSeries]) -> "array[int]":
+    """Return the position of each number of a column; of a left-out step the end of its gap."""
+    steps = steps_of(index)
+    found = array("q", steps.ends_of(column.steps).tobytes())
+    for one in same:
+        for position in one.positions:
+            step = steps.number_at(position)
+            at = int(np.searchsorted(column.steps, step))
+            if at < len(found) and column.steps[at] == step and steps.is_full(step):
+                found[at] = position
+    return found
 
 
 class GrowingScalars:
@@ -110,8 +170,8 @@ class GrowingScalars:
             series = self._found.setdefault(one.key, ScalarSeries(name, one.line, one.dtype))
             series.name = name
             series.backward = int(one.called > 0)
-            series.numbers += one.numbers
-            series.positions += one.positions
+            series.numbers.extend(one.numbers)
+            series.positions.extend(one.positions)
 
     def series(self) -> tuple[ScalarSeries, ...]:
         """Return copies of the series so far, the likeliest losses first."""

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from gradscribe.engine.protocol.messages import ComputedScalar
-from gradscribe.playback.tape import loop_scalars
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loop_scalars import (
+from gradscribe.playback.tape.loops import loop_scalars
+from gradscribe.playback.tape.loops.loop_scalars import (
     MOST_SERIES,
     GrowingScalars,
     common_rounds,

@@ -1,0 +1,1 @@
+"""Loops of a program: which of their steps are recorded in full, and numbers of all others."""
