@@ -141,13 +141,17 @@ def _inside(
 def _named_number(
     painter: QPainter, row: QRectF, title: str, number: str, ink: QColor, px: float
 ) -> None:
-    """Write a leaf's name and number; where both do not fit, the name is cut."""
+    """Write a leaf's name and number; where both do not fit, the name is cut or stands alone."""
     text = f"{title}  {number}".strip()
     if not number or shapes.text_width(text, px, 600) <= row.width():
         shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
         return
     space = shapes.text_width("  ", px, 600)
-    taken = min(shapes.text_width(number, px, 600), row.width())
+    taken = shapes.text_width(number, px, 600)
+    least = min(LEAST_LETTERS * px, shapes.text_width(title, px, 600))
+    if title and row.width() - taken - space < least:
+        shapes.write(painter, row, title, ink, px, 600, shapes.CENTER)
+        return
     shapes.write(painter, row.adjusted(0, 0, -taken - space, 0), title, ink, px, 600)
     shapes.write_whole(painter, row, number, ink, px, 600, shapes.RIGHT)
 

@@ -119,3 +119,22 @@ def test_names_are_painted_whole_whatever_is_repainted(qapp, name, zoom):
     once, twice = seen(1), seen(2)
     assert near(once, theme.ink, 60) > 4
     assert abs(near(once, theme.ink, 60) - near(twice, theme.ink, 60)) <= 2
+
+
+def test_modules_of_several_lists_are_named_after_their_list(qapp):
+    source = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.enc = nn.ModuleList(nn.Sequential(nn.Linear(n, n), nn.Linear(n, n + 1)) "
+        "for n in (2, 3))\n"
+        "        self.dec = nn.ModuleList(nn.Sequential(nn.Linear(n, n), nn.Linear(n, n - 1)) "
+        "for n in (4, 3))\n"
+        "    def forward(self, x):\n        for part in [*self.enc, *self.dec]:\n"
+        "            x = part(x)\n        return x\n"
+        "net = Net()\nloss = net(torch.ones(1, 2)).sum()"
+    )
+    stage, _ = opened(2, source)
+    texts = {name.text for name in FarNames(stage).at(0.2, with_cards=False)}
+    assert {"net", "enc.0", "enc.1", "dec.0", "dec.1"} <= texts
+    stage, _ = opened(1, source)
+    texts = {name.text for name in FarNames(stage).at(0.17, with_cards=True)}
+    assert {"enc.0: Sequential", "dec.1: Sequential"} <= texts
