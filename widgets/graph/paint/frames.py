@@ -17,9 +17,9 @@ SMALLEST_PX = 7.5
 """Size on the screen below which a plate is not written: `far_names` takes over."""
 
 
-def head_box(box: QRectF) -> QRectF:
-    """Return the name plate of a frame."""
-    return QRectF(box.left(), box.top(), box.width(), min(HEAD, box.height()))
+def head_box(box: QRectF, room: float = HEAD) -> QRectF:
+    """Return the name plate of a frame, or all of the ``room`` (a height) for it."""
+    return QRectF(box.left(), box.top(), box.width(), min(max(HEAD, room), box.height()))
 
 
 def ground(depth: int, theme: Theme) -> QColor:

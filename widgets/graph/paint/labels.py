@@ -20,7 +20,7 @@ _GAP = 7.0
 _TOKEN, _HEAD = 12.0, 5.0
 OUTSIDE_COST, _MARGIN = 60.0, 20.0
 """Cost per scene unit outside the picture, and the distance outside that is still in view."""
-_MOST_COVERED = 0.12
+_MOST_COVERED = 0.05
 """Share of a label at a far zoom that may lie on something else."""
 _ROW = 36.0
 """Half the height of a card and a gap: above the row of cards that a level wire runs in."""

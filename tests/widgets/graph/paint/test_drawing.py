@@ -14,7 +14,7 @@ from gradscribe.playback.graph.picture import CardLook, Look, WireLook
 from gradscribe.playback.layout.place import place
 from gradscribe.playback.tape.scenes import scenes
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph.paint import cards
+from gradscribe.widgets.graph.paint import cards, frames
 from gradscribe.widgets.graph.paint.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, changed_keys
 from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM, Stage
@@ -183,3 +183,48 @@ def test_no_badge_covers_the_name_of_a_frame(qapp, zoom, mode):
         letters = np.abs(alone - ground).max(axis=-1) > 90
         assert letters.any()
         assert np.abs(whole - alone)[letters].max() < 60
+
+
+SKIPS = """
+class Block(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(n, n, 3, padding=1), nn.BatchNorm2d(n)
+    def forward(self, x):
+        return F.relu(self.b(self.a(x)) + x)
+net = nn.Sequential(Block(3), nn.Sequential(Block(3), Block(3)))
+loss = net(torch.randn(2, 3, 4, 4)).pow(2).mean()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("zoom", [0.5, 0.65, 1.0])
+def test_labels_and_bubbles_leave_headings_cards_and_arrow_heads_in_sight(qapp, zoom):
+    tape = record(SKIPS)
+    scene = scenes(tape)[0]
+    opened = frozenset[str]()
+    for _ in range(4):
+        cards = build_picture(tape, scene, opened).cards
+        opened |= {card.key for card in cards if card.kind == "module"}
+    picture = build_picture(tape, scene, opened)
+    stage = Stage(tape, picture, place(picture))
+    drawing = GraphDrawing(stage, light(), Layers(), look_at(tape, picture, scene, scene.stop))
+    drawing.set_zoom(zoom)
+    bubbles = {key: box for key in stage.cards if (box := drawing.bubble(key)) is not None}
+    labels = drawing.labels
+    assert labels
+    assert len(stage.frames) > 6
+    heads = [frames.head_box(box) for box in stage.frame_boxes.values()]
+    inner = [box.adjusted(2, 2, -2, -2) for box in (*bubbles.values(), *_boxes(labels))]
+    assert not [1 for box in inner for head in heads if box.intersects(head)]
+    for key, label in labels.items():
+        covered = [b for b in (*bubbles.values(), *stage.boxes.values()) if b.intersects(label.box)]
+        areas = [b.intersected(label.box) for b in covered]
+        share = sum(a.width() * a.height() for a in areas)
+        assert share <= 0.12 * label.box.width() * label.box.height()
+        x, y = stage.lines[key.removesuffix("#part")][-1]
+        assert not label.box.contains(x, y - 3)
+
+
+def _boxes(labels):
+    return [label.box for label in labels.values()]
