@@ -1,5 +1,8 @@
 """Stand-ins for the engine: a link that answers when it is told to, and tapes made by hand."""
 
+import tempfile
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.engine.doctor.fix_trial import outcome_of
@@ -105,6 +108,9 @@ class FakeDialogs:
 
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
+
+    def suggest(self, name):
+        return self.answers.get("folder", Path(tempfile.gettempdir())) / name
 
     def ask_number(self, title, value):
         return self.answers.get("number")

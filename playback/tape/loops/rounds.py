@@ -131,6 +131,11 @@ def loop_rounds(index: Index) -> tuple[int, ...]:
                 seen[loop], opened[loop] = set(), now.first
             seen[loop].add(key)
         before, before_at, inside = now, at, frozenset(around)
+    return _most_repeated(found, passing)
+
+
+def _most_repeated(found: dict[int, list[int]], passing: set[int]) -> tuple[int, ...]:
+    """Return the rounds of the loop with the most; loops in ``passing`` come first."""
     repeated = {loop: at for loop, at in found.items() if len(at) >= LEAST_ROUNDS}
     of_passes = [at for loop, at in repeated.items() if loop in passing]
     most: list[int] = []
