@@ -50,6 +50,25 @@ for i in range({n}):
     with torch.no_grad():
         net(x).pow(2).mean()
 """,
+    "validation that records a graph": """
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), lr=0.01)
+x = torch.randn(20, 3)
+for i in range({n}):
+    opt.zero_grad()
+    net(x).pow(2).mean().backward()
+    opt.step()
+    seen = net(x[:9]).pow(2).mean().item()
+""",
+    "data that requires a gradient": """
+w = torch.ones(3, requires_grad=True)
+opt = optim.SGD([w], lr=0.01)
+for i in range({n}):
+    x = torch.ones(3, requires_grad=True)
+    opt.zero_grad()
+    (w * x).sum().backward()
+    opt.step()
+""",
 }
 
 
