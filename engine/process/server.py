@@ -279,12 +279,8 @@ def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender
 
 
 def _asked(reply: messages.Recorded, request: messages.Run) -> messages.Recorded:
-    """Return what a request wants of a reply: all, the leaves alone, or the outcome in place."""
+    """Return what a request wants of a reply: all, or the outcome in place of the tape."""
     tape, source = reply.tape, request.source
-    if request.leaves_only:
-        from gradscribe.engine.inspect.final_leaves import leaves_alone
-
-        return replace(reply, tape=leaves_alone(tape))
     if not request.brief:
         return reply
     from gradscribe.engine.doctor.fix_trial import outcome_of

@@ -27,7 +27,7 @@ from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Finding, Place, Problem, Status, Tape
 from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
-from gradscribe.engine.record.freeze import freeze, leaves
+from gradscribe.engine.record.freeze import freeze, freeze_leaves, leaves
 from gradscribe.engine.record.log import EventRow, NodeRow
 from gradscribe.engine.record.loops.plan import StepPlan
 from gradscribe.engine.record.loops.recorder import StepReached
@@ -127,8 +127,10 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
         recorder.drop_lost_copies()
         done = _failed_late(done, failure, recorder)
     with _without_gc():
-        tape = _completed(freeze(recorder, leaves(recorder, done.names)), done, request.device)
-        if request.examine:
+        found = leaves(recorder, done.names)
+        frozen = (freeze_leaves if request.leaves_only else freeze)(recorder, found)
+        tape = _completed(frozen, done, request.device)
+        if request.examine and not request.leaves_only:
             tape = _examined(tape, request.source, recorder.log.snapshots)
     recorder.backward.failed_by = None
     last_run = FinishedRun(request, recorder, tape, done.names)
