@@ -74,6 +74,8 @@ class Session(QObject):
         self._sent = ""
         self._waiting = False
         self._fresh = True
+        self.shows_draft = False
+        """True if what the running program has recorded so far is shown."""
         self._shown_with = self._run_with()
         """Device and seed of the run whose tape is shown."""
         self._place: int | None = None
@@ -111,7 +113,7 @@ class Session(QObject):
         if view is None:
             doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
         self.doc = doc
-        self._fresh = True
+        self._fresh, self.shows_draft = True, False
         self._place = None if view is None else view.position
         layers = view or self.view
         shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
@@ -213,6 +215,9 @@ class Session(QObject):
         """Record a step of the shown loop in full, by running the program again up to it."""
         whole = self._whole or (self.result.tape, self.result.shown_id)
         loop = main_loop(whole[0])
+        if self.shows_draft:
+            self.said.emit(f"Step {number:,} can be shown once the program has ended")
+            return
         if loop is None or not 1 <= number <= loop.steps:
             return
         if self.result.engine != "ready" or not self.doc.may_run:
@@ -283,7 +288,7 @@ class Session(QObject):
             return
         self._waiting = False
         self._sent = self.doc.source
-        run_id = run_document(self._link, self.doc.source, self.doc, self.limits)
+        run_id = run_document(self._link, self.doc.source, self.doc, self.limits, drafts=True)
         # Old output stays until the first of the new run arrives, so that it does not flicker.
         self._set_result(replace(self.result, run_id=run_id))
         if self.result.engine == "ready":
@@ -405,6 +410,9 @@ class Session(QObject):
         run_id, tape, seconds = message.run_id, message.tape, message.seconds
         if run_id != self.result.run_id:
             return
+        if message.is_draft:
+            self._show_draft(tape)
+            return
         self._patience.stop()
         engine: EngineState = "starting" if self.result.engine == "starting" else "ready"
         if self._wanted:
@@ -415,6 +423,7 @@ class Session(QObject):
             return
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
             # It was stopped for a newer text; the shown result stays until that has run.
+            self.shows_draft = False
             self._set_result(replace(self.result, run_id=0, engine=engine))
             self._run_live()
             return
@@ -423,7 +432,9 @@ class Session(QObject):
         result = replace(result, stdout=stdout, stderr=stderr)
         # A program that fails keeps the last good graph on the screen, unless there is none: the
         # document is new or was empty until now.
-        shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
+        is_drafted = self.shows_draft and bool(tape.events)
+        self.shows_draft = False
+        shows = tape.status == "ok" or self._fresh or self.result.shows_nothing or is_drafted
         if shows:
             self._fresh = tape.status != "ok"
             self._whole = None
@@ -436,6 +447,21 @@ class Session(QObject):
             self._set_result(replace(result, stale=True, fresh=self._count_fresh(result)))
         if self._waiting:
             self._run_live()
+
+    def _show_draft(self, tape: Tape) -> None:
+        """Show what the running program has recorded so far."""
+        if self._waiting or self.result.engine != "running":
+            return
+        self.shows_draft = True
+        self._whole = None
+        self._keep_place(tape)
+        self._shown_with = self._run_with()
+        # Its numbers are not found by its run's id, which the whole tape will have.
+        shown = min(0, self.result.shown_id) - 1
+        result = replace(self.result, problem=None, latest=tape, latest_source=self._sent)
+        self._set_result(result.with_shown(tape, self._sent, shown))
+        self.tape_changed.emit()
+        self.moved.emit(self.view.position, 0)
 
     def _shows(self, source: str) -> bool:
         """Return whether the shown tape is of this text, run with the present device and seed."""

@@ -18,10 +18,11 @@ def run_document(
     *,
     brief: bool = False,
     wanted_steps: tuple[int, int, int] | None = None,
+    drafts: bool = False,
 ) -> int:
     """Run ``source`` with a document's name, seed, device and limits; return the run id.
 
-    ``brief``: request only the outcome; ``wanted_steps``: see `messages.Run`.
+    ``brief``: request only the outcome; ``wanted_steps`` and ``drafts``: see `messages.Run`.
     """
     return link.run(
         source,
@@ -34,6 +35,7 @@ def run_document(
         is_open=limits.is_open,
         brief=brief,
         wanted_steps=wanted_steps,
+        drafts=drafts,
     )
 
 

@@ -150,12 +150,13 @@ class Link(QObject):
         is_open: bool = False,
         brief: bool = False,
         wanted_steps: tuple[int, int, int] | None = None,
+        drafts: bool = False,
     ) -> int:
         """Run a program and return its run id, which its replies carry.
 
         ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
         for programs from outside; ``is_open``: run with all of the user's permissions; ``brief``:
-        send only the outcome; ``wanted_steps``: see `messages.Run`.
+        send only the outcome; ``wanted_steps`` and ``drafts``: see `messages.Run`.
 
         A program that waits for the running one is replaced by this one.
         """
@@ -174,6 +175,7 @@ class Link(QObject):
             policy=policy,
             brief=brief,
             wanted_steps=wanted_steps,
+            drafts=drafts,
         )
         self._fit(request, is_open and not policy)
         self._announce()
@@ -304,7 +306,7 @@ class Link(QObject):
                 if not self._keep(run_id, text):
                     self._on_engine_lost(launch.ENDLESS)
                     return
-            case messages.Recorded(run_id, spent=spent):
+            case messages.Recorded(run_id, spent=spent, is_draft=False):
                 self._finish(run_id)
                 if spent:
                     self._swap()

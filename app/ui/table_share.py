@@ -54,7 +54,7 @@ class TableShare(QObject):
         total = sum(self._column.sizes())
         if self._is_settled or not total or not self._column.isVisible():
             return
-        around = self._tabs.height() - self._tabs.currentWidget().height()
+        around = self._column.sizes()[1] - self._tabs.currentWidget().height()
         least = around + self._values.height_of(LEAST_ROWS)
         wanted = most = max(least, round(total * LARGEST_SHARE))
         if self._tabs.currentWidget() is self._values:

@@ -3,10 +3,10 @@
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
-from gradscribe.app.commands import file, learn, train
+from gradscribe.app.commands import export, file, learn, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
@@ -15,6 +15,7 @@ from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Layer
+from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
@@ -38,6 +39,7 @@ from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.parameter_window import ProgramParameters
 from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
+from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
@@ -45,6 +47,7 @@ from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import MODES, ColorLegend
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -55,7 +58,7 @@ from gradscribe.widgets.graph.legend import Legend
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.inspector.inspector import Inspector
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.findings import FindingsPane
+from gradscribe.widgets.tables.findings import FindingCard, FindingsPane
 from gradscribe.widgets.tables.ledger import Ledger
 from gradscribe.widgets.tables.line_table import LineTable
 from gradscribe.widgets.tables.value_table import ValueTable
@@ -191,10 +194,12 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
+            film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
+            open_window=self.open_another,
         )
 
     def _place(self) -> None:
@@ -215,8 +220,6 @@ class Window(QMainWindow):
         )
         self.output_tab = OutputTab(self.below, self.console)
         self.loop_curves = LoopCurves(self.session, self.clock, self.look, self.below)
-        self.loop_curves.said.connect(self.status.say)
-        self.loop_curves.found.connect(self.transport.strip.set_curves)
         offer_row.addWidget(self.loop_curves.offer, 0, Qt.AlignmentFlag.AlignTop)
         self.findings_controller = FindingsController(
             self.session, self.editor, self.findings, self.below, found, link=self._link.companion
@@ -255,6 +258,9 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
+        self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
+        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
@@ -308,6 +314,8 @@ class Window(QMainWindow):
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
         self.editor.menu_requested.connect(self._offer_line)
+        self.findings.menu_requested.connect(self._offer_finding)
+        self.transport.scrubber.menu_requested.connect(self._offer_position)
         self.presenter.picture_shown.connect(self._show_key)
         self.presenter.questions.changed.connect(self._show_key)
 
@@ -319,6 +327,24 @@ class Window(QMainWindow):
         """Open the menu of a line of code, and of the tensor that it made, if there is one."""
         made = self.presenter.pick_line(line)
         self.menus.pop_up_for("line" if made else "text", at)
+
+    def _offer_finding(self, card: FindingCard, at: QPoint) -> None:
+        """Open the menu of a finding, and of the tensor that its line made, if there is one."""
+        # Of a text that was changed since, the lines are others.
+        made = card.is_current and self.presenter.pick_line(card.finding.place.line)
+        self.menus.pop_up_for("finding" if made else "remark", at, card.menu_actions(self))
+
+    def _offer_position(self, position: int, at: QPoint, first: list[QAction]) -> None:
+        """Open the menu of a position on the time line."""
+        context, last = self.context, self.clock.length
+        for title, mark, is_possible in (
+            ("Begin the film here", export.begin_film_at, position < last),
+            ("End the film here", export.end_film_at, position > 0),
+        ):
+            made = menus.actions(self, (title, partial(mark, context, position)))
+            made[0].setEnabled(is_possible)
+            first += made
+        self.menus.pop_up_for("position", at, first)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
@@ -433,6 +459,21 @@ class Window(QMainWindow):
             Refused: the file cannot be read, or is not text.
         """
         file.open_first(self.context, path)
+
+    def open_empty(self) -> None:
+        """Start with an empty program, as a further window does."""
+        file.new(self.context)
+
+    def open_another(self) -> int:
+        """Open a further window next to this one; return the id of its process.
+
+        Raises:
+            Refused: it cannot be started.
+        """
+        # From here the other window knows where this one stands.
+        self.settings.put_shape("window", self.saveGeometry())
+        self.settings.flush()
+        return new_window.start_window()
 
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Emit `painted` once, so that slow work begins after the window is visible."""

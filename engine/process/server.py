@@ -33,7 +33,7 @@ from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
-from gradscribe.engine.run import scalar_sender, watchdog
+from gradscribe.engine.run import drafts, scalar_sender, watchdog
 from gradscribe.engine.run.cleanup import Baseline, end_processes
 from gradscribe.engine.run.output import OutputSender
 from gradscribe.engine.run.script_imports import script_folder, script_imports
@@ -85,6 +85,9 @@ class Server:
         self._scalars = scalar_sender.ScalarSender(
             lambda run_id, found: self.send(messages.Computed(run_id, found))
         )
+        self._drafts = drafts.DraftSender(
+            lambda run_id, tape: self.send(messages.Recorded(run_id, tape, 0.0, is_draft=True))
+        )
 
     def send(self, message: messages.Reply) -> None:
         """Write a message. End the process if the pipe is closed."""
@@ -113,6 +116,7 @@ class Server:
     def _on_tick(self) -> None:
         self._report_line()
         self._scalars.tick()
+        self._drafts.tick()
 
     def _report_frame(self, frame: FrameType, *, ends: bool) -> None:
         """Report the line on which the program is about to do what may end this process."""
@@ -178,6 +182,7 @@ class Server:
         watchdog.on_end = lambda: self._on_program_ended(engine)
         watchdog.on_tick = self._on_tick
         scalar_sender.current = self._scalars
+        drafts.current = self._drafts
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._on_forked)
         while True:
@@ -242,6 +247,7 @@ class Server:
             engine.before.restore()
         end_processes()
         self._scalars.end()
+        self._drafts.end()
         self.send(messages.Ended(self._running))
 
     def _run(self, engine: EngineHandlers, request: messages.Run, stopped: bool) -> None:
@@ -253,6 +259,7 @@ class Server:
         self.send(messages.Started(request.run_id))
         self._stream.begin(request.run_id)
         self._scalars.begin(request.run_id)
+        self._drafts.begin(request.run_id)
         begun = time.perf_counter()
         self._program = request
         tape = contextvars.copy_context().run(_execute, engine, request, self._stream)

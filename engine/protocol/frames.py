@@ -54,6 +54,7 @@ class _RecordedHead(Struct, tag="Recorded"):
     seconds: float
     spent: bool = False
     outcome: Outcome | None = None
+    is_draft: bool = False
     columns: dict[str, tuple[bytes, ...]] = {}
 
 
@@ -65,6 +66,7 @@ class _RecordedColumns(Struct, tag="Recorded"):
     seconds: float
     spent: bool
     outcome: Outcome | None
+    is_draft: bool
     columns: dict[str, tuple[bytes, ...]]
 
 
@@ -109,8 +111,8 @@ def _packed(message: Request | Reply) -> list[bytes]:
     except UnicodeEncodeError:
         return packing.pack(message)
     rest = msgspec.structs.replace(tape, **dict.fromkeys(rows, ()))
-    head = (message.run_id, rest, message.seconds, message.spent, message.outcome)
-    return packing.pack(_RecordedColumns(*head, found))
+    head = message.run_id, rest, message.seconds, message.spent, message.outcome
+    return packing.pack(_RecordedColumns(*head, message.is_draft, found))
 
 
 class MessageReader(Generic[T]):
@@ -168,8 +170,8 @@ class MessageReader(Generic[T]):
             for flaw in check_tape.find_flaws(tape):
                 _refuse(flaw)
                 yield None
-            found = Recorded(head.run_id, tape, head.seconds, head.spent, head.outcome)
-            yield cast("T", found)
+            end = head.seconds, head.spent, head.outcome, head.is_draft
+            yield cast("T", Recorded(head.run_id, tape, *end))
 
 
 def _refuse(flaw: str) -> None:

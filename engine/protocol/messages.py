@@ -36,6 +36,8 @@ class Run(Struct, frozen=True, tag=True):
     wanted_steps: tuple[int, int, int] | None = None
     """Line of a loop, and the first and last of its steps to record in full; the program is
     stopped after them."""
+    drafts: bool = False
+    """True to send what was recorded so far some times while a long program runs."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -139,7 +141,10 @@ class Ended(Struct, frozen=True, tag=True):
 
 
 class Recorded(Struct, frozen=True, tag=True):
-    """A run has ended, with or without an error; ``seconds`` of wall time."""
+    """A run has ended, with or without an error; ``seconds`` of wall time.
+
+    A draft has what was recorded so far: the program runs on, and the whole follows.
+    """
 
     run_id: int
     tape: Tape
@@ -148,6 +153,7 @@ class Recorded(Struct, frozen=True, tag=True):
     """True if the program contaminated the process: the next run needs a fresh engine."""
     outcome: Outcome | None = None
     """The outcome of the run, if that was asked for; the tape then has only its end."""
+    is_draft: bool = False
 
 
 class Peeked(Struct, frozen=True, tag=True):

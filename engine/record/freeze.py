@@ -52,22 +52,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     written: list[tuple[torch.Tensor, int | None]] = []
     changes: list[Change] = []
     with torch._C.DisableTorchFunction():
-        # The target of a loop is the name of its last element only: of a module that has another
-        # name it is none.
-        passing = recorder.source.syntax.passing
-        lasting = {name: thing for name, thing in namespace.items() if name not in passing}
-        named = _named_tensors(lasting)
-        inside = functools.partial(_in_containers, recorder, lasting, named)
-        named += _attempt(recorder.log, inside) or []
-        seen = {id(t) for _, t in named}
-        rest = {name: thing for name, thing in namespace.items() if name in passing}
-        named += [(n, t) for n, t in _named_tensors(rest) if n in rest or id(t) not in seen]
-        recorder.unnamed = {
-            name
-            for name, thing in namespace.items()
-            if type(thing) is dict or issubclass(type(thing), nn.Module)
-        }
-        for name, t in named:
+        for name, t in _named_tensors_of_run(recorder, namespace):
             try:
                 leaf = _leaf(recorder, name, t, changes)
             except RecursionError:
@@ -84,6 +69,46 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
         except Exception as error:  # noqa: BLE001 - a class of the program's may raise anything
             recorder.log.stop_on_error(error)
     return found
+
+
+def draft_leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
+    """Return the named leaf tensors that were recorded so far, without their gradients.
+
+    Names values as `leaves` does, and records nothing.
+    """
+    found = list[Leaf]()
+    with torch._C.DisableTorchFunction():
+        for name, t in _named_tensors_of_run(recorder, namespace):
+            known = recorder.tensors.known(t)
+            if known is None:
+                continue
+            if not known.name or known.name in recorder.modules.provisional:
+                known.name = name
+            if is_leaf(t):
+                found.append(Leaf(name[:MAX_NAME_CHARS], known.id, None))
+    return found
+
+
+def _named_tensors_of_run(
+    recorder: Recorder, namespace: dict[str, object]
+) -> list[tuple[str, torch.Tensor]]:
+    """Return the tensors of a namespace with their names, those in modules and containers, too."""
+    # The target of a loop is the name of its last element only: of a module that has another
+    # name it is none.
+    passing = recorder.source.syntax.passing
+    lasting = {name: thing for name, thing in namespace.items() if name not in passing}
+    named = _named_tensors(lasting)
+    inside = functools.partial(_in_containers, recorder, lasting, named)
+    named += _attempt(recorder.log, inside) or []
+    seen = {id(t) for _, t in named}
+    rest = {name: thing for name, thing in namespace.items() if name in passing}
+    named += [(n, t) for n, t in _named_tensors(rest) if n in rest or id(t) not in seen]
+    recorder.unnamed = {
+        name
+        for name, thing in namespace.items()
+        if type(thing) is dict or issubclass(type(thing), nn.Module)
+    }
+    return named
 
 
 def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change]) -> Leaf | None:

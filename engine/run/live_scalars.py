@@ -3,6 +3,8 @@
 The recorder does nothing for it: another thread reads rows that are there already.
 """
 
+import sys
+
 import torch
 
 from gradscribe.engine.protocol.messages import ComputedScalar
@@ -78,17 +80,28 @@ class LiveScalars:
                 self._read_op(self._log.ops[event.ref], at)
             elif event.kind == "backward":
                 self._read_backward(event)
+            elif event.kind == "gap":
+                self._read_columns(at, self._log.gaps[event.ref].last)
         self._next = stop
-        if self._loops is not None and stop == len(events):
-            for column in self._loops.losses():
-                self._read_column(column, stop)
+        if self._loops is not None and self._loops.is_light and stop == len(events):
+            self._read_columns(stop)
         return tuple(
             one.take() for one in self._found.values() if one.numbers and one.rounds >= LEAST_ROUNDS
         )
 
-    def _read_column(self, column: GrowingColumn, position: int) -> None:
-        """Take the losses of steps that are not recorded in full."""
+    def _read_columns(self, position: int, last: int | None = None) -> None:
+        """Take the losses of steps that are not recorded in full, up to the step ``last``."""
+        self._flush()
+        for column in self._loops.losses() if self._loops is not None else ():
+            self._read_column(column, position, last)
+
+    def _read_column(self, column: GrowingColumn, position: int, last: int | None) -> None:
         first, count = self._taken.get(id(column), 0), min(len(column.steps), len(column.numbers))
+        if count < first:
+            # Thinned: the numbers cannot be told apart by their order any more.
+            self._taken[id(column)] = first = count = sys.maxsize
+        while last is not None and count > first and column.steps[count - 1] > last:
+            count -= 1
         line = self._line_of(column.where)
         # The losses before them, of steps recorded in full.
         same = next((one for one in self._found.values() if one.called == line), None)

@@ -27,13 +27,21 @@ from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Finding, Place, Problem, Status, Tape
 from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
+from gradscribe.engine.record.draft import draft
 from gradscribe.engine.record.freeze import freeze, freeze_leaves, leaves
 from gradscribe.engine.record.log import EventRow, NodeRow
 from gradscribe.engine.record.loops.plan import StepPlan
 from gradscribe.engine.record.loops.recorder import StepReached
 from gradscribe.engine.record.loops.sites import compile_with_sites
 from gradscribe.engine.record.recorder import Recorder
-from gradscribe.engine.run import async_devices, breakpoints, errors, scalar_sender, watchdog
+from gradscribe.engine.run import (
+    async_devices,
+    breakpoints,
+    drafts,
+    errors,
+    scalar_sender,
+    watchdog,
+)
 from gradscribe.engine.run.cleanup import NamesRestorer
 from gradscribe.engine.run.exits import AtexitCallbacks
 from gradscribe.engine.run.function_checks import function_checks
@@ -269,6 +277,8 @@ def perform(
             AtexitCallbacks(request.filename) as exits,
         ):
             try:
+                if request.drafts and drafts.current is not None:
+                    drafts.current.watch(recorder, lambda: _draft(request, recorder, names, output))
                 _capture_figures(recorder, output, may_write=not request.policy)
                 _run_with_callbacks(code, names, exits)
             finally:
@@ -288,6 +298,20 @@ def perform(
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
     return RunOutcome(status, problem, names, output.text(), warned.text())
+
+
+def _draft(
+    request: Run, recorder: Recorder, names: dict[str, object], output: StdoutCapture
+) -> Tape:
+    with _without_gc(), torch.no_grad():
+        tape = draft(recorder, names)
+    return msgspec.structs.replace(
+        tape,
+        stdout=output.text(),
+        torch=str(torch.__version__),
+        device=request.device,
+        formulas=formulas_for(node.name for node in tape.nodes),
+    )
 
 
 def _capture_figures(recorder: Recorder, output: StdoutCapture, *, may_write: bool) -> None:

@@ -1,5 +1,8 @@
 """Stand-ins for the engine: a link that answers when it is told to, and tapes made by hand."""
 
+import tempfile
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.engine.doctor.fix_trial import outcome_of
@@ -74,6 +77,10 @@ class FakeLink(QObject):
     def answer(self, tape, run_id=None, seconds=0.01) -> None:
         self.received.emit(messages.Recorded(run_id or len(self.runs), tape, seconds))
 
+    def draft(self, tape, run_id=None) -> None:
+        reply = messages.Recorded(run_id or len(self.runs), tape, 0.0, is_draft=True)
+        self.received.emit(reply)
+
     def answer_trial(self, record) -> str:
         """Run the last program as the second engine does; return its text."""
         source = self.sources[-1]
@@ -101,6 +108,9 @@ class FakeDialogs:
 
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
+
+    def suggest(self, name):
+        return self.answers.get("folder", Path(tempfile.gettempdir())) / name
 
     def ask_number(self, title, value):
         return self.answers.get("number")

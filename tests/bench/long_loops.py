@@ -134,6 +134,8 @@ PROGRAMS = {
     "minibatches by hand, 12,800 steps": MINIBATCHES.format(n=400),
     "8,000 calls of grad": GRADS.format(n=8_000),
 }
+WIRE_STEPS, WIRE_EVENTS, WIRE_S = 21_430, 400_000, 2.0
+"""Steps and most events of the tape that is sent, and seconds to send and receive it."""
 IN_FULL = "five lines, 20,000 steps"
 
 
@@ -206,7 +208,35 @@ def main(words: list[str]) -> int:
             )
             if name == IN_FULL:
                 late |= _print_full(str(script))
-    return int(late)
+    return int(late | _print_wire())
+
+
+def _print_wire() -> bool:
+    """Print what a long tape takes to send and to receive; return whether it is past its limit."""
+    import msgspec
+
+    from gradscribe.engine.protocol import frames, messages
+    from gradscribe.engine.run import run
+
+    source = HEAD + FIVE.format(n=WIRE_STEPS)
+    asked = messages.Run(
+        1, source, timeout=900, event_limit=WIRE_EVENTS, full_events=0, examine=False
+    )
+    reply = messages.Recorded(1, run.execute(asked), 0.0)
+    begun = time.process_time()
+    sent = b"".join(frames.encode_frames(reply))
+    encoded = time.process_time()
+    (received,) = frames.MessageReader[messages.Reply](messages.Reply).feed(sent)
+    decoded = time.process_time()
+    assert received == reply
+    objects = len(msgspec.msgpack.encode(reply))
+    encoding, decoding = encoded - begun, decoded - encoded
+    _say(
+        f"\nA tape of {len(reply.tape.events):,} events, seconds of the processor: encoding "
+        f"{encoding:.2f}, decoding and checking {decoding:.2f}; "
+        f"{len(sent) / 1e6:.0f} MB as columns, {objects / 1e6:.0f} MB as objects."
+    )
+    return decoded - begun > WIRE_S
 
 
 def _print_full(script: str) -> bool:

@@ -298,10 +298,13 @@ class ValueTable(QWidget):
 
     def height_of(self, rows: int) -> int:
         """Return the height in pixels at which that many rows are shown without scrolling."""
+        each = self.view.verticalHeader().defaultSectionSize()
+        if self.isVisible():
+            # Measured: frames and heads are as high as the style sheet makes them.
+            return self.height() - self.view.viewport().height() + rows * each
         _, top, _, bottom = MARGINS
         header = self.view.horizontalHeader().sizeHint().height()
-        each = self.view.verticalHeader().defaultSectionSize()
-        return top + bottom + header + rows * each + 2
+        return top + bottom + header + rows * each + 2 * self.view.frameWidth()
 
     def set_position(self, position: int) -> None:
         """Store the position as a property; the rows were already set for it."""

@@ -90,6 +90,12 @@ class StepCanvas(QAbstractSlider):
         self.blockSignals(False)
         self._redraw()
 
+    def set_growth(self, steps: int) -> None:
+        """Make space for the steps that a running program has made; emits nothing."""
+        self.blockSignals(True)
+        self.setMaximum(max(len(self._steps), steps))
+        self.blockSignals(False)
+
     def set_curves(self, curves: Sequence[StepCurve]) -> None:
         """Draw these curves."""
         self._curves = tuple(curves)
@@ -121,7 +127,9 @@ class StepCanvas(QAbstractSlider):
             parts.append(f"{change.optimizer} lr {before} → {after}")
         if number in self._marks.printed:
             parts.append(f"printed {self._marks.printed[number]}")
-        if len(self._steps) and not self._steps.is_full(number):
+        if number > len(self._steps) > 0:
+            parts.append("the program runs: it can be shown once that has ended")
+        elif len(self._steps) and not self._steps.is_full(number):
             parts.append("its numbers alone are recorded; a click brings it back in full")
         return " · ".join(parts)
 
@@ -180,7 +188,8 @@ class StepCanvas(QAbstractSlider):
     def _drag(self, event: QMouseEvent) -> None:
         """Go to the step under the mouse, or show its numbers if these are all there is."""
         number = self.step_at(event.position().x())
-        if not len(self._steps) or self._steps.is_full(number):
+        is_recorded = number <= len(self._steps) and self._steps.is_full(number)
+        if not len(self._steps) or is_recorded:
             self._aimed = 0
             self._pick(number)
             return

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
 
 from gradscribe.playback.tape.loops.step_curves import StepCurve, usual_curves
 from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.widgets.base.boxes import hbox
+from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import DASHES, StepCanvas
@@ -33,6 +34,8 @@ class StepStrip(QWidget):
         super().__init__(parent)
         self._theme = Theme.load("light")
         self._steps = Steps((), 0)
+        self._running = 0
+        """Number of steps that a running program has made; 0 if all are recorded."""
         self._position = 0
         self._curves: tuple[StepCurve, ...] = ()
         self._chosen: dict[str, bool] = {}
@@ -52,7 +55,7 @@ class StepStrip(QWidget):
         self.names.setToolTip("Choose what is drawn over the steps")
         self.names.setAccessibleName("Curves on the step strip")
         self.names.clicked.connect(self._open_names)
-        self.pace = QComboBox(self)
+        self.pace = Choice(self)
         self.pace.setAccessibleName("Play by")
         self.pace.setToolTip("Play event by event, line by line, or step by step")
         for pace, words in PACES.items():
@@ -84,6 +87,7 @@ class StepStrip(QWidget):
     def set_steps(self, steps: Steps, marks: StepMarks) -> None:
         """Show the steps of a tape, without a curve; hide the strip if there are none."""
         self._steps = steps
+        self._running = 0
         self._curves = ()
         self._typed = False
         self.canvas.set_steps(steps, marks)
@@ -97,6 +101,14 @@ class StepStrip(QWidget):
         """Offer these curves of the shown steps, the likeliest losses first."""
         self._curves = tuple(curves)
         self._show_names()
+
+    def set_growth(self, curves: Sequence[StepCurve]) -> None:
+        """Show losses of a program that runs on, past the steps that have been recorded."""
+        self._running = max(len(curve.numbers) for curve in curves)
+        self._curves = tuple(curves)
+        self.canvas.set_growth(self._running)
+        self._show_names()
+        self._show_total()
 
     def set_position(self, position: int) -> None:
         """Show the step of a position; emits nothing."""
@@ -158,7 +170,7 @@ class StepStrip(QWidget):
         self.entry.selectAll()
 
     def _show_total(self, wrong: str = "") -> None:
-        self.total.say(wrong or f"of {len(self._steps):,}")
+        self.total.say(wrong or f"of {max(len(self._steps), self._running):,}")
         role = "error" if wrong else "caption"
         if self.total.property("role") != role:
             self.total.setProperty("role", role)

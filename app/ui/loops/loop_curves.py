@@ -18,7 +18,7 @@ from gradscribe.playback.tape.loops.loop_scalars import (
     ScalarSeries,
     find_loop_scalars,
 )
-from gradscribe.playback.tape.loops.step_curves import step_curves
+from gradscribe.playback.tape.loops.step_curves import StepCurve, grown_curves, step_curves
 from gradscribe.playback.tape.loops.steps import Steps, steps_of
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
@@ -47,6 +47,8 @@ class LoopCurves(QObject):
     said = Signal(str)
     found = Signal(object)
     """Carries the tape's series as curves over its steps (a tuple of `StepCurve`)."""
+    grown = Signal(object)
+    """Carries the losses of the running program, of which a draft is shown (`StepCurve`)."""
 
     def __init__(
         self, session: Session, clock: PlaybackClock, look: Theming, tabs: QTabWidget
@@ -68,6 +70,7 @@ class LoopCurves(QObject):
         self._rows = vbox(self.page, self.words)
         self._rows.setAlignment(self.words, Qt.AlignmentFlag.AlignTop)
         self.page.hide()
+        self._curves: tuple[StepCurve, ...] = ()
         self._same = False
         """True if the tape is of the same document as the one before."""
         self._growing: GrowingScalars | None = None
@@ -118,7 +121,11 @@ class LoopCurves(QObject):
         result = self._session.result
         series = yield from find_loop_scalars(index_of(result.tape), result.source)
         self._steps = steps_of(result.tape)
-        self.found.emit(step_curves(self._steps, series))
+        self._curves = step_curves(self._steps, series)
+        self.found.emit(self._curves)
+        if self._session.shows_draft and self._growing is not None:
+            # The curves of the running program go on growing.
+            return
         grew = self._growing is not None
         self._growing = None
         self.series = series
@@ -167,6 +174,8 @@ class LoopCurves(QObject):
         series = self._growing.series()
         if not series:
             return
+        if self._session.shows_draft and (curves := grown_curves(self._curves, series)):
+            self.grown.emit(curves)
         self._offer(series[0])
         if self._tabs.currentWidget() is not self.page:
             return

@@ -5,6 +5,7 @@ for it. Edges, and whether what a node received is the sum of what was sent to i
 the notes in their order, once the run is over.
 """
 
+import itertools
 from collections.abc import Iterable
 
 import torch
@@ -27,6 +28,10 @@ from gradscribe.engine.sandbox.builtins import use_original_builtins
 use_original_builtins(globals())
 
 
+REPEATED = 1 << 32
+"""First id of the second and further runs of nodes."""
+
+
 class PassReader:
     """Reader of a log's notes, which it replaces by ordinary events."""
 
@@ -36,6 +41,8 @@ class PassReader:
         """Number of events that have been read."""
         self._ran: set[int] = set()
         """The nodes that ran before; they get a new id when they run again."""
+        self._repeats = itertools.count(REPEATED)
+        """Ids of runs of nodes that ran before; not the log's, which depend on when this reads."""
         self._sent: dict[tuple[int, Target], list[int]] = {}
         """Snapshots that were sent and have not arrived yet, by pass and target."""
 
@@ -63,7 +70,7 @@ class PassReader:
     def _execution(self, ran: NodeRanNote, position: int) -> EventRow:
         log, node, run = self.log, ran.node, ran.run
         index = len(log.executions)
-        number = next(log.ids) if node.id in self._ran else node.id
+        number = next(self._repeats) if node.id in self._ran else node.id
         self._ran.add(node.id)
         hooked = False
         for nr, kept in enumerate(ran.received):

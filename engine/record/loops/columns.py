@@ -4,6 +4,7 @@ import math
 from array import array
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from msgspec import Struct
 
@@ -17,6 +18,10 @@ STACKED = 256
 """Rows of norms that are converted at once: on a GPU each conversion waits for it."""
 MOST_SCALARS = 32
 """Most places whose scalars are collected."""
+MOST_NUMBERS = 4 << 20
+"""Most scalars, and most norms, of a loop, 12 bytes each: past it every second step is dropped."""
+CHECKED_EVERY = 4_096
+"""Steps between two counts of the numbers."""
 
 _item = torch.Tensor.item
 
@@ -50,6 +55,12 @@ class NormRows:
         if len(self._rows) >= STACKED:
             self.convert()
 
+    def thin(self, stride: int) -> None:
+        """Drop the steps that are no multiple of ``stride``."""
+        self.convert()
+        for column in self.columns:
+            thin(column, stride)
+
     def convert(self) -> None:
         """Convert the rows that wait."""
         if not self._rows:
@@ -71,6 +82,8 @@ class StepNumbers:
         self._scalars: dict[tuple[ColumnKind, int, int], GrowingColumn] = {}
         self.times: GrowingColumn = GrowingColumn("time", None, "", None, array("I"), array("d"))
         self._norms: list[NormRows] = []
+        self.scalar_stride = self.norm_stride = 1
+        """Only steps that are multiples of these have scalars and norms."""
         self._waiting: list[tuple[GrowingColumn, int, torch.Tensor]] = []
         """Scalars on a device, read when there are many."""
 
@@ -80,8 +93,33 @@ class StepNumbers:
         self._norms.append(rows)
         return rows
 
+    def time(self, step: int, seconds: float) -> None:
+        """Note how long a step took, its last number."""
+        if step % self.scalar_stride == 0:
+            self.times.steps.append(step)
+            self.times.numbers.append(seconds)
+        if step % CHECKED_EVERY == 0:
+            self._limit()
+
+    def _limit(self) -> None:
+        """Drop numbers of every second step while there are too many."""
+        columns = [*self._scalars.values(), self.times]
+        while sum(len(column.steps) for column in columns) > MOST_NUMBERS:
+            self.scalar_stride *= 2
+            for column in columns:
+                # A rate is noted where it changes, and holds from there.
+                if column.kind != "rate":
+                    thin(column, self.scalar_stride)
+        norms = [column for rows in self._norms for column in rows.columns]
+        while sum(len(column.steps) for column in norms) > MOST_NUMBERS:
+            self.norm_stride *= 2
+            for rows in self._norms:
+                rows.thin(self.norm_stride)
+
     def scalar(self, kind: ColumnKind, where: CodeLocation, step: int, number: float) -> None:
         """Note a number that the program computed at a place; the last of a step counts."""
+        if step % self.scalar_stride and kind != "rate":
+            return
         column = self._column(kind, where)
         if column is not None:
             _put(column, step, number)
@@ -90,6 +128,8 @@ class StepNumbers:
         self, kind: ColumnKind, where: CodeLocation, step: int, t: torch.Tensor
     ) -> None:
         """Note a number that a device is computing."""
+        if step % self.scalar_stride:
+            return
         column = self._column(kind, where)
         if column is not None:
             self._waiting.append((column, step, t.detach().clone()))
@@ -120,10 +160,9 @@ class StepNumbers:
         of_norms = [column for rows in self._norms for column in rows.columns]
         merged: dict[tuple[ColumnKind, int | None], GrowingColumn] = {}
         for column in of_norms:
-            known = merged.setdefault((column.kind, column.value), column)
-            if known is not column:
-                known.steps += column.steps
-                known.numbers += column.numbers
+            key = column.kind, column.value
+            known = merged.get(key)
+            merged[key] = column if known is None else _joined(known, column)
         found = [*self._scalars.values(), *merged.values(), self.times]
         return [column for column in found if len(column.steps)]
 
@@ -138,12 +177,26 @@ class StepNumbers:
         return column
 
 
+def _joined(first: GrowingColumn, then: GrowingColumn) -> GrowingColumn:
+    """Return the numbers of two runs of steps as one column."""
+    steps, numbers = first.steps + then.steps, first.numbers + then.numbers
+    return GrowingColumn(first.kind, first.where, first.name, first.value, steps, numbers)
+
+
 def _put(column: GrowingColumn, step: int, number: float) -> None:
     if column.steps and column.steps[-1] == step:
         column.numbers[-1] = number
     else:
         column.steps.append(step)
         column.numbers.append(number)
+
+
+def thin(column: GrowingColumn, stride: int) -> None:
+    """Drop the steps of a column that are no multiple of ``stride``."""
+    steps = np.array(column.steps, np.uint32)
+    stays = steps % stride == 0
+    column.steps = array("I", steps[stays].tobytes())
+    column.numbers = array("d", np.array(column.numbers, np.float64)[stays].tobytes())
 
 
 def tape_column(column: GrowingColumn, line: int) -> StepColumn:

@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import torch
 
 from gradscribe.engine.protocol.tape import ColumnKind, Snapshot
@@ -37,14 +38,20 @@ def with_full_steps(
             found.setdefault(_key(kind, where, value), {})[starts[place][0]] = figure
     made = []
     for column in columns:
-        numbers = dict(zip(column.steps, column.numbers, strict=True))
         more = found.get(_key(column.kind, column.where, column.value), {})
-        # A gap ends where a step begins, so that no step has both.
-        numbers = {**more, **numbers}
-        ordered = sorted(numbers)
-        steps, figures = array("I", ordered), array("d", (numbers[step] for step in ordered))
+        # A gap ends where a step begins, so that no step has both. The first of equal ones stays.
+        both = np.concatenate([np.array(column.steps, np.uint32), np.array([*more], np.uint32)])
+        steps, first = np.unique(both, return_index=True)
+        numbers = np.concatenate([np.array(column.numbers), np.array([*more.values()])])[first]
         made.append(
-            GrowingColumn(column.kind, column.where, column.name, column.value, steps, figures)
+            GrowingColumn(
+                column.kind,
+                column.where,
+                column.name,
+                column.value,
+                array("I", steps.tobytes()),
+                array("d", numbers.tobytes()),
+            )
         )
     return made
 

@@ -73,12 +73,14 @@ class LightMode:
     def end_step(self) -> None:
         """Note the numbers of the step that has ended, and begin the next."""
         now = perf_counter_ns()
-        times = self._numbers.times
-        times.steps.append(self.step)
-        times.numbers.append((now - self._began) * 1e-9)
         if self._old:
             self._measure_updates()
+        self._numbers.time(self.step, (now - self._began) * 1e-9)
         self.step += 1
+        self.restart_clock()
+
+    def restart_clock(self) -> None:
+        """Time the present step from now on."""
         self._began = perf_counter_ns()
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
@@ -110,7 +112,7 @@ class LightMode:
                     self._numbers.device_scalar("loss", where, self.step, root)
         except (RuntimeError, OverflowError):
             return
-        if self._gradients is not None:
+        if self._gradients is not None and self.step % self._numbers.norm_stride == 0:
             try:
                 self._measure_gradients()
             except (RuntimeError, NotImplementedError):

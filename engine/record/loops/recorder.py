@@ -24,6 +24,7 @@ from gradscribe.engine.record.loops.round_count import round_count
 from gradscribe.engine.record.loops.sites import LoopSite
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.threads import RecordedThreads
+from gradscribe.engine.record.values.raw_reads import dispatch_mode_count
 from gradscribe.engine.record.values.tensors import Tensors, is_leaf, version
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -90,6 +91,9 @@ class LoopRecorder:
         """Number of times that an inner loop ended while its steps were left out."""
         self._left_in_full = 0
         """That number when its end was last recorded in full."""
+        self.draft_wanted = False
+        """True if `on_draft` is to be called where a step ends; set from any thread."""
+        self.on_draft: Callable[[], None] | None = None
         self._has_seen_bad = False
         """True once a step was recorded in full because a loss before it was NaN or infinite."""
 
@@ -121,6 +125,9 @@ class LoopRecorder:
                 return
             site.rounds += 1
             light.end_step()
+            if self.draft_wanted and not dispatch_mode_count():
+                self._draft()
+                light.restart_clock()
             if self._full_at is not None and site.rounds >= self._full_at:
                 self._resume()
             elif light.found_bad and not self._has_seen_bad:
@@ -156,6 +163,8 @@ class LoopRecorder:
         least = self._least.get(id(site))
         if least is None:
             least = self._least[id(site)] = self.plan.events_before(events)
+        if self.draft_wanted and not dispatch_mode_count() and self._may_switch(frame):
+            self._draft()
         if has_passed and site.rounds >= MANY_ROUNDS * site.entries:
             for outer in running[:-1]:
                 outer.has_steps_inside = True
@@ -165,6 +174,16 @@ class LoopRecorder:
             and self._may_switch(frame)
         ):
             self._leave_out(site, frame)
+
+    def _draft(self) -> None:
+        """Let what was recorded so far be read: the log does not change meanwhile."""
+        self.draft_wanted = False
+        if self.on_draft is None:
+            return
+        try:
+            self.on_draft()
+        except Exception:  # noqa: BLE001 - whatever it is, the program goes on
+            self.on_draft = None
 
     def _is_stepping(self, site: LoopSite, has_passed: bool) -> bool:
         """Return whether the rounds of a loop are steps."""
@@ -289,7 +308,7 @@ class LoopRecorder:
                 continue
             row = before
             if before.maker != ".grad" and self._has_changed(t, before):
-                row = self.tensors.add(t, None, maker=before.maker)
+                row = self.tensors.add(t, before.where, maker=before.maker)
                 changes.append(Change(before.id, row.id))
             if is_leaf(t) and t.requires_grad:
                 found = self.hooks.gradient_after_gap(t, row)
@@ -300,8 +319,13 @@ class LoopRecorder:
         self.log.add_event("gap", len(self.log.gaps) - 1, None)
 
     def _has_changed(self, t: torch.Tensor, row: ValueRow) -> bool:
-        """Return whether a tensor changed; of results, which only ops change, by its version."""
-        if row.op is None or row.storage in self.tensors.exposed:
+        """Return whether a tensor changed; of the result of an op, by its version.
+
+        What an op wrote into an older tensor, as batch norm into its statistics, is compared:
+        torch counts no version there. There may be very many other results.
+        """
+        is_written = row.tensor in self.tensors.written
+        if row.op is None or is_written or row.storage in self.tensors.exposed:
             return self.tensors.differs(t, row)
         return row.version != version(t)
 

@@ -61,6 +61,13 @@ def test_the_loss_of_a_loop_is_read_to_the_bit(watched):
     assert 6 not in found  # the parameter itself
 
 
+def test_the_loss_of_a_loop_that_is_recorded_in_part_has_all_steps_in_order(watched):
+    execute(Run(1, LOOP.replace("50", "900"), full_events=400))
+    assert any(event.kind == "gap" for event in watched.log.events)
+    loss = next(one for one in watched.reader.read() if one.line == 3)
+    assert list(loss.numbers) == plain(900)
+
+
 def test_what_was_read_is_not_read_again(watched, monkeypatch):
     monkeypatch.setattr(live_scalars, "EVENTS_AT_ONCE", 60)
     numbers = list(next(one for one in read(watched, LOOP) if one.line == 3).numbers)

@@ -16,7 +16,7 @@ def test_a_message_goes_out_only_so_often_and_none_after_the_end():
     sender.begin(7)
     sender._reader = Reader()
     sender.tick()
-    assert sender._waiting == ()
+    assert not sender._sending.is_busy
     sender._sent_at -= 2 * scalar_sender.PERIOD_S
     sender.tick()
     sender.tick()
@@ -25,7 +25,7 @@ def test_a_message_goes_out_only_so_often_and_none_after_the_end():
     assert sent == [7]
     sender._sent_at = 0.0
     sender.tick()
-    assert sender._waiting == ()
+    assert not sender._sending.is_busy
     sender.close()
 
 

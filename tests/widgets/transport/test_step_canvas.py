@@ -200,3 +200,21 @@ def test_recorded_steps_are_underlined(partial):
     dark = [x for x in range(20, 1000) if shot.pixelColor(x, y).lightness() < 190]
     assert any(x < partial.x_of(10) for x in dark)
     assert not any(partial.x_of(40) < x < partial.x_of(49) for x in dark)
+
+
+def test_the_steps_of_a_running_program_are_drawn_and_said_to_come(canvas):
+    canvas.set_growth(1200)
+    canvas.set_curves([curve(1 / np.arange(1, 1201))])
+    assert canvas.x_of(1200) == pytest.approx(
+        canvas.x_of(0) + 4 * (canvas.x_of(300) - canvas.x_of(0))
+    )
+    assert "step 1,200 of 1,200" in canvas.text_at(1200).lower()
+    assert "the program runs" in canvas.text_at(1200)
+    assert "the program runs" not in canvas.text_at(300)
+    QTest.keyClick(canvas, Qt.Key.Key_End)
+    assert canvas.heard == [1200]
+
+
+def test_growth_never_hides_a_recorded_step(canvas):
+    canvas.set_growth(10)
+    assert canvas.maximum() == 300

@@ -238,6 +238,7 @@ def test_with_a_real_engine_it_grows_and_ends_at_torch_s_own_numbers(qtbot, tmp_
     session.apply_fix(source)
     curves.show()
     qtbot.waitUntil(lambda: session.result.source == source, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: session.result.engine == "ready", timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not curves.is_busy and curves.chart is not None, timeout=PATIENCE_MS)
     assert len(sizes) >= 2
     assert sizes == sorted(set(sizes))

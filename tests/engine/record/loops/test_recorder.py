@@ -11,6 +11,7 @@ from torch import autograd
 from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import StepLoop, Tape
+from gradscribe.engine.record.loops import columns
 from gradscribe.engine.run import run
 
 MLP = """
@@ -360,3 +361,48 @@ def test_an_untrusted_program_is_recorded_in_part_too() -> None:
 def test_the_last_steps_of_a_range_are_recorded(source: str) -> None:
     (loop,) = recorded(source.replace("STEPS", "800")).step_loops
     assert [step for step, _ in loop.full][-2:] == [799, 800]
+
+
+def test_numbers_of_very_many_steps_are_thinned_within_a_limit(monkeypatch):
+    monkeypatch.setattr(columns, "MOST_NUMBERS", 1_000)
+    monkeypatch.setattr(columns, "CHECKED_EVERY", 64)
+    source = BY_HAND.replace("STEPS", "3_000")
+    (loop,) = recorded(source).step_loops
+    assert loop.steps == 3_000
+    losses = [loss.item() for loss in plain(source)["losses"]]
+    for kind in ("loss", "gradient", "time"):
+        steps, numbers = column(loop, kind)
+        assert 200 < len(steps) < 1_200
+        assert steps[-1] > 2_900
+        if kind == "loss":
+            # Steps that were recorded in full have their numbers, too.
+            assert numbers == [losses[step - 1] for step in steps]
+
+
+def test_statistics_of_batch_norm_that_a_gap_changed_are_those_of_plain_torch() -> None:
+    source = """
+import torch
+torch.manual_seed(0)
+norm = torch.nn.BatchNorm1d(3)
+opt = torch.optim.SGD(norm.parameters(), lr=0.1)
+means = []
+for step in range(200):
+    means.append(norm.running_mean.clone())
+    loss = norm(torch.randn(8, 3) + step).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+    tape = recorded(source)
+    means = plain(source)["means"]
+    values = {value.id: value for value in tape.values}
+    (loop,) = tape.step_loops
+    ops = {at: tape.ops[e.ref] for at, e in enumerate(tape.events) if e.kind == "op"}
+    compared = 0
+    for step, first in loop.full:
+        at = next(at for at in ops if at >= first and ops[at].op == "batch_norm")
+        read = next(values[i] for i in ops[at].inputs if values[i].name.endswith("running_mean"))
+        assert read.snapshot is not None
+        assert tape.snapshots[read.snapshot].data == means[step - 1].numpy().tobytes()  # type: ignore[index]
+        compared += step > 50
+    assert compared

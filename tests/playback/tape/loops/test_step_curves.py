@@ -4,8 +4,13 @@ import numpy as np
 import torch
 
 from gradscribe.playback.tape.index import index_of
-from gradscribe.playback.tape.loops.loop_scalars import find_loop_scalars
-from gradscribe.playback.tape.loops.step_curves import step_curves, usual_curves
+from gradscribe.playback.tape.loops.loop_scalars import ScalarSeries, find_loop_scalars
+from gradscribe.playback.tape.loops.step_curves import (
+    StepCurve,
+    grown_curves,
+    step_curves,
+    usual_curves,
+)
 from gradscribe.playback.tape.loops.steps import Steps, steps_of
 from tests.playback.tape.loops.test_steps import BRANCHES, EVALUATED, GAN
 
@@ -51,3 +56,23 @@ def test_numbers_of_one_step_are_spread_over_it(recorded):
 def test_without_steps_there_is_no_curve(neuron):
     assert step_curves(Steps((), 5), ()) == ()
     assert usual_curves(()) == ()
+
+
+def test_a_running_program_continues_the_loss_of_its_draft():
+    numbers = [1.0 / k for k in range(1, 51)]
+    at = np.arange(20) + 0.5
+    draft = StepCurve("loss", at, np.array(numbers[:20]), is_loss=True)
+    other = StepCurve("rate", at, np.array(numbers[:20]))
+    series = ScalarSeries("loss", 3, "float32", numbers, list(range(50)), 1)
+    (grown,) = grown_curves([draft, other], [series])
+    assert grown.numbers.tolist() == numbers
+    assert grown.at.tolist() == [k + 0.5 for k in range(50)]
+    assert grown.is_loss
+
+
+def test_a_loss_that_cannot_be_placed_does_not_grow():
+    numbers = [1.0 / k for k in range(1, 51)]
+    series = ScalarSeries("loss", 3, "float32", numbers, list(range(50)), 1)
+    elsewhere = StepCurve("loss", np.arange(20) + 0.5, np.array(numbers[1:21]), is_loss=True)
+    some = StepCurve("loss", np.arange(0, 40, 2) + 0.5, np.array(numbers[:20]), is_loss=True)
+    assert grown_curves([elsewhere, some], [series]) == ()
