@@ -16,6 +16,7 @@ from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.engine.system import without_gc
 
 TIMEOUT_S = 60.0
 EVENT_LIMIT = 2_000_000
@@ -298,8 +299,10 @@ class BlockingEngine:
         reader = frames.MessageReader[messages.Reply](messages.Reply)  # type: ignore[arg-type]
         try:
             while data := _read(self._process.stdout):
-                for message in reader.feed(data):
-                    self._messages.put(message)
+                # A tape is a million objects that all stay alive.
+                with without_gc():
+                    for message in reader.feed(data):
+                        self._messages.put(message)
         except frames.ProtocolError:
             self._fault = GARBAGE
         self._messages.put(None)

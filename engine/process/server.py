@@ -272,7 +272,8 @@ class Server:
         )
         reply = messages.Recorded(request.run_id, tape, seconds, spent)
         try:
-            self.send(_asked(reply, request))
+            with system.without_gc():
+                self.send(_asked(reply, request))
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
 

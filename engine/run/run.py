@@ -51,6 +51,7 @@ from gradscribe.engine.run.word_lists import word_lists
 from gradscribe.engine.sandbox.confine import box
 from gradscribe.engine.sandbox.policy import program
 from gradscribe.engine.sandbox.policy.refusal import Refusal
+from gradscribe.engine.system import without_gc
 
 plots.watch_imports()
 EXPLAIN_S = 1.0
@@ -134,7 +135,7 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
         done = _failed_late(done, failure, recorder)
-    with _without_gc():
+    with without_gc():
         found = leaves(recorder, done.names)
         frozen = (freeze_leaves if request.leaves_only else freeze)(recorder, found)
         tape = _completed(frozen, done, request.device)
@@ -303,7 +304,7 @@ def perform(
 def _draft(
     request: Run, recorder: Recorder, names: dict[str, object], output: StdoutCapture
 ) -> Tape:
-    with _without_gc(), torch.no_grad():
+    with without_gc(), torch.no_grad():
         tape = draft(recorder, names)
     return msgspec.structs.replace(
         tape,
@@ -411,18 +412,6 @@ def unrecorded(seed: int = 0, threads: int = THREADS) -> Iterator[None]:
         redirect_stderr(io.StringIO()),
     ):
         yield
-
-
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """Pause the garbage collector: everything allocated meanwhile, possibly much, stays alive."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _filter_as_python_does() -> None:
