@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
+    from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
@@ -91,6 +92,7 @@ class CommandContext:
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
+    presentation: Presentation
     film_span: FilmSpan
     """The part of the tape that was marked for the next film."""
     edit_step: Callable[[], None]

@@ -68,14 +68,17 @@ SETTINGS = (
     Setting("gradients", "Gradients", True),
     Setting("shapes", "Shapes", True),
     Setting("coloring", "Colour by", "", _one_of(*MODES)),
+    Setting("follow", "Follow what plays", True),
     Setting("sideways", "Graph from left to right", False),
     Setting("left", "Program pane", True),
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
+    Setting("presenting", "Presenting", False),
+    Setting("pointer_ring", "Pointer ring", True),
     Setting("film_size", "Size of films", "fit", _is_film_size),
     Setting("film_code", "Program in films", False),
-    Setting("lecture", "Lecture mode", False),
+    Setting("complete", "Complete while typing", True),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}

@@ -15,6 +15,7 @@ from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Layer
+from gradscribe.app.document.typing_assistance import AssistanceController
 from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
@@ -23,6 +24,7 @@ from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
+from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -82,6 +84,8 @@ class Window(QMainWindow):
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
         self.settings, self.drafts = settings, drafts
+        # A window without menus, from a lecture of yesterday, would puzzle.
+        settings.put("presenting", False)
         self.session = Session(link, self)
         self.clock = PlaybackClock(self.session, self)
         self._link = link
@@ -107,6 +111,9 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.typing = self._make_typing()
+        remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
+        self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
@@ -153,6 +160,9 @@ class Window(QMainWindow):
             self,
         )
 
+    def _make_typing(self) -> AssistanceController:
+        return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
+
     def _make_recovery(self) -> Recovery:
         host = WatchHost(
             session=self.session,
@@ -194,6 +204,7 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
+            presentation=self.presentation,
             film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
@@ -258,9 +269,6 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
-        self.loop_curves.said.connect(self.status.say)
-        self.loop_curves.found.connect(self.transport.strip.set_curves)
-        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
@@ -296,15 +304,25 @@ class Window(QMainWindow):
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
+        self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
+        self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
+        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
+        self.graph.following_changed.connect(
+            lambda: self.over.offer_following(self.graph.can_follow_on)
+        )
+        self.over.follow.pressed.connect(self.graph.follow_on)
+        self.clock.playing_changed.connect(lambda plays: self.graph.follow_on() if plays else None)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
@@ -358,8 +376,8 @@ class Window(QMainWindow):
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
-        self._show_settings("left")
-        self._show_settings("memory")
+        for key in ("left", "memory", "complete", "follow"):
+            self._show_settings(key)
 
     # Updates
 
@@ -368,11 +386,15 @@ class Window(QMainWindow):
         self.workspaces.session.controller.set_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
-        self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
+        self._show_heading()
         self.top.show_doc(doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))
         self.setWindowFilePath(doc.path)
+
+    def _show_heading(self) -> None:
+        live = "" if self.settings.flag("presenting") else LIVE
+        self.heading.set_text("Program", live if self.session.doc.may_run else WAITS)
 
     def _show_result(self) -> None:
         result = self.session.result
@@ -408,18 +430,29 @@ class Window(QMainWindow):
             self.session.set_gradient_only(False)
 
     def _show_busy(self, busy: bool) -> None:
-        (self.status.say if busy else self.status.retract)(LAYING_OUT)
+        if not (busy and self.presentation.is_on):
+            (self.status.say if busy else self.status.retract)(LAYING_OUT)
 
     def _show_settings(self, key: str) -> None:
         if key in ("memory", "timeout", "access"):
             memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
             is_open = self.settings.flag("access")
             self.session.set_limits(seconds, round(memory) << 20, is_open)
-        if key in ("left", "below", "right", "lecture"):
-            lecture = self.settings.flag("lecture")
+        if key == "complete":
+            self.editor.assistance.is_automatic = self.settings.flag("complete")
+        if key == "follow":
+            self.graph.set_following("on" if self.settings.flag("follow") else "off")
+            self.menus.refresh()
+        if key == "pointer_ring":
+            self.menus.refresh()
+        if key in ("left", "below", "right", "presenting"):
+            quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
-            self.columns.show_parts(left, below and not lecture, right and not lecture)
-            self.menuBar().setVisible(not lecture)
+            self.columns.show_parts(left, below and not quiet, right and not quiet)
+            self.menuBar().setVisible(not quiet)
+            for part in (self.top, self.status, self.loop_curves, self.over):
+                part.set_quiet(quiet)
+            self._show_heading()
             self.menus.refresh()
 
     def _repaint(self, theme: Theme) -> None:
@@ -445,6 +478,20 @@ class Window(QMainWindow):
             train.write_export(self.context, message.kind, message.data)
         except Refused as refusal:
             self.status.say(str(refusal))
+
+    def _perform(self, name: str) -> None:
+        self.menus.perform_by(name)
+
+    def _turn(self, by: int) -> None:
+        """Go on or back by what is played at a time, and show where that is."""
+        if self.workspaces.current == "program":
+            self.graph.follow_on()
+            self.clock.turn(by)
+        else:
+            self._perform("play.step" if by > 0 else "play.back")
+
+    def _play_on(self) -> None:
+        self._perform("play.toggle")
 
     def _set_layer(self, name: Layer, on: bool) -> None:
         self.session.show_layers({name: on})
@@ -495,8 +542,11 @@ class Window(QMainWindow):
         """Handle bare keys that the focused widget did not use."""
         if open_by_key(happened):
             return
-        if not (self.menus.press(happened) or self._end_answer(happened)):
-            super().keyPressEvent(happened)
+        if self.menus.press(happened) or self._end_answer(happened):
+            return
+        if happened.key() == Qt.Key.Key_Escape and self.presentation.escape():
+            return
+        super().keyPressEvent(happened)
 
     def _end_answer(self, pressed: QKeyEvent) -> bool:
         """Show the whole graph again on Escape; return whether anything was not shown."""
@@ -541,6 +591,7 @@ class Window(QMainWindow):
         self.loop_curves.close()
         self.history.close()
         self.findings_controller.close()
+        self.typing.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()

@@ -16,6 +16,7 @@ from gradscribe.engine.protocol import (
     check_tape,
     columns,
     incremental,
+    language,
     packing,
     regions,
 )
@@ -202,5 +203,7 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_gradchecked(message)
         case Ready():
             yield from check_replies.check_ready(message)
+        case _ if isinstance(message, language.LanguageReply):
+            yield language.find_flaw(message)
         case _ if isinstance(message, TrainReply):
             yield from check_replies.check_training_reply(message)
