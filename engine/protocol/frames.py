@@ -14,13 +14,10 @@ from msgspec import Struct
 from gradscribe.engine.protocol import (
     check_replies,
     check_tape,
-    columns,
-    incremental,
     language,
     packing,
     regions,
 )
-from gradscribe.engine.protocol.frame_buffer import FrameBuffer
 from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
@@ -37,6 +34,8 @@ from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.regions import Region
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.training import StepTape, TrainReply
+from gradscribe.engine.protocol.wire import columns, incremental
+from gradscribe.engine.protocol.wire.frame_buffer import FrameBuffer
 
 CHUNK = 1 << 20
 MAX_MESSAGE = 512 << 20

@@ -5,9 +5,10 @@ import tracemalloc
 
 import pytest
 
-from gradscribe.engine.protocol import columns, frames, setup
+from gradscribe.engine.protocol import frames, setup
 from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol.training import requests
+from gradscribe.engine.protocol.wire import columns
 from gradscribe.engine.run import run
 from gradscribe.engine.train.serve.host import TrainingHost
 

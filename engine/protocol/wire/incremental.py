@@ -5,8 +5,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from gradscribe.engine.protocol import columns
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.protocol.wire import columns
 
 BATCH = 64 << 10
 """Bytes decoded at a time, a few milliseconds of work."""

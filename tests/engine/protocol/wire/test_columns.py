@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradscribe.engine.protocol import columns, frames, messages, tape
+from gradscribe.engine.protocol import frames, messages, tape
+from gradscribe.engine.protocol.wire import columns
 from gradscribe.engine.run import run
 
 PROGRAM = """

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
-from gradscribe.engine.protocol import frames, incremental, messages
+from gradscribe.engine.protocol import frames, messages
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.protocol.wire import incremental
 from gradscribe.engine.run.run import execute
 
 PROGRAM = """
