@@ -493,3 +493,5 @@ class Tape(Struct, frozen=True):
     step_loops: tuple[StepLoop, ...] = ()  # loops whose steps were recorded in part
     gaps: tuple[Gap, ...] = ()
     word_lists: tuple[WordList, ...] = ()
+    left_out: tuple[int, int, int] = (0, 0, 0)
+    """Ops, runs of backward nodes and events that were not sent, as nobody asked for them."""

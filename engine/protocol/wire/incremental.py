@@ -1,23 +1,29 @@
 """Decode a long tape incrementally, so that the event loop can run in between."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.protocol.wire import columns
 
 BATCH = 64 << 10
 """Bytes decoded at a time, a few milliseconds of work."""
 
+_NO_CHUNKS: Mapping[str, Sequence[bytes]] = {}
 _raw_map = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 _raw_list = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _kinds: dict[str, tuple[msgspec.msgpack.Decoder[Any], msgspec.msgpack.Decoder[Any] | None]] = {}
 """Field of a tape -> decoder of the whole field and, if it is a list, of a batch of its items."""
 
 
-def decode_tape(body: bytes | memoryview | msgspec.Raw) -> Iterator[Tape | None]:
+def decode_tape(
+    body: bytes | memoryview | msgspec.Raw, chunks: Mapping[str, Sequence[bytes]] = _NO_CHUNKS
+) -> Iterator[Tape | None]:
     """Yield None after each piece of work, and finally the tape that ``body`` encodes.
+
+    ``chunks`` has the rows of fields that are sent as columns; see `columns`.
 
     Raises:
         msgspec.DecodeError: ``body`` encodes something else.
@@ -37,6 +43,14 @@ def decode_tape(body: bytes | memoryview | msgspec.Raw) -> Iterator[Tape | None]
             yield None
             items += batched.decode(batch)
         fields[name] = tuple(items)
+    for name, encoded in chunks.items():
+        if name not in columns.KINDS:
+            continue
+        rows: list[Any] = []
+        for part in columns.decode_rows(name, encoded):
+            yield None
+            rows += part
+        fields[name] = tuple(rows)
     yield None
     yield Tape(**fields)
 
