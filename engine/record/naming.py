@@ -27,8 +27,14 @@ def name_values(recorder: Recorder) -> None:
     for row in log.values:
         if row.op is None and not row.requires_grad and row.where in inner:
             continue
-        if row.op is None and not row.name and source.span(row.where) not in called:
+        if row.op is not None or row.name or row.maker == "grad":
+            continue
+        if source.span(row.where) not in called:
             _name(source, row.where, [row], unnamed)
+    for run in log.passes:
+        returned = [values[result] for result in run.results if result is not None]
+        if returned and source.span(run.where) not in called:
+            _name(source, run.where, returned, unnamed)
     for op in [*log.ops, *([recorder.failure.op] if recorder.failure.op else [])]:
         _name_arguments(recorder, op, values)
     _name_results(log, source, values, unnamed)

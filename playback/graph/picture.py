@@ -167,6 +167,8 @@ class CardLook(Struct, frozen=True, gc=False):
     """*zeros* while ``.grad`` holds zeros after a reset, *none* at the event of a reset to None."""
     pending: bool = False
     """True while shares arrive whose sum is not complete."""
+    returned: bool = False
+    """True while ``gradient`` is what ``grad`` returned, which is not in a leaf's ``.grad``."""
     failed: bool = False
     """True once the program has failed in this card."""
     version: int | None = None

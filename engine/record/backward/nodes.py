@@ -112,6 +112,18 @@ class Nodes:
             self.log.ops[op].nodes.append(row.id)
             self.read_edges(node, row)
 
+    def read_graph(self, node: Node) -> None:
+        """Record a node that no op created, and all such nodes behind it."""
+        stack = [node]
+        while stack:
+            top = stack.pop()
+            if type(top) is AccumulateGrad:
+                continue
+            row = self.row(top)
+            if row.next is None:
+                self.read_edges(top, row)
+                stack += [n for n, _ in top.next_functions if n is not None]
+
     def hook_reachable(self, number: int, roots: list[Node]) -> None:
         """Register hooks on all nodes that pass ``number`` reaches and no recorded op created."""
         stack = list(roots)

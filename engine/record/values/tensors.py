@@ -40,6 +40,9 @@ class NodeIds(Protocol):
     def assign_view_node(self, node: Node, row: NodeRow, op: int) -> None:
         """Assign to an in-place op the new node of a view of the tensor it changed."""
 
+    def read_graph(self, node: Node) -> None:
+        """Record a node that no op created, and all such nodes behind it."""
+
 
 class Tensors:
     """The tensors seen in a run and their versions."""

@@ -118,7 +118,8 @@ def test_a_large_second_graph_folds_and_opens(recorded):
         "loss = g.pow(2).sum()\nloss.backward()"
     )
     picture, look = drawn(tape)
-    (card,) = [card for card in picture.cards if card.title == "g"]
+    (card,) = [card for card in picture.cards if card.title == "∂L/∂x"]
+    assert card.name == "g"
     assert card.note.endswith("backward nodes")
     assert all(look.cards[card.key].reached for card in picture.cards)
     scene = scenes(tape)[-1]
