@@ -80,14 +80,12 @@ class _Builder:
                 if self._maker(self.index.values[value]) is None:
                     self.takers[self.index.first_version(value)].append(number)
         self._find_rows()
-        unused = self._unused()
-        for leaf in unused:
-            if leaf.role != "result":
-                self._pill(leaf)
+        for leaf in self._unused():
+            self._pill(leaf)
         for op in self.ops:
             self._add(op)
-        for result in unused:
-            self._pill(result)
+        for result in self._unused_results():
+            self._source_of(result)
         self.torch_nodes.add_rest(self._source_of)
         self._rebase()
         self._fail()
@@ -148,12 +146,25 @@ class _Builder:
             v
             for v in leaves
             if v.name
-            and (v.role in ("parameter", "data") or passes.returned_by(index, v.id) is not None)
+            and v.role in ("parameter", "data")
             and not index.users.get(v.id)
             and index.first_version(v.id) not in self.takers
             and not second_graph.is_wrapper(index, v)
         ]
         return found if len(found) <= UNUSED_SHOWN else []
+
+    def _unused_results(self) -> list[Value]:
+        """Return the named gradients that passes of the scene returned and no drawn op takes."""
+        index = self.index
+        runs = passes.numbered(index, self.scene.start, self.scene.stop)
+        results = (v for run in runs for v in index.tape.passes[run].results if v is not None)
+        return [
+            index.values[value]
+            for value in results
+            if index.values[value].name
+            and index.first_version(value) not in self.takers
+            and value not in self.value_cards
+        ]
 
     def _maker(self, value: Value) -> int | None:
         """Return the op of this scene that made a value; None if it comes from outside."""
@@ -311,6 +322,12 @@ class _Builder:
         nameless = "gradient" if born in self.index.events_in_passes else "tensor"
         if not name and own and (copied := origins.source_of_copy(self.index, self.prepared, home)):
             nameless = f"copy of {copied}"
+        if (
+            value.base is not None
+            and value.storage < 0
+            and (of := self.index.values[value.base].name)
+        ):
+            nameless = f"{of} in torch.func"
         title = name or value.maker.rsplit(".", 1)[-1] or nameless
         key = self._key("leaf:" + (name or value.maker or "tensor"))
         if unit is not None and unit.calls:

@@ -124,9 +124,9 @@ class NodeCards:
         """Return the key of the frame or folded card of a pass's nodes, adding it if it is new."""
         graph, number = self._graphs[run], self._numbers.get(run)
         if graph not in self.frames and graph not in self.tables.cards:
-            made_by = f"pass {number}" if number else "an earlier pass"
-            kind = f"made by {made_by} · {formatting.count(self._sizes[run], 'backward node')}"
-            frame = Frame(graph, None, passes.title(self.index, run), kind)
+            made_by = f"Pass {number}" if number else "An earlier pass"
+            kind = formatting.count(self._sizes[run], "backward node")
+            frame = Frame(graph, None, f"{made_by}: {passes.title(self.index, run)}", kind)
             results = [v for v in self.index.tape.passes[run].results if v is not None]
             value = self.index.values[results[0]] if len(results) == 1 else None
             self._begin_graph(graph, frame, value, self._sizes[run], graph in self._open)
@@ -163,11 +163,20 @@ class NodeCards:
             if again and tables.cards[key].kind == "module":
                 tables.edge_wires[node.id, slot] = again
                 continue
-            wire = self._joined[source, key] = self.wire(source, key, value, after[1])
+            inner = after[0] in self.index.node_ops and value is None
+            # The op's result is another value than that of a node inside it.
+            part = second_graph.title(self.index.nodes[after[0]]) if inner else ""
+            wire = self._joined[source, key] = self.wire(source, key, value, after[1], part=part)
             tables.edge_wires[node.id, slot] = wire
 
     def wire(
-        self, source: str, key: str, value: Value | None, output: int = 0, cut: str = ""
+        self,
+        source: str,
+        key: str,
+        value: Value | None,
+        output: int = 0,
+        cut: str = "",
+        part: str = "",
     ) -> str:
         """Add a wire to a card's next operand; return its key."""
         operand = self.tables.inputs[key]
@@ -176,7 +185,7 @@ class NodeCards:
         shape = formatting.shape(value.shape) if value is not None and value.shape else ""
         made = value.id if value is not None else None
         self.tables.wires[wire] = Wire(
-            wire, source, key, operand, output, made, shape, bool(cut), cut
+            wire, source, key, operand, output, made, shape, bool(cut), cut, part
         )
         return wire
 

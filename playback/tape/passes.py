@@ -3,7 +3,6 @@
 from bisect import bisect_right
 
 from gradscribe.engine.protocol.tape import Value
-from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 
 MAX_NAMES = 3
@@ -89,8 +88,7 @@ def derivative(index: Index, run: int, place: int) -> str:
     """Return the notation of one result of a pass: ``∂y/∂x``."""
     inputs = index.tape.passes[run].inputs
     asked = input_value(index, inputs[place] if place < len(inputs) else None)
-    name = event_text.value_name(index, asked.id) if asked is not None else "…"
-    return f"∂{root_text(index, run)}/∂{name}"
+    return f"∂{root_text(index, run)}/∂{_name(index, asked)}"
 
 
 def title(index: Index, run: int) -> str:
@@ -100,9 +98,25 @@ def title(index: Index, run: int) -> str:
         return f"backward of {root_text(index, run)}"
     if len(row.inputs) == 1:
         return derivative(index, run, 0)
-    asked = [input_value(index, target) for target in row.inputs[:MAX_NAMES]]
-    names = [event_text.value_name(index, v.id) if v is not None else "…" for v in asked]
+    names = [_name(index, input_value(index, t)) for t in row.inputs[:MAX_NAMES]]
     return f"∂{root_text(index, run)}/∂{_listed(names, len(row.inputs)) or '…'}"
+
+
+def _name(index: Index, value: Value | None) -> str:
+    """Return a value's name; an ellipsis for one without."""
+    first = index.first_version(value.id) if value is not None else None
+    return (value.name or index.values[first or 0].name if value is not None else "") or "…"
+
+
+def made_by(index: Index, value: Value) -> str:
+    """Return the notation of a gradient that a pass returned or computed; "" for other values."""
+    if value.maker != "grad":
+        return ""
+    found = returned_by(index, value.id)
+    if found is not None:
+        return derivative(index, *found)
+    run = pass_of_nodes(index).get(value.node) if value.node is not None else None
+    return f"in {title(index, run)}" if run is not None else ""
 
 
 def _listed(names: list[str], count: int) -> str:

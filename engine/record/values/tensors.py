@@ -22,6 +22,7 @@ from gradscribe.engine.record.values.raw_reads import (
     memory,
     overrides_dispatch,
     packed,
+    unwrapped,
     without_dispatch_modes,
 )
 from gradscribe.engine.record.values.snapshots import differs_from_summary as summary_differs
@@ -125,6 +126,11 @@ class Tensors:
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
         elif readable or t.is_nested:
             row.snapshot = self.copies.keep(t, readable)
+        elif is_functorch_wrapped(t):
+            row.snapshot = self.copies.keep(t)
+            inner = unwrapped(t)
+            if inner is not None and (known := self.known(inner)) is not None:
+                row.base = known.id
         if fn is not None:
             node = self.nodes.row(fn)
             row.node = node.id

@@ -118,7 +118,7 @@ def test_a_large_second_graph_folds_and_opens(recorded):
         "loss = g.pow(2).sum()\nloss.backward()"
     )
     picture, look = drawn(tape)
-    (card,) = [card for card in picture.cards if card.title == "∂L/∂x"]
+    (card,) = [card for card in picture.cards if card.title == "Pass 1: ∂L/∂x"]
     assert card.name == "g"
     assert card.note.endswith("backward nodes")
     assert all(look.cards[card.key].reached for card in picture.cards)
