@@ -230,9 +230,7 @@ class _Player:
             if key is None:
                 continue
             mark = "none" if reset.to_none else "zeros"
-            self._change(
-                state, key, gradient=None, shares=(), pending=False, returned=False, reset=mark
-            )
+            self._change(state, key, **_NO_GRADIENT, reset=mark)
             state.active_cards.append(key)
             if reset.to_none:
                 state.cleared.append(key)
@@ -262,9 +260,7 @@ class _Player:
         for leaf, after in self.index.tape.rewrites[number]:
             key = self._pill(leaf)
             if key is not None:
-                self._change(
-                    state, key, gradient=after, shares=(), pending=False, returned=False, reset=""
-                )
+                self._change(state, key, **{**_NO_GRADIENT, "gradient": after, "reset": ""})
                 state.active_cards.append(key)
 
     def _pill(self, leaf: int) -> str | None:
@@ -354,11 +350,12 @@ class _Player:
 
     def _begin(self, state: _State, run: int) -> None:
         """Begin a pass: clear what an earlier pass left on its way, then show the seeds."""
+        self._fade(state)
         for execution in self.index.run_executions.get(run, ()):
             node = self.index.tape.executions[execution].node
             key = self.picture.node_cards.get(node)
             if key in state.cards:
-                self._change(state, key, gradient=None, shares=(), pending=False, returned=False)
+                self._change(state, key, **_NO_GRADIENT)
             for edge in self.index.tape.executions[execution].edges:
                 sent = self.index.tape.edges[edge]
                 wire = self.picture.edge_wires.get((node, sent.slot))
@@ -375,6 +372,17 @@ class _Player:
                 self._change(state, key, gradient=shown, shares=(seed.gradient,))
                 state.active_cards.append(key)
 
+    def _fade(self, state: _State) -> None:
+        """Mark what earlier passes left; a leaf's ``.grad`` is no part of them."""
+        for key, card in state.cards.items():
+            value = self.cards[key].value
+            stored = value is not None and self.index.values[value].node is None
+            if card.gradient is not None and not card.past and (card.returned or not stored):
+                state.cards[key] = replace(card, past=True)
+        for key, wire in state.wires.items():
+            if wire.shares and not wire.past:
+                state.wires[key] = replace(wire, past=True)
+
     def _forget_shares(self, state: _State, edge: Edge) -> None:
         """Clear the shares of earlier passes at a target, so that those shown add up."""
         key = self.targets.get(self.index.target(edge.target, edge.input_nr))
@@ -382,10 +390,10 @@ class _Player:
             return
         known = state.cards.get(key, CardLook())
         if edge.target in self.index.nodes:
-            self._change(state, key, gradient=None, shares=(), pending=False, returned=False)
+            self._change(state, key, **_NO_GRADIENT)
         elif known.returned:
             stored = self._stored_gradient(edge.target, edge.run)
-            self._change(state, key, gradient=stored, shares=(), pending=False, returned=False)
+            self._change(state, key, **{**_NO_GRADIENT, "gradient": stored})
         else:
             self._change(state, key, shares=())
         for wire in self.leaving.get(key, ()):
@@ -405,7 +413,7 @@ class _Player:
             key = self.targets.get(target)
             if key is not None:
                 got = self.index.values[value].snapshot
-                self._change(state, key, gradient=got, pending=False, returned=True)
+                self._change(state, key, gradient=got, pending=False, returned=True, past=False)
         for number in self.index.run_executions.get(run, ()):
             for edge in self.index.tape.executions[number].edges:
                 sent = self.index.tape.edges[edge]
@@ -459,10 +467,19 @@ class _Player:
             shares=shares,
             pending=False,
             returned=False,
+            past=False,
             reset="",
         )
         state.active_cards = [key]
 
+
+_NO_GRADIENT: dict[str, object] = {
+    "gradient": None,
+    "shares": (),
+    "pending": False,
+    "returned": False,
+    "past": False,
+}
 
 _recent = RecentCache[_Player](6)
 

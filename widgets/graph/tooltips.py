@@ -80,6 +80,8 @@ def _gradient(gradient: str, look: CardLook) -> list[str]:
     if look.gradient is None and look.reset:
         return [".grad was set to None" if look.reset == "none" else ".grad was set to zeros"]
     lines = [f"gradient {gradient}"]
+    if look.past:
+        lines.append("of an earlier backward pass")
     if look.returned:
         lines.append("returned by grad, not added to .grad")
     return [*lines, _NORM] if gradient.startswith("∇") else lines
