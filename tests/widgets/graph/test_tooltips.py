@@ -110,3 +110,14 @@ def test_bubbles_and_labels_belong_to_their_card_and_wire(qtbot):
     assert view.canvas.tip_at(camera.to_view(corner)).startswith("n · add")
     assert view.canvas.tip_at(camera.to_view(stage.boxes["u"].center())).startswith("u · mul")
     assert view.canvas.tip_at(QPointF(2, 2)) == ""
+
+
+def test_a_returned_gradient_and_one_of_an_earlier_pass_are_called_so(light):
+    m, look = network()
+    gradient = m.snapshot([[3.0, 4.0]])
+    for name, words in (
+        ("returned", "returned by grad, not added to .grad"),
+        ("past", "of an earlier backward pass"),
+    ):
+        cards = look.cards | {"tanh": CardLook(True, gradient=gradient, **{name: True})}
+        assert words in tooltips.tip(drawing_of((m, Look(cards, {})), light), "tanh").splitlines()
