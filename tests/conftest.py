@@ -94,6 +94,13 @@ def fresh_settings(request: pytest.FixtureRequest, monkeypatch, tmp_path_factory
 
 
 @pytest.fixture(autouse=True)
+def no_further_window(request: pytest.FixtureRequest, monkeypatch) -> None:
+    """Let *New window* start no process, which would outlive the test that tries all commands."""
+    if uses_qt(request):
+        monkeypatch.setattr("gradscribe.app.window.new_window.start_window", lambda: 0)
+
+
+@pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves threads, processes, timers or windows behind; then remove them.
 

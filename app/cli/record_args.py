@@ -5,7 +5,7 @@ import math
 import sys
 from pathlib import Path
 
-from gradscribe.app.cli import fix_trials, record, report
+from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
 from gradscribe.app.cli.options import add_recording, add_trials, add_trust
 from gradscribe.app.cli.terminal import say
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graph-json", metavar="OUT", help="write the graph as node-link JSON")
     parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
     parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
+    film_args.add_arguments(parser)
     parser.add_argument(
         "--theme",
         choices=("light", "dark"),
@@ -85,10 +86,7 @@ def _seconds(word: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
     _check_names(options)
-    if options.mp4 is not None:
-        from gradscribe.app.export.encoders import check_available
-
-        check_available("mp4")
+    film_args.check(options)
     talks = options.json != "-"
     streamed: list[int] = []
     on_terminal = sys.stdout.isatty() and not options.trust
@@ -119,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
     if options.json is not None:
         tape = fix_trials.tried_as_asked(tape, source, options)
-    _write(tape, options)
+    _write(tape, options, source)
     return BY_STATUS[tape.status]
 
 
@@ -142,7 +140,9 @@ def _print_summary(tape: Tape) -> None:
     say(f"{leaves}\n{report.counts_line(tape)}\n" if leaves else f"{report.counts_line(tape)}\n")
 
 
-def _write(tape: Tape, options: argparse.Namespace) -> None:
+def _write(tape: Tape, options: argparse.Namespace, source: str) -> None:
+    # A part that the tape does not have is said before anything is written.
+    film = film_args.read(options, tape) if film_args.wanted(options) else None
     if options.json is not None:
         from gradscribe.engine.inspect.export import encode
 
@@ -164,7 +164,7 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
             from gradscribe.app.cli.screenshot import export_film
 
             progress = _progress if sys.stderr.isatty() else None
-            export_film(tape, name, options.theme, options.direction, progress)
+            export_film(tape, name, options.theme, options.direction, progress, film, source)
 
 
 def _progress(name: str, done: int, count: int) -> None:

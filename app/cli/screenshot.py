@@ -21,6 +21,7 @@ from gradscribe.playback.graph.picture import Flow
 from gradscribe.playback.lessons.lesson import Lesson
 
 if TYPE_CHECKING:
+    from gradscribe.app.export.film_options import FilmOptions
     from gradscribe.app.window.window import Window
 
 USUAL = (1440, 900)
@@ -214,6 +215,8 @@ def export_film(
     theme: str = "light",
     flow: Flow = "down",
     progress: Callable[[str, int, int], None] | None = None,
+    options: "FilmOptions | None" = None,
+    source: str = "",
 ) -> None:
     """Write the playing tape to a GIF or MP4 file.
 
@@ -223,6 +226,8 @@ def export_film(
         theme: ``light`` or ``dark``.
         flow: direction of the data flow.
         progress: called with the file's name, the finished frames and their total.
+        options: size, speed, part of the tape; None for the usual ones.
+        source: the program, for a film that shows it.
 
     Raises:
         Refused: the suffix is neither, or the file cannot be written.
@@ -234,7 +239,8 @@ def export_film(
     from gradscribe.widgets.graph.film import FilmStyle
 
     make_app(sys.argv)
-    job = FilmJob(Path(path), tape, FilmStyle(Theme.load(theme), flow=flow))
+    style = FilmStyle(Theme.load(theme), flow=flow)
+    job = FilmJob(Path(path), tape, style, options=options, source=source)
     for done, _ in groupby(frames for frames in job.steps() if frames > 0):
         if progress is not None:
             progress(Path(path).name, done, len(job))

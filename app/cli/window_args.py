@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", metavar="FILE", help="a script, a training session or a set-up to open"
     )
+    parser.add_argument("--new", action="store_true", help="open a window with an empty program")
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
     parser.add_argument(
         "--at", type=int, metavar="EVENT", help="position of the screenshot, in events"
@@ -43,6 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Open or draw the window, and return the exit code."""
+    if options.new and (options.file or options.headless or options.screenshot is not None):
+        raise Refused(
+            "--new opens an empty program: it takes no file, and goes with no other option"
+        )
     if options.screenshot is not None:
         return _screenshot(options)
     for name in ("at", "theme"):
@@ -111,7 +116,7 @@ def _window(options: argparse.Namespace) -> int:
         raise Refused("no display here; gradscribe --headless does without one")
     from gradscribe.app.window.startup import open_window
 
-    return open_window(options.file or "", [sys.argv[0]])
+    return open_window(options.file or "", [sys.argv[0]], is_new=options.new)
 
 
 def _try_reading(name: str | None) -> None:

@@ -15,6 +15,7 @@ from gradscribe.app.training.setup import apply_fix, presets, user_module
 from gradscribe.playback.flow import take_home
 from gradscribe.playback.lab.from_tape import program_for
 from gradscribe.playback.tape.statements import position_after
+from gradscribe.playback.text.formatting import slug
 from gradscribe.widgets.editor.source_text import length_problem
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from gradscribe.app.document.findings_controller import FindingsController
     from gradscribe.app.document.presenter import Presenter
     from gradscribe.app.document.session import Session
+    from gradscribe.app.export.film_options import FilmOptions, FilmSpan
     from gradscribe.app.export.queue import ExportQueue
     from gradscribe.app.files.documents import Drafts
     from gradscribe.app.files.file_writer import FileWriter
     from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
+    from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.parameter_window import ProgramParameters
     from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
-    from gradscribe.engine.protocol.tape import Finding
+    from gradscribe.engine.protocol.tape import Finding, Tape
     from gradscribe.engine.protocol.training import StepTape
     from gradscribe.playback.flow.take_home import GraphFormat
     from gradscribe.widgets.editor.code_edit import CodeEdit
@@ -89,11 +92,16 @@ class CommandContext:
     session_store: SessionStore
     file_writer: FileWriter
     export_queue: ExportQueue
+    presentation: Presentation
+    film_span: FilmSpan
+    """The part of the tape that was marked for the next film."""
     edit_step: Callable[[], None]
     """Puts the keyboard into the number of the step strip."""
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     close_window: Callable[[], object]
+    open_window: Callable[[], object]
+    """Opens a further window, with an empty program."""
 
     def show_examples(self, workspace: str = "program") -> None:
         """Open the gallery of examples of that page."""
@@ -207,8 +215,24 @@ class CommandContext:
             self.workspaces.show_workspace("training")
         self.say(words or "That run does not exist any more")
 
-    def film(self, path: Path) -> None:
-        """Write the playback of the tape to a GIF or MP4 file, in the background.
+    def show_film_card(self, kind: str) -> None:
+        """Let the user choose the options of a film, a ``gif`` or an ``mp4``."""
+        from gradscribe.app.export.film_card import FilmCard, FilmRequest
+
+        tape, dialogs = self.session.result.tape, self.dialogs
+        asked = FilmRequest(
+            tape=tape,
+            kind=kind,
+            speed=self.clock.speed,
+            span=self.film_span.of(tape),
+            path=dialogs.suggest(f"{slug(self.session.doc.title)}.{kind}"),
+            ask_save=lambda title, path, pattern: dialogs.ask_save(title, str(path), pattern),
+            begin=partial(self._film, tape, self.session.result.source),
+        )
+        FilmCard(self.ground, asked, self.settings).open()
+
+    def _film(self, tape: Tape, source: str, path: Path, options: FilmOptions) -> None:
+        """Write the playback of a tape to a GIF or MP4 file, in the background.
 
         Raises:
             Refused: another export is running, or the file cannot be written.
@@ -221,8 +245,9 @@ class CommandContext:
         session, view = self.session, self.session.view
         layers = Layers(view.values, view.gradients, view.shapes)
         style = FilmStyle(self.look.theme(), layers, view.coloring, view.flow)
-        calls, speed = session.doc.open_calls, self.clock.speed
-        self.export_queue.begin(FilmJob(path, session.result.tape, style, calls, speed))
+        self.export_queue.check_free()
+        job = FilmJob(path, tape, style, session.doc.open_calls, options, source)
+        self.export_queue.begin(job)
 
     def export(self, path: Path) -> None:
         """Write the graph to a PNG, SVG or DOT file, or the tape to JSON, by the suffix.

@@ -6,9 +6,22 @@ selection, as from the menu bar and the palette.
 
 from typing import Literal
 
-Subject = Literal["card", "wire", "module", "graph", "value", "event", "line", "text"]
+Subject = Literal[
+    "card",
+    "wire",
+    "module",
+    "graph",
+    "value",
+    "event",
+    "line",
+    "text",
+    "finding",
+    "remark",
+    "position",
+]
 """The subject of a menu. *value*: a tensor in a table or in the inspector; *event*: of the ledger;
-*line*: of code that made a tensor, *text*: of code that made none."""
+*line*: of code that made a tensor, *text*: of code that made none; *finding*: of the doctor, on a
+line that made a tensor, *remark*: on a line that made none; *position*: of the time line."""
 SEPARATOR = ""
 
 _TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
@@ -64,5 +77,12 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
         *("value.explain", "value.check", "graph.ways", *_CLOSE),
     ),
     "text": _EDIT,
+    "finding": ("value.explain", "value.check", *_CLOSE),
+    "remark": (),
+    "position": (
+        *("play.toggle", "play.step", "play.back", "play.next_line", "play.line_back", SEPARATOR),
+        *("play.next_step", "play.step_back", "play.go_to_step", "play.speed", SEPARATOR),
+        *("file.export_gif", "file.export_mp4", "file.export_tape"),
+    ),
 }
 """Ids of the commands of each menu, in order; `SEPARATOR` between groups."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.playback.flow.take_home import GraphFormat
+from gradscribe.playback.text.formatting import slug
 
 
 def _has_graph(context: CommandContext) -> bool:
@@ -58,14 +59,51 @@ def copy_picture(context: CommandContext) -> None:
 
 @command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
 def export_gif(context: CommandContext) -> None:
-    """Write the playback to an animated GIF, at the current speed."""
-    _film(context, "gif")
+    """Write the playback to an animated GIF; choose size, speed, part, and the program with it."""
+    context.show_film_card("gif")
 
 
 @command("file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph)
 def export_mp4(context: CommandContext) -> None:
-    """Write the playback to an MP4 video, at the current speed."""
-    _film(context, "mp4")
+    """Write the playback to an MP4 video; choose size, speed, part, and the program with it."""
+    context.show_film_card("mp4")
+
+
+def _has_later(context: CommandContext) -> bool:
+    return _has_graph(context) and context.session.view.position < context.clock.length
+
+
+def _has_earlier(context: CommandContext) -> bool:
+    return _has_graph(context) and context.session.view.position > 0
+
+
+@command("file.film_from", "Begin the film here", menu="File/3", when=_has_later)
+def film_from(context: CommandContext) -> None:
+    """Let the next export of the playback begin with this position."""
+    begin_film_at(context, context.session.view.position)
+
+
+@command("file.film_to", "End the film here", menu="File/3", when=_has_earlier)
+def film_to(context: CommandContext) -> None:
+    """Let the next export of the playback end with this position."""
+    end_film_at(context, context.session.view.position)
+
+
+def begin_film_at(context: CommandContext, position: int) -> None:
+    """Mark a position as the beginning of the next film."""
+    context.film_span.mark_first(context.session.result.tape, position)
+    _say_span(context)
+
+
+def end_film_at(context: CommandContext, position: int) -> None:
+    """Mark a position as the end of the next film."""
+    context.film_span.mark_stop(context.session.result.tape, position)
+    _say_span(context)
+
+
+def _say_span(context: CommandContext) -> None:
+    first, stop = context.film_span.of(context.session.result.tape)
+    context.say(f"The next film shows event {first:,} to {stop:,}: File > Export playback")
 
 
 @command(
@@ -96,11 +134,6 @@ def _graph(context: CommandContext, kind: GraphFormat, pattern: str) -> None:
         context.export_graph(path, kind)
 
 
-def _film(context: CommandContext, kind: str) -> None:
-    if path := _asked(context, "Export the playback", kind, f"{kind.upper()} films (*.{kind})"):
-        context.film(path)
-
-
 def _asked(context: CommandContext, title: str, kind: str, pattern: str) -> Path | None:
     """Ask for a file name and add the suffix of the format if it is missing."""
     path = context.dialogs.ask_save(title, f"{slug(context.session.doc.title)}.{kind}", pattern)
@@ -113,9 +146,3 @@ def ask_name(context: CommandContext, title: str, name: str, pattern: str) -> Pa
     """Ask for a file to write, ``name`` at first; add the suffix of that if there is none."""
     path = context.dialogs.ask_save(title, name, pattern)
     return path.with_suffix(Path(name).suffix) if path is not None and not path.suffix else path
-
-
-def slug(title: str) -> str:
-    """Return a title as a file name, in lower case and with hyphens."""
-    name = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)
-    return "-".join(part for part in name.split("-") if part) or "program"

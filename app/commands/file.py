@@ -4,13 +4,12 @@ from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, setup, submenu, train
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.commands.export import slug
 from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
-from gradscribe.playback.text.formatting import file_name
+from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
 
 OUTSIDE = "outside"
@@ -139,6 +138,13 @@ def new(context: CommandContext) -> None:
     context.session.load(Doc())
     context.workspaces.show_workspace("program")
     context.editor.setFocus()
+
+
+@command("file.new_window", "New window", menu="File/1", keys=("Ctrl+Shift+N",))
+def new_window(context: CommandContext) -> None:
+    """Open another window with an empty program; either can be closed without the other."""
+    context.open_window()
+    context.say("Another window is opening")
 
 
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
-from gradscribe.app.commands.export import ask_name, slug
+from gradscribe.app.commands.export import ask_name
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.training.saving.session_reader import LoadedSession
 from gradscribe.app.training.setup import presets, user_module
-from gradscribe.playback.text.formatting import file_name
+from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
 
 LEAP_STEPS = 100

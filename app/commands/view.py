@@ -59,6 +59,14 @@ def zoom_selection(context: CommandContext) -> None:
     context.graph.zoom_to(context.session.view.selection)
 
 
+@command(
+    "view.follow", "Follow what plays", "View/1", keys=("Ctrl+Alt+F",), checked=_flag("follow")
+)
+def follow(context: CommandContext) -> None:
+    """Move the graph so that what plays stays in view; a drag pauses that until the next play."""
+    _flip(context, "follow")
+
+
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(context: CommandContext) -> None:
     """Show the inside of every module."""
@@ -152,7 +160,7 @@ def below(context: CommandContext) -> None:
 @command("view.curves", "Curves of the loop", "View/4", keys=("Ctrl+Shift+4",))
 def curves(context: CommandContext) -> None:
     """Show the loss that the program's loop computes, step by step; a click goes to a step."""
-    for key, shown in (("left", True), ("below", True), ("lecture", False)):
+    for key, shown in (("left", True), ("below", True), ("presenting", False)):
         if context.settings.flag(key) is not shown:
             context.settings.put(key, shown)
     context.workspaces.show_workspace("program")
@@ -196,12 +204,6 @@ def normal(context: CommandContext) -> None:
 
 def _scale_text(context: CommandContext, by: float) -> None:
     context.settings.put("text", max(0.7, min(2.5, round(context.settings.number("text") * by, 3))))
-
-
-@command("view.lecture", "Lecture mode", "View/5", keys=("F11",), checked=_flag("lecture"))
-def lecture(context: CommandContext) -> None:
-    """Large type and few controls, for presentations."""
-    _flip(context, "lecture")
 
 
 @submenu("view.theme", "Theme", "View/5")

@@ -119,6 +119,21 @@ class PlaybackClock(QObject):
         if 1 <= number <= len(found):
             self.go_to_step(number)
 
+    def turn(self, by: int) -> None:
+        """Go on (1) or back (-1) by what is played at a time: an event, a line, or a step."""
+        found = steps.steps_of(self._session.result.tape)
+        if self.pace == "line":
+            (self.next_line if by > 0 else self.previous_line)()
+        elif self.pace == "event" or not len(found):
+            (self.step if by > 0 else self.back)()
+        else:
+            self.pause()
+            is_last = found.number_at(self._session.view.position) == len(found)
+            if is_last and by > 0:
+                self.to_end()
+            else:
+                self.turn_step(by)
+
     def set_pace(self, pace: str) -> None:
         """Play by ``event``, ``line`` or ``step`` from now on; ignores other words."""
         known = next((one for one in PACES if one == pace), self.pace)

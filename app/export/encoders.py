@@ -34,6 +34,9 @@ _SWATCH = 40
 """Side in pixels of the square that secures a required colour its palette entry."""
 _SAMPLED = 600_000
 """Most pixels that are sampled for the palette."""
+H264 = "libx264"
+"""FFmpeg's name of the encoder; wheels of PyAV have it."""
+NO_CODEC = "PyAV has no H.264 encoder here, so no MP4 can be written: write a GIF"
 NO_VIDEO = "MP4 needs PyAV, which is not installed: pip install av, or write a GIF"
 
 Pixels = NDArray[np.uint8]
@@ -71,6 +74,9 @@ def import_library(kind: Kind) -> None:
 
     An import holds the GIL while the system loads a shared library from the disk (113 ms for those
     of PyAV). Reading the files first, which releases the GIL, reduces that to 9 ms.
+
+    Raises:
+        Refused: it is damaged, or lacks a library of the system.
     """
     module, distribution = LIBRARIES[kind]
     if module not in sys.modules:
@@ -78,7 +84,10 @@ def import_library(kind: Kind) -> None:
             with contextlib.suppress(OSError), path.open("rb", buffering=0) as file:
                 while file.read(_PIECE):
                     pass
-    importlib.import_module(module)
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise Refused(f"{distribution} cannot be imported: {error}") from error
 
 
 def shared_libraries(distribution: str) -> Iterator[Path]:
@@ -181,7 +190,11 @@ def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> "Image.Image
 
 
 class Mp4Encoder:
-    """H.264 encoder; browsers, players and slides all show its files."""
+    """H.264 encoder; browsers, players and slides all show its files.
+
+    Raises:
+        Refused: PyAV was built without it.
+    """
 
     def __init__(self, width: int, height: int, fps: int) -> None:
         import av
@@ -189,7 +202,11 @@ class Mp4Encoder:
         self._av = av
         self._file = io.BytesIO()
         self._container = av.open(self._file, "w", format="mp4")
-        stream = self._container.add_stream("libx264", rate=Fraction(fps))
+        try:
+            stream = self._container.add_stream(H264, rate=Fraction(fps))
+        except (ValueError, av.FFmpegError) as error:
+            # A build of the system may lack x264, which is GPL.
+            raise Refused(NO_CODEC) from error
         assert isinstance(stream, av.VideoStream)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.options = {"crf": "18", "preset": "veryfast", "tune": "animation"}

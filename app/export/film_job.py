@@ -6,7 +6,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from gradscribe.app.export.encoders import FPS, Kind, check_available, import_library, make_encoder
+from gradscribe.app.export.film_code import FilmCode
+from gradscribe.app.export.film_options import FilmOptions, span_of
 from gradscribe.app.export.queue import ExportJob, awaited
 from gradscribe.app.files import documents
 from gradscribe.engine.protocol.tape import Tape
@@ -42,19 +46,38 @@ class FilmJob(ExportJob):
         tape: Tape,
         style: FilmStyle,
         open_calls: frozenset[str] | None = None,
-        speed: float = 1.0,
+        options: FilmOptions | None = None,
+        source: str = "",
     ) -> None:
+        """Check what can be checked before the work.
+
+        Args:
+            path: the file; its suffix selects the format.
+            tape: what is filmed.
+            style: appearance; its size is that of the options.
+            open_calls: modules that are unfolded; None for the usual ones.
+            options: size, speed and so on.
+            source: the program, for a film that shows it.
+
+        Raises:
+            Refused: the format or the range is wrong, or the file cannot be written.
+        """
         super().__init__(path.name)
-        self.path, self.tape, self.style = path, tape, style
+        options = options or FilmOptions()
+        self.path, self.tape = path, tape
+        self.style = replace(style, size=options.size)
         self.kind: Kind = path.suffix.lower().removeprefix(".")
         check_available(self.kind)
         documents.check_writable(path)
         self._open_calls = open_calls
+        self._source = source if options.code else ""
+        self._code: FilmCode | None = None
+        first, stop = self._span = span_of(options, len(tape.events))
         self._scenes = scenes.scenes(tape)
         self._over = False
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="film")
         self._stages: dict[Scene, Future[Stage]] = {}
-        self.tempo = VideoTiming(tape.events, FPS[self.kind], speed)
+        self.tempo = VideoTiming(tape.events, FPS[self.kind], options.speed, first=first, stop=stop)
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -72,12 +95,18 @@ class FilmJob(ExportJob):
             yield from self._steps()
         finally:
             self._over = True
+            if self._code is not None:
+                self._code.close()
             # Do not wait: a layout in progress notices the cancellation and ends.
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _steps(self) -> Iterator[int]:
         yield from awaited(self._pool.submit(import_library, self.kind))
-        yield from self._placed(largest_scene(self._scenes))
+        yield from self._placed(largest_scene(self._scenes, self._span))
+        if self._source:
+            self._code = FilmCode(self.tape, self._source, self.style.theme)
+            for _ in self._code.prepare():
+                yield 0
         film, theme = self._film(), self.style.theme
         yield 0
         for take in sample_takes(self.tempo, PALETTE_FRAMES):
@@ -106,7 +135,10 @@ class FilmJob(ExportJob):
         yield from awaited(self._pool.submit(documents.write_bytes, self.path, whole))
 
     def _film(self) -> GraphFilm:
-        return GraphFilm(self.tape, lambda scene: self._ask(scene).result(), self.style)
+        def placed(scene: Scene) -> Stage:
+            return self._ask(scene).result()
+
+        return GraphFilm(self.tape, placed, self.style, self._span, self._code)
 
     def _placed(self, number: int) -> Iterator[int]:
         """Yield until a scene is laid out; start with the next scene as well."""

@@ -79,14 +79,22 @@ class ExportQueue(QObject):
         """True while a job is running."""
         return self._made is not None
 
-    def begin(self, made: ExportJob) -> None:
-        """Start a job.
+    def check_free(self) -> None:
+        """Check that a job could begin.
 
         Raises:
             Refused: another job is running.
         """
         if self._made is not None:
             raise Refused(f"{self._made.busy_text}; wait, or cancel it")
+
+    def begin(self, made: ExportJob) -> None:
+        """Start a job.
+
+        Raises:
+            Refused: another job is running.
+        """
+        self.check_free()
         self._made, self._steps = made, made.steps()
         self._turn.start()
         self._chip.begin(made.verb, made.name)

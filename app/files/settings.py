@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -45,6 +46,10 @@ def _is_progress(value: object) -> bool:
     return True
 
 
+def _is_film_size(value: object) -> bool:
+    return re.fullmatch(r"fit|[1-9]\d{2,3}x[1-9]\d{2,3}", str(value), re.ASCII) is not None
+
+
 def _one_of(*choices: str) -> Callable[[object], bool]:
     return lambda value: value in choices
 
@@ -63,12 +68,17 @@ SETTINGS = (
     Setting("gradients", "Gradients", True),
     Setting("shapes", "Shapes", True),
     Setting("coloring", "Colour by", "", _one_of(*MODES)),
+    Setting("follow", "Follow what plays", True),
     Setting("sideways", "Graph from left to right", False),
     Setting("left", "Program pane", True),
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
-    Setting("lecture", "Lecture mode", False),
+    Setting("presenting", "Presenting", False),
+    Setting("pointer_ring", "Pointer ring", True),
+    Setting("film_size", "Size of films", "fit", _is_film_size),
+    Setting("film_code", "Program in films", False),
+    Setting("complete", "Complete while typing", True),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}

@@ -15,20 +15,14 @@ from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.lessons.progress import LessonProgress
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.code import places
-from gradscribe.playback.lessons import answers
-from gradscribe.playback.lessons.lesson import Lesson, LessonStep, Question
+from gradscribe.playback.lessons import answers, mistakes, typed
+from gradscribe.playback.lessons.lesson import Lesson, LessonStep
 from gradscribe.playback.lessons.page import LessonPage, StepProgress, build_page, is_goal_reached
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.widgets.lessons.pane import LessonPane
 
 MAX_PLAYED_EVENTS = 120
 """Most events that are played to show an answer; past that the tape jumps there."""
-INPUT_HINTS = {
-    "number": "Type a number, such as 1.5, or a list, such as [1, 2]",
-    "shape": "Type a shape, such as (3, 4)",
-    "word": "Type your answer",
-    "choice": "Choose one",
-}
 DIED = "Python ended while the program ran. Press F5 to run it again"
 
 
@@ -206,8 +200,9 @@ class LessonController(QObject):
         question = self.step.question if self.lesson is not None else None
         if question is None or self._now().closed:
             return
-        if question.kind != "choice" and not _is_read(question, said):
-            self._note(replace(self._now(), answer=said, remark=INPUT_HINTS[question.kind]))
+        if question.kind != "choice" and not typed.is_readable(question.kind, said):
+            remark = typed.unread_remark(question.kind, said)
+            self._note(replace(self._now(), answer=said, mood="", remark=remark))
             return
         self._answer = said
         self._note(replace(self._now(), answer=said, remark=""))
@@ -251,10 +246,12 @@ class LessonController(QObject):
         elif verdict == "unknown":
             now = replace(now, remark="This program cannot decide it. Restore the step's program")
         elif question.unseen:
-            now = replace(now, mood="told", remark="Not quite")
+            remark = mistakes.explain_mistake(question, said, index) or "Not quite"
+            now = replace(now, mood="told", remark=remark)
         else:
             hinted = now.hinted or (now.tries > 1 and bool(question.hint))
-            now = replace(now, mood="bad", remark="Not quite. Try again", hinted=hinted)
+            remark = mistakes.explain_mistake(question, said, index) or "Not quite. Try again"
+            now = replace(now, mood="bad", remark=remark, hinted=hinted)
         self._note(now)
         if now.closed:
             self._play()
@@ -356,15 +353,6 @@ class LessonController(QObject):
         if self.lesson is not None and self._select and self._showing.is_drawn:
             self._showing.select_name(self._select)
             self._select = ""
-
-
-def _is_read(question: Question, said: str) -> bool:
-    said = said.strip()
-    if question.kind == "shape":
-        return answers.parse_shape(said) is not None
-    if question.kind == "word":
-        return bool(said)
-    return said.lower() in answers.NONE_ANSWERS or answers.parse_number(said) is not None
 
 
 def _place(index: Index, words: str) -> int:

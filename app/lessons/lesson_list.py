@@ -1,22 +1,26 @@
 """The list of lessons, grouped by part, with the learner's progress."""
 
+import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from gradscribe.app.lessons.catalogue import builtin
 from gradscribe.app.lessons.progress import LessonProgress, LessonState
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.text_delegate import RIGHT, AnyModelIndex, TextDelegate
+from gradscribe.playback.lessons.duration import minutes_text
 from gradscribe.playback.lessons.lesson import LessonSummary
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.labels import plain_label
 
 LESSON = Qt.ItemDataRole.UserRole
-NUMBER, STATE = LESSON + 1, LESSON + 2
-"""Item roles: the lesson's number, and the progress as text."""
+NUMBER, STATE, SHARE = LESSON + 1, LESSON + 2, LESSON + 3
+"""Item roles: the lesson's number, the progress as text and as a share from 0 to 1."""
+MISSING = 9
+"""Rank of a lesson that lacks a word of the search."""
 SCROLL = 8
 """Pixels between the cards and the scroll bar, as the style sheet has them."""
 
@@ -30,9 +34,18 @@ class LessonList(PopupCard):
         self, over: QWidget, lessons: Sequence[LessonSummary], progress: LessonProgress
     ) -> None:
         super().__init__(over, 720, 640)
-        done = sum(progress.of(lesson.name).done for lesson in lessons)
         self.column.addWidget(plain_label("Lessons", "heading"))
-        self.column.addWidget(plain_label(_summary(done, len(lessons)), "caption"))
+        self.column.addWidget(plain_label(_summary(lessons, progress), "caption"))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search: backward, shape, zero_grad, ...")
+        self.search.setAccessibleName("Search lessons")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._arrange)
+        self.search.returnPressed.connect(self._open_best)
+        self.column.addWidget(self.search)
+        self.nothing = plain_label("No lesson has all of these words", "caption")
+        self.nothing.hide()
+        self.column.addWidget(self.nothing)
         self.rows = _Rows(self.card)
         self.column.addWidget(self.rows, 1)
         self.card.setAccessibleName("Lessons")
@@ -41,9 +54,10 @@ class LessonList(PopupCard):
             if lesson.part != part:
                 part = lesson.part
                 self.rows.add_part(part)
-            self.rows.add_lesson(number, lesson, _state(lesson, progress.of(lesson.name)))
+            self.rows.add_lesson(number, lesson, progress.of(lesson.name))
         self.rows.itemClicked.connect(self._choose)
         self.rows.entered_by_key.connect(self._choose)
+        self.rows.typed.connect(self._type)
 
     def open_at(self, name: str) -> None:
         """Open the card with that lesson selected."""
@@ -53,6 +67,34 @@ class LessonList(PopupCard):
         if found is not None:
             self.rows.setCurrentItem(found)
             self.rows.scrollToItem(found, QListWidget.ScrollHint.PositionAtCenter)
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Go from the search to the list with the down arrow; leave other keys to the card."""
+        if happened.key() == Qt.Key.Key_Down and self.search.hasFocus():
+            self.rows.setFocus()
+        else:
+            super().keyPressEvent(happened)
+
+    def _arrange(self) -> None:
+        """Show only the lessons with all words of the search, and select the best."""
+        words = self.search.text().casefold().split()
+        self.rows.show_found(words)
+        found = self.rows.shown()
+        self.nothing.setVisible(not found)
+        best = min(found, key=lambda row: _rank(_lesson(row), words), default=None)
+        if best is not None and (words or self.rows.currentItem() is None):
+            self.rows.setCurrentItem(best)
+        if (current := self.rows.currentItem()) is not None:
+            self.rows.scrollToItem(current, QListWidget.ScrollHint.EnsureVisible)
+
+    def _open_best(self) -> None:
+        current = self.rows.currentItem()
+        if self.search.text().strip() and current is not None and not current.isHidden():
+            self._choose(current)
+
+    def _type(self, text: str) -> None:
+        self.search.setFocus()
+        self.search.insert(text)
 
     def _choose(self, item: QListWidgetItem) -> None:
         if item.data(LESSON) is not None and not self.is_leaving:
@@ -64,6 +106,8 @@ class _Rows(QListWidget):
     """A row for each lesson, under the name of its part."""
 
     entered_by_key = Signal(QListWidgetItem)
+    typed = Signal(str)
+    """Letters typed in the list, which are searched for."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -80,20 +124,41 @@ class _Rows(QListWidget):
         item.setData(Qt.ItemDataRole.AccessibleTextRole, name)
         item.setFlags(Qt.ItemFlag.NoItemFlags)
 
-    def add_lesson(self, number: int, lesson: LessonSummary, state: str) -> None:
+    def add_lesson(self, number: int, lesson: LessonSummary, reached: LessonState) -> None:
         """Append a lesson with its progress."""
         item = QListWidgetItem(self)
+        state = _state(lesson, reached)
         item.setData(LESSON, lesson)
         item.setData(NUMBER, number)
         item.setData(STATE, state)
+        item.setData(SHARE, reached.steps_done(lesson.steps) / lesson.steps)
         named = f"{number}. {lesson.title}{', ' + state if state else ''}"
         item.setData(Qt.ItemDataRole.AccessibleTextRole, named)
-        item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, lesson.about)
+        about = f"{lesson.about}, {minutes_text(lesson.minutes)}"
+        item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, about)
 
     def lessons(self) -> list[QListWidgetItem]:
         """Return the rows that can be chosen."""
         every = (self.item(at) for at in range(self.count()))
         return [row for row in every if row.data(LESSON) is not None]
+
+    def shown(self) -> list[QListWidgetItem]:
+        """Return the rows that the search leaves."""
+        return [row for row in self.lessons() if not row.isHidden()]
+
+    def show_found(self, words: Sequence[str]) -> None:
+        """Show the lessons with all of ``words``, under the parts that have any."""
+        head: QListWidgetItem | None = None
+        for at in range(self.count()):
+            row = self.item(at)
+            if row.data(LESSON) is None:
+                head = row
+                head.setHidden(True)
+                continue
+            found = _rank(_lesson(row), words) < MISSING
+            row.setHidden(not found)
+            if found and head is not None:
+                head.setHidden(False)
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Choose with Return or Space, move with the arrows; leave Esc to the card."""
@@ -104,6 +169,8 @@ class _Rows(QListWidget):
                 self.entered_by_key.emit(item)
         elif happened.key() == Qt.Key.Key_Escape:
             happened.ignore()
+        elif happened.text().isprintable() and happened.text().strip():
+            self.typed.emit(happened.text())
         else:
             super().keyPressEvent(happened)
 
@@ -111,8 +178,8 @@ class _Rows(QListWidget):
 class _Painted(TextDelegate):
     """Delegate that paints number, title, description and progress of a lesson."""
 
-    SIDE, FIRST, BETWEEN, ABOVE, GAP = 14, 34, 12, 6, 6
-    """Pixels: at the side, for the number, between columns, above words, between rows."""
+    SIDE, FIRST, BETWEEN, ABOVE, GAP, BAR = 14, 34, 12, 6, 6, 64
+    """Pixels: at the side, for the number, between columns, above words, between rows, the bar."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: AnyModelIndex) -> QSize:
         """Return the height of a row."""
@@ -142,17 +209,49 @@ class _Painted(TextDelegate):
         room = card.adjusted(0, self.ABOVE + 1, -self.SIDE - SCROLL, -self.ABOVE - self.GAP - 1)
         at = QRect(room.topLeft(), QSize(self.FIRST, room.height()))
         self.write(painter, "caption", str(index.data(NUMBER)), at, RIGHT)
-        state = str(index.data(STATE))
+        state, minutes = str(index.data(STATE)), minutes_text(lesson.minutes)
+        share = float(index.data(SHARE))
+        length = self.BAR if 0 < share < 1 else 0
+        side = self.width_of("caption", state) + 1
+        width = max(side + length + 10 * bool(length), self.width_of("caption", minutes) + 1)
         right = QRect(room)
-        right.setLeft(room.right() + 1 - self.width_of("caption", state))
-        self.write(painter, "caption", state, right)
+        right.setLeft(room.right() + 1 - width)
         room.setLeft(at.right() + 1 + self.BETWEEN)
         room.setRight(right.left() - self.BETWEEN)
         title, about = QRect(room), QRect(room)
         title.setHeight(self.height_of("title"))
         about.setTop(about.bottom() + 1 - self.height_of("caption"))
+        upper = QRect(right.left(), title.top(), width, title.height())
+        lower = QRect(right.left(), about.top(), width, about.height())
+        self.write(painter, "caption", state, upper, RIGHT)
+        self.write(painter, "caption", minutes, lower, RIGHT)
+        if length:
+            self._bar(painter, share, QPointF(right.right() - side - 9, upper.center().y()))
         self.write(painter, "title", lesson.title, title)
         self.write(painter, "caption", lesson.about, about)
+
+    def _bar(self, painter: QPainter, share: float, end: QPointF) -> None:
+        """Paint the share of the steps that are done as a bar that ends there."""
+        bar = QRectF(end.x() - self.BAR, end.y() - 1, self.BAR, 4)
+        color = self.color_of("title")
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for width, opacity in ((self.BAR, 0.2), (self.BAR * share, 0.8)):
+            bar.setWidth(width)
+            color.setAlphaF(opacity)
+            painter.setBrush(color)
+            painter.drawRoundedRect(bar, 2, 2)
+
+
+def _rank(lesson: LessonSummary, words: Sequence[str]) -> int:
+    """Return how well a lesson fits: 0 by its title, 3 by its whole text, else `MISSING`."""
+    fields = (lesson.title, f"{lesson.about} {lesson.part}", " ".join(lesson.topics), lesson.text)
+    text = ""
+    for rank, field in enumerate(fields):
+        text += f" {field.casefold()}"
+        if all(word in text for word in words):
+            return rank
+    return MISSING
 
 
 def _lesson(item: QListWidgetItem) -> LessonSummary:
@@ -169,13 +268,20 @@ def next_lesson(lessons: Sequence[LessonSummary], progress: LessonProgress, afte
     return next((name for name in order if not progress.of(name).done), "")
 
 
-def _summary(done: int, total: int) -> str:
-    if not done:
+def _summary(lessons: Sequence[LessonSummary], progress: LessonProgress) -> str:
+    reached = [(lesson, progress.of(lesson.name)) for lesson in lessons]
+    done = sum(state.done for _, state in reached)
+    if not any(state.done or state.step for _, state in reached):
         return "Short, one after the other: predict, then see it happen on the tape"
-    return f"{done} of {formatting.count(total, 'lesson')} done"
+    left = sum(
+        lesson.minutes * (1 - state.steps_done(lesson.steps) / lesson.steps)
+        for lesson, state in reached
+        if not state.done
+    )
+    rest = f", {minutes_text(max(1, math.ceil(left)))} to go" if left else ""
+    return f"{done} of {formatting.count(len(lessons), 'lesson')} done{rest}"
 
 
 def _state(lesson: LessonSummary, reached: LessonState) -> str:
-    if reached.step:
-        return f"step {reached.step + 1} of {lesson.steps}"
-    return "✓ done" if reached.done else ""
+    at = f"step {reached.step + 1} of {lesson.steps}" if reached.step else ""
+    return ", ".join(part for part in ("✓ done" if reached.done else "", at) if part)

@@ -9,10 +9,19 @@ KEY = "lessons"
 
 
 class LessonState(Struct, frozen=True):
-    """Progress in a lesson: the current step, from 0, and whether it was ever completed."""
+    """Progress in a lesson: the current step, from 0, and whether it was ever completed.
+
+    ``passed`` counts the steps gone through in the current reading; going back takes none away.
+    """
 
     step: int = 0
     done: bool = False
+    passed: int = 0
+
+    def steps_done(self, steps: int) -> int:
+        """Return the number of steps done in a lesson of that many."""
+        reached = max(self.step, self.passed)
+        return min(reached, steps) if reached or not self.done else steps
 
 
 class LessonProgress:
@@ -30,7 +39,8 @@ class LessonProgress:
 
     def reach(self, name: str, step: int) -> None:
         """Store the current step of a lesson."""
-        self._put(name, LessonState(step, self.of(name).done))
+        known = self.of(name)
+        self._put(name, LessonState(step, known.done, max(known.passed, known.step, step)))
 
     def finish(self, name: str) -> None:
         """Mark a lesson as completed; it starts over when it is opened again."""

@@ -26,6 +26,10 @@ class Dialogs:
         chosen, _ = QFileDialog.getSaveFileName(self._window, title, start, pattern)
         return self._keep_folder(chosen)
 
+    def suggest(self, name: str) -> Path:
+        """Return a file of that name in the folder in which a dialog would begin."""
+        return self._folder() / name
+
     def ask_number(self, title: str, value: int) -> int | None:
         """Let the user change a whole number."""
         limits = 0, 2**31 - 1

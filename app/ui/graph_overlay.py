@@ -190,6 +190,22 @@ class GraphTools(QFrame):
         return super().eventFilter(watched, happened)
 
 
+class FollowChip(QFrame):
+    """A chip with a button that lets the camera follow what plays again."""
+
+    pressed = Signal()
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setProperty("chip", True)
+        self.setAccessibleName("Camera")
+        row = hbox(self, margins=(4, 2, 4, 2))
+        self.button = chip_button("Follow what plays", "Bring into view what plays, from now on")
+        self.button.clicked.connect(self.pressed)
+        row.addWidget(self.button)
+        self.hide()
+
+
 class GraphOverlay(QObject):
     """Place breadcrumbs at the top left of the graph, legend and tools at the right."""
 
@@ -199,12 +215,15 @@ class GraphOverlay(QObject):
     def __init__(self, graph: QWidget) -> None:
         super().__init__(graph)
         self._graph = graph
+        self._quiet = False
         self._path: tuple[Crumb, ...] = ()
         self.crumbs, self.tools = Breadcrumbs(graph), GraphTools(graph)
         self.key, self.film = ColorModeLegend(graph), ProgressChip(graph)
+        self.follow = FollowChip(graph)
         for part in (graph, self.tools, self.film):
             part.installEventFilter(self)
         self.tools.left.connect(graph.setFocus)
+        self.tools.left.connect(lambda: self.set_quiet(self._quiet))
         self.tools.show()
         self.settle()
 
@@ -219,12 +238,31 @@ class GraphOverlay(QObject):
         self.key.show_legend(key, theme)
         self.settle()
 
+    def set_quiet(self, quiet: bool) -> None:
+        """Hide the path, and the tools while nothing is searched for; or show both."""
+        self._quiet = quiet
+        self.tools.setVisible(not quiet or self.tools.is_open())
+        self.settle()
+
+    def offer_following(self, offered: bool) -> None:
+        """Show the chip that lets the camera follow what plays, or hide it."""
+        if offered == self.follow.isHidden():
+            had_focus = self.follow.button.hasFocus()
+            self.follow.setVisible(offered)
+            self.settle()
+            if had_focus:
+                self._graph.setFocus()
+
     def settle(self) -> None:
         """Lay out the corners again after a size has changed."""
         graph, tools = self._graph, self.tools
         tools.adjustSize()
         tools.move(graph.width() - tools.width() - MARGIN, graph.height() - tools.height() - MARGIN)
         self.film.adjustSize()
+        self.follow.adjustSize()
+        middle = (graph.width() - self.follow.width()) // 2
+        left_of_tools = tools.x() - self.follow.width() - MARGIN
+        self.follow.move(max(MARGIN, min(middle, left_of_tools)), tools.y())
         above = tools.y() - self.film.height() - MARGIN // 2
         self.film.move(graph.width() - self.film.width() - MARGIN, above)
         self.key.set_compact(graph.width() < NARROW_WIDTH, round(NOTE_SHARE * graph.width()))
@@ -233,7 +271,8 @@ class GraphOverlay(QObject):
             QSizeF(taken + MARGIN, self.key.height() + MARGIN) if taken else QSizeF()
         )
         self.key.move(graph.width() - self.key.width() - MARGIN, MARGIN)
-        self.crumbs.set_path(self._path, max(0, graph.width() - 2 * MARGIN - taken))
+        path = () if self._quiet else self._path
+        self.crumbs.set_path(path, max(0, graph.width() - 2 * MARGIN - taken))
         self.crumbs.move(MARGIN, MARGIN)
 
     def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:

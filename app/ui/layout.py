@@ -32,6 +32,12 @@ LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
 MIN_WIDTHS = {"aside": 250, "left": 252, "centre": 280, "right": 242}
+COLUMN_NAMES = {
+    "aside": "Lesson",
+    "left": "Program column",
+    "centre": "Graph",
+    "right": "Inspector column",
+}
 WIDEST_SCALE = 1.5
 """Largest text scale that widens the side columns: the graph needs space, too."""
 TURNS = (("Graph", "The graph of what ran"), ("Inspector", "What is selected, and the tables"))
@@ -152,6 +158,8 @@ class Columns(QWidget):
         columns = {"aside": aside, "left": self.left}
         columns |= {"centre": self._turns[0], "right": self._turns[1]}
         for name, part in columns.items():
+            # The borders are named after what they separate.
+            part.setAccessibleName(COLUMN_NAMES[name])
             part.setMinimumWidth(MIN_WIDTHS[name])
             self.across.addWidget(part)
             self.across.setStretchFactor(self.across.count() - 1, STRETCH[name])

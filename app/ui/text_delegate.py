@@ -1,7 +1,7 @@
 """Item delegate that paints text like labels; a QLabel per row makes lists slow to open."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QPainter, QPalette
+from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import QLabel, QStyledItemDelegate, QWidget
 
 AnyModelIndex = QModelIndex | QPersistentModelIndex
@@ -33,6 +33,11 @@ class TextDelegate(QStyledItemDelegate):
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, flags, shown)
         return metrics.horizontalAdvance(words)
+
+    def color_of(self, role: str) -> QColor:
+        """Return the colour of a role's text."""
+        self._labels[role].ensurePolished()
+        return QColor(self._labels[role].palette().color(QPalette.ColorRole.WindowText))
 
     def width_of(self, role: str, words: str) -> int:
         """Return the width of a text in pixels."""

@@ -14,8 +14,8 @@ from gradscribe.widgets.base.theme import Theme, ui_font
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
 TEXT_PX = 13
-LECTURE_TEXT = 1.35
-"""Text scale of the lecture mode."""
+PRESENTING_TEXT = 1.35
+"""Text scale while presenting."""
 TURN_MS = 12
 """Time slice for applying a theme before control returns to the event loop."""
 
@@ -74,8 +74,8 @@ class Theming(QObject):
 
     def scale(self) -> float:
         """Return the text scale, 1 is normal."""
-        lecture = LECTURE_TEXT if self._settings.flag("lecture") else 1.0
-        return self._settings.number("text") * lecture
+        presenting = PRESENTING_TEXT if self._settings.flag("presenting") else 1.0
+        return self._settings.number("text") * presenting
 
     def apply(self) -> None:
         """Apply the current theme everywhere, synchronously."""
@@ -94,7 +94,7 @@ class Theming(QObject):
                 yield END_TURN
 
     def _follow(self, key: str) -> None:
-        if key in ("theme", "text", "lecture"):
+        if key in ("theme", "text", "presenting"):
             self._begin()
             self._steps.go_on()
 

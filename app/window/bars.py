@@ -40,6 +40,7 @@ class TopBar(QFrame):
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
+        self._quiet = False
         self.title = plain_label(role="heading")
         self.counts = plain_label(role="caption")
         self.layers = {name: self._layer(name) for name in LAYERS}
@@ -86,6 +87,13 @@ class TopBar(QFrame):
         for name, button in self.layers.items():
             button.setChecked(bool(getattr(view, name)))
 
+    def set_quiet(self, quiet: bool) -> None:
+        """Show only the workspaces, the title and the playback, or everything."""
+        self._quiet = quiet
+        for button in self.layers.values():
+            button.setVisible(not quiet)
+        self._fit()
+
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Hide what does not fit."""
         super().resizeEvent(happened)
@@ -96,12 +104,17 @@ class TopBar(QFrame):
         edited = self._doc.modified and bool(self._doc.path)
         title = self._doc.title + (" •" if edited else "")
         metrics = self.title.fontMetrics()
+        aside: tuple[QWidget, ...] = (self.counts, self.examples, self.lessons)
+        if self._quiet:
+            for part in aside:
+                part.hide()
+            aside = ()
         slider = (self._buttons.speed_slider, self._buttons.speed_value)
         extras: tuple[tuple[QWidget, ...], ...] = (
-            (self.counts,),
+            aside[:1],
             (self._buttons.speed_label,),
             slider,
-            (self.examples, self.lessons),
+            aside[1:],
         )
         taken = sum(_room(extra) for group in extras for extra in group)
         taken += self._fixed_width() + min(metrics.horizontalAdvance(title), MIN_TITLE_WIDTH)
@@ -116,7 +129,8 @@ class TopBar(QFrame):
     def _fixed_width(self) -> int:
         buttons = self._buttons
         always = (buttons.reset_button, buttons.back_button, buttons.step_button)
-        shown = (self.switch, *always, buttons.play_button, *self.layers.values())
+        layers = () if self._quiet else self.layers.values()
+        shown = (self.switch, *always, buttons.play_button, *layers)
         return sum(map(_room, shown)) + MARGINS
 
 
@@ -140,7 +154,7 @@ class StatusLine(QFrame):
         self._caption = ""
         self._said = ""
         self._problem = ""
-        self._elsewhere = False
+        self._elsewhere = self._is_quiet = False
         self._quiet = single_shot(self, self._clear_note, REMARK_MS)
         row = hbox(self, margins=(16, 4, 16, 6), spacing=16)
         row.addWidget(self.message, 1)
@@ -176,26 +190,40 @@ class StatusLine(QFrame):
         short, whole = truncation_notes(result)
         self.note.setText(short)
         self.note.setToolTip(tip(whole))
-        self.note.setVisible(bool(short) and not self._elsewhere)
+        self._show_parts()
+
+    def set_quiet(self, quiet: bool) -> None:
+        """Show only problems and remarks, and nothing at all while there are none, or all."""
+        self._is_quiet = quiet
+        self._show_parts()
+        self.show()
+        self._clear_note()
 
     def show_program(self, on: bool) -> None:
         """Show or hide what concerns the program and its engine."""
-        for part in (self.engine, self.note, self.held):
-            part.setVisible(on and bool(part.text()))
         self._elsewhere = not on
+        self._show_parts()
         self._refresh()
+
+    def _show_parts(self) -> None:
+        shown = not (self._elsewhere or self._is_quiet)
+        for part in (self.engine, self.note, self.held):
+            part.setVisible(shown and bool(part.text()))
 
     def show_saved_memory(self, count: int | None) -> None:
         """Show the bytes of tensors saved for backward; None if this program saves none."""
         self.held.setText("" if count is None else f"{formatting.size(count)} held for backward")
-        self.held.setVisible(count is not None and not self._elsewhere)
+        self._show_parts()
 
     def _clear_note(self) -> None:
         self._said = ""
         self._refresh()
 
     def _refresh(self) -> None:
-        shown = self._said or ("" if self._elsewhere else self._problem or self._caption)
+        caption = "" if self._is_quiet else self._caption
+        shown = self._said or ("" if self._elsewhere else self._problem or caption)
+        if self._is_quiet:
+            self.setVisible(bool(shown))
         self.message.setText(shown)
         self.message.setToolTip(tip(shown))
         wrong = bool(self._problem) and not self._said and not self._elsewhere

@@ -16,6 +16,7 @@ from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.fault_card import show_crash
+from gradscribe.app.window.new_window import shifted
 from gradscribe.app.window.preload import Preloader
 from gradscribe.app.window.shutdown import ShutdownSignals
 from gradscribe.app.window.window import Window
@@ -44,11 +45,15 @@ def make_app(argv: list[str]) -> QApplication:
 
 
 def open_window(
-    path: str = "", argv: list[str] | None = None, begin: Callable[[Window], None] | None = None
+    path: str = "",
+    argv: list[str] | None = None,
+    begin: Callable[[Window], None] | None = None,
+    is_new: bool = False,
 ) -> int:
     """Open the window on a program (or on the unsaved work) and run the event loop.
 
-    ``begin`` is called with the window first.
+    ``begin`` is called with the window first; ``is_new`` opens it on an empty program, a little off
+    the place of the window that was open last.
 
     Returns the exit code: 0, or 2 if ``path`` cannot be opened.
     """
@@ -57,7 +62,7 @@ def open_window(
     faults = FaultHandler(where / "logs" / "gradscribe.log")
     faults.install()
     try:
-        return _run_window(app, where, faults, path, begin)
+        return _run_window(app, where, faults, path, begin, is_new)
     finally:
         faults.close()
 
@@ -88,18 +93,25 @@ def _run_window(
     faults: FaultHandler,
     path: str,
     begin: Callable[[Window], None] | None,
+    is_new: bool,
 ) -> int:
     from gradscribe.app.link.client import Link
 
     link = Link(spare=True)
     window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
     try:
-        window.open_first(path)
+        if is_new:
+            window.open_empty()
+        else:
+            window.open_first(path)
     except Refused as refusal:
         sys.stderr.write(f"gradscribe: {refusal}\n")
         window.close()
         window.deleteLater()
         return 2
+    if is_new and not window.isMaximized() and not window.isFullScreen():
+        available = window.screen().availableGeometry()
+        window.move(shifted(window.pos(), window.size(), available))
     show_crash(window.session, window.columns, window.ground, faults)
     if window.settings.trouble:
         window.notices.post(Notice("settings", window.settings.trouble))

@@ -3,10 +3,10 @@
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
-from gradscribe.app.commands import file, learn, train
+from gradscribe.app.commands import export, file, learn, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
@@ -15,6 +15,8 @@ from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Layer
+from gradscribe.app.document.typing_assistance import AssistanceController
+from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
@@ -22,6 +24,7 @@ from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
+from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
@@ -38,6 +41,7 @@ from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.parameter_window import ProgramParameters
 from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
+from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
@@ -45,6 +49,7 @@ from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.flow.highlight import TITLES
 from gradscribe.playback.graph.coloring import MODES, ColorLegend
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -55,7 +60,7 @@ from gradscribe.widgets.graph.legend import Legend
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.inspector.inspector import Inspector
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.findings import FindingsPane
+from gradscribe.widgets.tables.findings import FindingCard, FindingsPane
 from gradscribe.widgets.tables.ledger import Ledger
 from gradscribe.widgets.tables.line_table import LineTable
 from gradscribe.widgets.tables.value_table import ValueTable
@@ -79,6 +84,8 @@ class Window(QMainWindow):
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
         self.settings, self.drafts = settings, drafts
+        # A window without menus, from a lecture of yesterday, would puzzle.
+        settings.put("presenting", False)
         self.session = Session(link, self)
         self.clock = PlaybackClock(self.session, self)
         self._link = link
@@ -104,6 +111,9 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.typing = self._make_typing()
+        remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
+        self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
         self._connect()
@@ -150,6 +160,9 @@ class Window(QMainWindow):
             self,
         )
 
+    def _make_typing(self) -> AssistanceController:
+        return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
+
     def _make_recovery(self) -> Recovery:
         host = WatchHost(
             session=self.session,
@@ -191,10 +204,13 @@ class Window(QMainWindow):
             session_store=self.workspaces.saving,
             file_writer=self.workspaces.writing,
             export_queue=self.export_queue,
+            presentation=self.presentation,
+            film_span=FilmSpan(),
             edit_step=self.transport.strip.edit_step,
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
+            open_window=self.open_another,
         )
 
     def _place(self) -> None:
@@ -253,9 +269,6 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
-        self.loop_curves.said.connect(self.status.say)
-        self.loop_curves.found.connect(self.transport.strip.set_curves)
-        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
@@ -291,15 +304,25 @@ class Window(QMainWindow):
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
+        self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
+        self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.loop_curves.said.connect(self.status.say)
+        self.loop_curves.found.connect(self.transport.strip.set_curves)
+        self.loop_curves.grown.connect(self.transport.strip.set_growth)
         self.graph.installEventFilter(self)
         self.graph.picked.connect(self.history.pick)
+        self.graph.following_changed.connect(
+            lambda: self.over.offer_following(self.graph.can_follow_on)
+        )
+        self.over.follow.pressed.connect(self.graph.follow_on)
+        self.clock.playing_changed.connect(lambda plays: self.graph.follow_on() if plays else None)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.over.key.ended.connect(self._end_coloring)
@@ -309,6 +332,8 @@ class Window(QMainWindow):
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
         self.editor.menu_requested.connect(self._offer_line)
+        self.findings.menu_requested.connect(self._offer_finding)
+        self.transport.scrubber.menu_requested.connect(self._offer_position)
         self.presenter.picture_shown.connect(self._show_key)
         self.presenter.questions.changed.connect(self._show_key)
 
@@ -320,6 +345,24 @@ class Window(QMainWindow):
         """Open the menu of a line of code, and of the tensor that it made, if there is one."""
         made = self.presenter.pick_line(line)
         self.menus.pop_up_for("line" if made else "text", at)
+
+    def _offer_finding(self, card: FindingCard, at: QPoint) -> None:
+        """Open the menu of a finding, and of the tensor that its line made, if there is one."""
+        # Of a text that was changed since, the lines are others.
+        made = card.is_current and self.presenter.pick_line(card.finding.place.line)
+        self.menus.pop_up_for("finding" if made else "remark", at, card.menu_actions(self))
+
+    def _offer_position(self, position: int, at: QPoint, first: list[QAction]) -> None:
+        """Open the menu of a position on the time line."""
+        context, last = self.context, self.clock.length
+        for title, mark, is_possible in (
+            ("Begin the film here", export.begin_film_at, position < last),
+            ("End the film here", export.end_film_at, position > 0),
+        ):
+            made = menus.actions(self, (title, partial(mark, context, position)))
+            made[0].setEnabled(is_possible)
+            first += made
+        self.menus.pop_up_for("position", at, first)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
@@ -333,8 +376,8 @@ class Window(QMainWindow):
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
-        self._show_settings("left")
-        self._show_settings("memory")
+        for key in ("left", "memory", "complete", "follow"):
+            self._show_settings(key)
 
     # Updates
 
@@ -343,11 +386,15 @@ class Window(QMainWindow):
         self.workspaces.session.controller.set_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
-        self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
+        self._show_heading()
         self.top.show_doc(doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))
         self.setWindowFilePath(doc.path)
+
+    def _show_heading(self) -> None:
+        live = "" if self.settings.flag("presenting") else LIVE
+        self.heading.set_text("Program", live if self.session.doc.may_run else WAITS)
 
     def _show_result(self) -> None:
         result = self.session.result
@@ -383,18 +430,29 @@ class Window(QMainWindow):
             self.session.set_gradient_only(False)
 
     def _show_busy(self, busy: bool) -> None:
-        (self.status.say if busy else self.status.retract)(LAYING_OUT)
+        if not (busy and self.presentation.is_on):
+            (self.status.say if busy else self.status.retract)(LAYING_OUT)
 
     def _show_settings(self, key: str) -> None:
         if key in ("memory", "timeout", "access"):
             memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
             is_open = self.settings.flag("access")
             self.session.set_limits(seconds, round(memory) << 20, is_open)
-        if key in ("left", "below", "right", "lecture"):
-            lecture = self.settings.flag("lecture")
+        if key == "complete":
+            self.editor.assistance.is_automatic = self.settings.flag("complete")
+        if key == "follow":
+            self.graph.set_following("on" if self.settings.flag("follow") else "off")
+            self.menus.refresh()
+        if key == "pointer_ring":
+            self.menus.refresh()
+        if key in ("left", "below", "right", "presenting"):
+            quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
-            self.columns.show_parts(left, below and not lecture, right and not lecture)
-            self.menuBar().setVisible(not lecture)
+            self.columns.show_parts(left, below and not quiet, right and not quiet)
+            self.menuBar().setVisible(not quiet)
+            for part in (self.top, self.status, self.loop_curves, self.over):
+                part.set_quiet(quiet)
+            self._show_heading()
             self.menus.refresh()
 
     def _repaint(self, theme: Theme) -> None:
@@ -421,6 +479,20 @@ class Window(QMainWindow):
         except Refused as refusal:
             self.status.say(str(refusal))
 
+    def _perform(self, name: str) -> None:
+        self.menus.perform_by(name)
+
+    def _turn(self, by: int) -> None:
+        """Go on or back by what is played at a time, and show where that is."""
+        if self.workspaces.current == "program":
+            self.graph.follow_on()
+            self.clock.turn(by)
+        else:
+            self._perform("play.step" if by > 0 else "play.back")
+
+    def _play_on(self) -> None:
+        self._perform("play.toggle")
+
     def _set_layer(self, name: Layer, on: bool) -> None:
         self.session.show_layers({name: on})
         self.settings.put(name, on)
@@ -434,6 +506,21 @@ class Window(QMainWindow):
             Refused: the file cannot be read, or is not text.
         """
         file.open_first(self.context, path)
+
+    def open_empty(self) -> None:
+        """Start with an empty program, as a further window does."""
+        file.new(self.context)
+
+    def open_another(self) -> int:
+        """Open a further window next to this one; return the id of its process.
+
+        Raises:
+            Refused: it cannot be started.
+        """
+        # From here the other window knows where this one stands.
+        self.settings.put_shape("window", self.saveGeometry())
+        self.settings.flush()
+        return new_window.start_window()
 
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Emit `painted` once, so that slow work begins after the window is visible."""
@@ -455,8 +542,11 @@ class Window(QMainWindow):
         """Handle bare keys that the focused widget did not use."""
         if open_by_key(happened):
             return
-        if not (self.menus.press(happened) or self._end_answer(happened)):
-            super().keyPressEvent(happened)
+        if self.menus.press(happened) or self._end_answer(happened):
+            return
+        if happened.key() == Qt.Key.Key_Escape and self.presentation.escape():
+            return
+        super().keyPressEvent(happened)
 
     def _end_answer(self, pressed: QKeyEvent) -> bool:
         """Show the whole graph again on Escape; return whether anything was not shown."""
@@ -501,6 +591,7 @@ class Window(QMainWindow):
         self.loop_curves.close()
         self.history.close()
         self.findings_controller.close()
+        self.typing.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()

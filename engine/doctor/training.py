@@ -8,7 +8,7 @@ import numpy as np
 
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.snapshot_stats import norm, real, rms
-from gradscribe.engine.protocol.tape import Op
+from gradscribe.engine.protocol.tape import Op, Tape
 
 _LAYERS = frozenset(
     "linear conv1d conv2d conv3d matmul mm addmm bmm mul lstm gru rnn_tanh_cell rnn_relu_cell "
@@ -17,7 +17,10 @@ _LAYERS = frozenset(
 
 
 class LossCurve(NamedTuple):
-    """Loss curve of a line that calls backward, with parameter updates in between."""
+    """Loss curve of a line that calls backward, with parameter updates in between.
+
+    ``losses`` has those of the steps that were not recorded in full, too, ``passes`` has not.
+    """
 
     line: int
     passes: tuple[int, ...]
@@ -28,7 +31,21 @@ def loss_curves(evidence: Evidence) -> list[LossCurve]:
     """Return the loss curves of lines that train: three passes or more, with updates between."""
     found = _curves(evidence.losses) if evidence.updated else []
     found = [curve for curve in found if _is_updated_between(evidence, curve)]
-    return found or _asked(evidence)
+    return [_of_all_steps(evidence.tape, curve) for curve in found or _asked(evidence)]
+
+
+def _of_all_steps(tape: Tape, curve: LossCurve) -> LossCurve:
+    """Return a curve with the losses of the steps that were not recorded in full."""
+    columns = [
+        column
+        for loop in tape.step_loops
+        for column in loop.columns
+        if (column.kind, column.line) == ("loss", curve.line)
+    ]
+    # In a line that several loops reach, or several times a step, a loss has no step of its own.
+    if len(columns) != 1 or len(columns[0].numbers) < 8 * len(curve.losses):
+        return curve
+    return curve._replace(losses=tuple(np.frombuffer(columns[0].numbers, "<f8").tolist()))
 
 
 def _is_updated_between(evidence: Evidence, curve: LossCurve) -> bool:

@@ -1,7 +1,5 @@
 """Check of a learner's answers against the tape."""
 
-import ast
-import re
 from typing import Literal
 
 import numpy as np
@@ -9,14 +7,12 @@ import numpy as np
 from gradscribe.playback.lessons.lesson import Question
 from gradscribe.playback.lessons.query import BadExpression, evaluate, is_equal, is_true
 from gradscribe.playback.lessons.tape_functions import Answer, NotOnTape
+from gradscribe.playback.lessons.typed import LONGEST, is_none, parse_shape, plain, read_numbers
 from gradscribe.playback.tape.index import Index
-from gradscribe.playback.text import formatting, parse
+from gradscribe.playback.text import formatting
 
 Verdict = Literal["right", "wrong", "unread", "unknown"]
 """*unread*: the input is no number, shape or choice. *unknown*: this tape has no answer."""
-
-LONGEST = 200
-NONE_ANSWERS = ("none", "nothing", "no gradient", "—", "-")
 
 
 def check_answer(question: Question, given: str, index: Index) -> Verdict:
@@ -30,7 +26,7 @@ def check_answer(question: Question, given: str, index: Index) -> Verdict:
         truth = evaluate(question.answer, index)
     except (NotOnTape, BadExpression):
         return "unknown"
-    return _compare(question, given.strip(), truth)
+    return compare(question, given.strip(), truth)
 
 
 def correct_answer(question: Question, index: Index) -> str:
@@ -72,26 +68,36 @@ def answer_text(found: Answer, is_shape: bool = False) -> str:
     )
 
 
-def _compare(question: Question, given: str, true: Answer) -> Verdict:
+def compare(question: Question, given: str, true: Answer) -> Verdict:
+    """Return the verdict on a typed text where ``true`` is the answer."""
     if not given or len(given) > LONGEST:
         return "unread"
     if question.kind == "word":
-        same = _plain(given) == _plain(answer_text(true))
-        return "right" if same else "wrong"
+        return "right" if _letters(given) == _letters(answer_text(true)) else "wrong"
     if question.kind == "shape":
-        dims = parse_shape(given)
+        dims = parse_shape(plain(given))
         if dims is None:
             return "unread"
         return "right" if isinstance(true, list) and is_equal(true, list(dims)) else "wrong"
-    if given.lower() in NONE_ANSWERS:
+    if is_none(given):
         return "right" if true is None else "wrong"
-    number = parse_number(given)
-    if number is None:
+    numbers = read_numbers(given)
+    if not numbers:
         return "unread"
+    return "right" if any(matches(question, number, true) for number in numbers) else "wrong"
+
+
+def matches(question: Question, number: Answer, true: Answer) -> bool:
+    """Return whether a number or list equals ``true`` within the question's tolerance.
+
+    Whole numbers are compared exactly, for nobody rounds them.
+    """
     if isinstance(true, np.ndarray) and true.size == 1 and not isinstance(number, list):
         true = true.item()  # the brackets around a single number are not typed
+    if isinstance(number, np.ndarray) and number.size == 1 and not isinstance(true, np.ndarray):
+        number = number.item()
     tolerance = 0.0 if _whole(true) and _whole(number) else question.tolerance
-    return "right" if is_equal(number, true, max(tolerance, 1e-6)) else "wrong"
+    return is_equal(number, true, max(tolerance, 1e-6))
 
 
 def _whole(found: Answer) -> bool:
@@ -102,52 +108,5 @@ def _whole(found: Answer) -> bool:
     return bool(np.all(array == np.round(array)))
 
 
-def _plain(word: str) -> str:
+def _letters(word: str) -> str:
     return "".join(c for c in word.lower() if c.isalnum() or c in "._")
-
-
-def parse_number(given: str) -> Answer:
-    """Parse a typed number or list of numbers; None where it is neither.
-
-    Fractions (``1/3``), powers of ten (``2e-3``) and a true minus sign are accepted.
-    """
-    if len(given) > LONGEST:
-        return None
-    plain = given.replace(formatting.MINUS, "-").replace("×", "*").strip()
-    bare = re.fullmatch(r"tensor\((.*?)(?:, *(?:dtype|requires_grad|grad_fn)=.*)?\)", plain)
-    plain = bare[1] if bare else plain
-    if re.fullmatch(r"[^\[\](),]+(?:[, ]\s*[^\[\](), ]+)+", plain) and "," in plain:
-        plain = f"[{plain}]"
-    try:
-        return _literal(parse.parse_expression(plain).body)
-    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
-        return None
-
-
-def _literal(node: ast.AST) -> Answer:
-    match node:
-        case ast.Constant(value=bool() | int() | float() as value):
-            return value
-        case ast.Name(id="inf" | "nan" as name):
-            return float(name)
-        case ast.List(elts=elts) | ast.Tuple(elts=elts):
-            return [_literal(part) for part in elts]
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
-            value = float(np.float64(_literal(operand)))  # type: ignore[arg-type]
-            return -value if isinstance(op, ast.USub) else value
-        case ast.BinOp(left=left, op=ast.Div() | ast.Mult() | ast.Add() | ast.Sub() as op, right=r):
-            a, b = (float(np.float64(_literal(part))) for part in (left, r))  # type: ignore[arg-type]
-            return {ast.Div: a / (b or np.nan), ast.Mult: a * b, ast.Add: a + b}.get(
-                type(op), a - b
-            )
-    raise ValueError("not a number")
-
-
-def parse_shape(given: str) -> list[int] | None:
-    """Parse a shape: ``(3, 4)``, ``3 x 4``, ``[3,4]`` or ``3``; None for anything else."""
-    plain = given.lower().removeprefix("torch.size").strip()
-    if plain in ("()", "[]", "([])", "scalar"):
-        return []
-    if not re.fullmatch(r"[\[(]{0,2}\s*\d{1,9}(\s*[,x×* ]\s*\d{1,9})*\s*,?\s*[\])]{0,2}", plain):
-        return None
-    return [int(length) for length in re.findall(r"\d+", plain)]

@@ -1,5 +1,6 @@
 """Validation of a lesson: runs its programs, and evaluates its answers and claims on the tapes."""
 
+import re
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
@@ -9,6 +10,7 @@ from gradscribe.playback.code import places
 from gradscribe.playback.lessons import answers, tape_functions
 from gradscribe.playback.lessons.lesson import Lesson, LessonStep, Question, Task
 from gradscribe.playback.lessons.query import BadExpression, evaluate, is_true
+from gradscribe.playback.lessons.tape_functions import Answer
 from gradscribe.playback.tape.index import Index, index_of
 
 RunProgram = Callable[[str], Tape]
@@ -52,6 +54,7 @@ def _step(step: LessonStep, recorded: Callable[[str], Index]) -> Iterator[Lesson
     if step.question is not None:
         at = step.question.line or step.line
         yield from (LessonProblem(at, why) for why in _question(step.question, index))
+        yield from _mistakes(step.question, index)
     if step.task is not None:
         at = step.task.line or step.line
         yield from (LessonProblem(at, why) for why in _task(step.task, index, recorded))
@@ -125,6 +128,36 @@ def _question(question: Question, index: Index) -> Iterator[str]:
     shown = answers.correct_answer(question, index)
     if answers.check_answer(question, shown, index) != "right":
         yield f"the answer {shown!r} does not count as right when it is typed"
+
+
+def _mistakes(question: Question, index: Index) -> Iterator[LessonProblem]:
+    """Yield problems of the mistakes that a question replies to."""
+    try:
+        truth = evaluate(question.answer, index) if question.mistakes else None
+    except (BadExpression, tape_functions.NotOnTape):
+        return
+    seen: dict[str, str] = {answers.answer_text(truth): "the right answer"}
+    for mistake in question.mistakes:
+        try:
+            wrong = evaluate(mistake.answer, index)
+        except (BadExpression, tape_functions.NotOnTape) as error:
+            yield LessonProblem(mistake.line, _with_expression(mistake.answer, error))
+            continue
+        shown = answers.answer_text(wrong)
+        if answers.compare(question, answers.answer_text(wrong), truth) == "right":
+            yield LessonProblem(mistake.line, f"this mistake is the right answer: {mistake.answer}")
+        elif shown in seen:
+            why = f"{mistake.answer} gives {shown}, as {seen[shown]} does"
+            yield LessonProblem(mistake.line, why)
+        elif says(mistake.reply, truth):
+            yield LessonProblem(mistake.line, f"the reply gives the answer away: {mistake.reply}")
+        seen.setdefault(shown, mistake.answer)
+
+
+def says(reply: str, truth: Answer) -> bool:
+    """Return whether a text contains an answer as a word of its own."""
+    shown = re.escape(answers.answer_text(truth).strip("[]()"))
+    return bool(shown) and bool(re.search(rf"(?<![\w.]){shown}(?!\w|\.\d)", reply))
 
 
 def _choices(question: Question, index: Index) -> Iterator[str]:

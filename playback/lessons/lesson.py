@@ -7,6 +7,19 @@ from msgspec import Struct
 Kind = Literal["number", "shape", "choice", "word"]
 MAX_CHOICES = 6
 """Most choices of a question."""
+MAX_MISTAKES = 12
+"""Most mistakes that a question replies to."""
+
+
+class WrongAnswer(Struct, frozen=True):
+    """A mistake that learners make: the expression that gives their answer, and the reply.
+
+    ``line`` is its line in the file.
+    """
+
+    answer: str
+    reply: str
+    line: int = 0
 
 
 class Question(Struct, frozen=True):
@@ -26,6 +39,8 @@ class Question(Struct, frozen=True):
     why: str = ""
     play_to: str = "end"
     unseen: bool = False
+    mistakes: tuple[WrongAnswer, ...] = ()
+    """Mistakes to reply to, before those that every question knows; see `lessons.mistakes`."""
     line: int = 0
 
 
@@ -67,7 +82,8 @@ class LessonStep(Struct, frozen=True):
 class LessonSummary(Struct, frozen=True):
     """Entry of a built-in lesson in a list: its head, and its number of ``steps``.
 
-    ``file`` is the name of its file, ``name`` the same without number and extension.
+    ``file`` is the name of its file, ``name`` the same without number and extension. ``minutes``
+    is an estimate, ``topics`` are the titles of the steps, ``text`` is the whole file, to search.
     """
 
     file: str
@@ -76,6 +92,9 @@ class LessonSummary(Struct, frozen=True):
     about: str
     part: str
     steps: int
+    minutes: int = 1
+    topics: tuple[str, ...] = ()
+    text: str = ""
 
 
 class Lesson(Struct, frozen=True):

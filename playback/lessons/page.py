@@ -1,5 +1,6 @@
 """Page of a lesson as the learner sees it, from the lesson and the learner's progress."""
 
+from html import escape
 from typing import Literal
 
 from msgspec import Struct
@@ -101,11 +102,12 @@ def _with_question(
     shown: LessonPage, question: Question, said: StepProgress, index: Index | None, code: str
 ) -> LessonPage:
     truth = answers.correct_answer(question, index) if index is not None and said.closed else ""
+    shown_truth = markup.inline(truth) if question.kind == "choice" else escape(truth)
     verdict = {
-        "good": f"Yes: {truth}",
-        "told": _reveal_text(said, truth),
-        "bad": said.remark or "Not quite. Try again",
-        "": said.remark,
+        "good": f"Yes: {shown_truth}",
+        "told": _reveal_text(said, shown_truth),
+        "bad": markup.inline(said.remark or "Not quite. Try again"),
+        "": markup.inline(said.remark),
     }[said.mood]
     if question.kind == "choice" and said.mood == "good":
         verdict = "Yes"
@@ -118,7 +120,7 @@ def _with_question(
         choices=tuple(markup.inline(words) for words, _ in question.choices),
         said=_right_answer(question, index) if said.mood == "told" else said.answer,
         mood=said.mood,
-        verdict=markup.inline(verdict) if question.kind == "choice" else verdict,
+        verdict=verdict,
         why=markup.html(question.why) if said.closed else "",
         hint=markup.html(question.hint) if said.hinted else "",
         can_hint=bool(question.hint) and not said.hinted and not said.closed,
@@ -127,9 +129,13 @@ def _with_question(
 
 
 def _reveal_text(said: StepProgress, truth: str) -> str:
+    """Return the HTML that shows the answer, after the remark on a wrong one."""
+    remark = markup.inline(said.remark)
     if not truth:
-        return "This tape has no answer"
-    return f"{said.remark}: it is {truth}" if said.remark else f"It is {truth}"
+        return f"{remark}. This tape has no answer" if remark else "This tape has no answer"
+    if not remark:
+        return f"It is {truth}"
+    return f"{remark} It is {truth}" if remark[-1] in ".?" else f"{remark}: it is {truth}"
 
 
 def _right_answer(question: Question, index: Index | None) -> str:

@@ -6,6 +6,7 @@ Below it are its text and fenced blocks: ``python`` (the program; ``python add``
 ``task`` (all three TOML) and ``holds``.
 """
 
+import json
 import math
 import re
 import tomllib
@@ -15,14 +16,17 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from gradscribe.playback.lessons.duration import estimate_minutes
 from gradscribe.playback.lessons.lesson import (
     MAX_CHOICES,
+    MAX_MISTAKES,
     Kind,
     Lesson,
     LessonStep,
     LessonSummary,
     Question,
     Task,
+    WrongAnswer,
 )
 
 TABLES = ("values", "lines", "ledger", "output")
@@ -70,6 +74,7 @@ class _Ask(Struct):
     why: str = ""
     play_to: str = "end"
     unseen: bool = False
+    mistakes: list[tuple[str, str]] = []
 
 
 class _TaskBlock(Struct):
@@ -102,14 +107,23 @@ def parse_lesson(filename: str, text: str) -> Lesson:
 
 
 def parse_head(filename: str, text: str) -> LessonSummary:
-    """Parse only the head of the file ``NN_name.md`` and count its steps.
+    """Parse only the head of the file ``NN_name.md``, and count steps and minutes.
 
     Raises:
         BadLesson: that part of the text does not follow the format.
     """
-    _, head, starts = _split(text)
-    name = _name(filename)
-    return LessonSummary(filename, name, head.title, head.about, head.part, len(starts))
+    lines, head, starts = _split(text)
+    return LessonSummary(
+        filename,
+        _name(filename),
+        head.title,
+        head.about,
+        head.part,
+        len(starts),
+        estimate_minutes(lines[starts[0] :]),
+        tuple(lines[start][3:].strip() for start in starts),
+        text,
+    )
 
 
 def _name(filename: str) -> str:
@@ -312,6 +326,7 @@ class _StepParser:
             ask.why,
             ask.play_to,
             ask.unseen,
+            _mistakes(ask, body, line),
             line,
         )
 
@@ -355,6 +370,26 @@ class _StepParser:
             look_line=self._look_line,
             holds_lines=tuple(at for at, _ in self._holds),
         )
+
+
+def _mistakes(ask: _Ask, body: list[str], line: int) -> tuple[WrongAnswer, ...]:
+    """Return the mistakes of a question, each with its line; ``line`` is that of the block."""
+    begun = _key_line(body, "mistakes", line + 1)
+    if ask.mistakes and ask.choices is not None:
+        raise BadLesson("a question with choices has no mistakes", begun)
+    if len(ask.mistakes) > MAX_MISTAKES:
+        why = f"a question has {MAX_MISTAKES} mistakes at most, not {len(ask.mistakes)}"
+        raise BadLesson(why, begun)
+    found: list[WrongAnswer] = []
+    at = begun
+    for answer, reply in ask.mistakes:
+        spelled = (json.dumps(answer, ensure_ascii=False), f"'{answer}'")
+        lines = range(at, line + 1 + len(body))
+        at = next((n for n in lines if any(s in body[n - line - 1] for s in spelled)), begun)
+        if not answer.strip() or not reply.strip():
+            raise BadLesson("a mistake is an expression and a reply, and neither is empty", at)
+        found.append(WrongAnswer(answer, reply, at))
+    return tuple(found)
 
 
 def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:

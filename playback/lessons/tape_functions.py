@@ -8,12 +8,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from gradscribe.engine.protocol.tape import Snapshot, Value
 from gradscribe.playback.code.places import position_of
 from gradscribe.playback.tape import saved_memory as memory
-from gradscribe.playback.tape.index import Index
+from gradscribe.playback.tape.index import Arrival, Index
 
 Answer = bool | int | float | complex | str | None | list["Answer"] | NDArray[np.generic]
 
@@ -60,9 +61,59 @@ def shares(index: Index, name: str, at: str = "end") -> list[Answer]:
     return [_numbers(index.snapshot(share), name) for share in known.shares]
 
 
+def upstream(index: Index, name: str, at: str = "end") -> list[Answer]:
+    """Return for each share the gradient that arrived at the result which sent it."""
+    return [_numbers(index.snapshot(share.arrived), name) for share in sent_shares(index, name, at)]
+
+
+def earlier(index: Index, name: str, at: str = "end") -> list[Answer]:
+    """Return the values that a tensor's updates replaced, the oldest first."""
+    place = position_of(index, at)
+    home = index.first_version(named(index, name, place).id)
+    first = index.values[home].snapshot
+    later = [snapshot for event, snapshot in index.updates.get(home, ()) if event < place]
+    numbers = [first, *later][:-1]
+    return [_numbers(index.snapshot(number), name) for number in numbers]
+
+
 def shape(index: Index, name: str, at: str = "end") -> list[Answer]:
     """Return a tensor's shape as a list."""
     return list(_at(index, name, at).shape)
+
+
+class SentShare(Struct, frozen=True):
+    """A share of a gradient: the snapshot sent, the one that arrived at the sender, its result.
+
+    ``result`` is the value whose backward node sent it; ``arrived`` is None where the node has
+    several results.
+    """
+
+    sent: int
+    arrived: int | None
+    result: int | None
+
+
+def sent_shares(index: Index, name: str, at: str = "end") -> list[SentShare]:
+    """Return the shares of a tensor's gradient in the latest pass, in order of arrival."""
+    place = position_of(index, at)
+    found = named(index, name, place)
+    key = (index.first_version(found.id), 0)
+    if found.node is not None:
+        key = (found.node, found.output_nr)
+    arrivals = [arrival for arrival in index.arrivals.get(key, ()) if arrival.event < place]
+    latest = [arrival for arrival in arrivals if arrival.run == arrivals[-1].run]
+    return [_sent_share(index, arrival) for arrival in latest]
+
+
+def _sent_share(index: Index, arrival: Arrival) -> SentShare:
+    sender = index.tape.edges[arrival.edge].execution if arrival.edge >= 0 else None
+    if sender is None:
+        return SentShare(arrival.snapshot, None, None)
+    execution = index.tape.executions[sender]
+    op = index.node_ops.get(execution.node)
+    made = [] if op is None else list(index.op(op).outputs)
+    arrived = execution.received[0] if len(execution.received) == 1 else None
+    return SentShare(arrival.snapshot, arrived, made[0] if len(made) == 1 else None)
 
 
 def saved(index: Index, name: str, at: str = "end") -> list[Answer]:
@@ -185,6 +236,8 @@ FUNCTIONS: dict[str, Callable[..., Answer]] = {
     "values": values,
     "grad": grad,
     "shares": shares,
+    "upstream": upstream,
+    "earlier": earlier,
     "shape": shape,
     "saved": saved,
     "grad_fn": grad_fn,

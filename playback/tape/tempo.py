@@ -62,19 +62,29 @@ class VideoFrame(Struct, frozen=True):
 
 
 class VideoTiming:
-    """Timing of a tape's events in a video with ``fps`` frames a second."""
+    """Timing of a tape's events in a video with ``fps`` frames a second.
+
+    It shows the events from the position ``first`` to the position ``stop``, or to the end.
+    """
 
     def __init__(
-        self, events: Sequence[Event], fps: int, speed: float = 1.0, longest_ms: int = LONGEST_MS
+        self,
+        events: Sequence[Event],
+        fps: int,
+        speed: float = 1.0,
+        longest_ms: int = LONGEST_MS,
+        first: int = 0,
+        stop: int | None = None,
     ) -> None:
-        self.fps = fps
-        whole = sum(duration(event.kind, speed) for event in events)
+        self.fps, self.first = fps, first
+        self.stop = stop = len(events) if stop is None else stop
+        whole = sum(duration(event.kind, speed) for event in events[first:stop])
         self.events_per_move = max(1, math.ceil(whole / longest_ms))
         """Number of events that are shown at once."""
         self._moves: list[tuple[int, int, int]] = []
         """Positions before and after, and milliseconds."""
-        for before in range(0, len(events), self.events_per_move):
-            passed = events[before : before + self.events_per_move]
+        for before in range(first, stop, self.events_per_move):
+            passed = events[before : min(stop, before + self.events_per_move)]
             ms = max(duration(event.kind, speed) for event in passed)
             self._moves.append((before, before + len(passed), ms))
         self.length_ms = BEGIN_MS + END_MS + sum(ms for _, _, ms in self._moves)
@@ -86,7 +96,7 @@ class VideoTiming:
     def frames(self) -> Iterator[VideoFrame]:
         """Yield the frames in order; the tape stands still in the first and the last ones."""
         moves = iter(self._moves)
-        begun, move = 0.0, (0, 0, BEGIN_MS)
+        begun, move = 0.0, (self.first, self.first, BEGIN_MS)
         for frame in range(len(self)):
             now = frame * 1000 / self.fps
             while now >= begun + move[2]:

@@ -1,6 +1,7 @@
 """Formatting of numbers, shapes, sizes, durations and names for the whole interface."""
 
 import math
+from pathlib import PurePath
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -117,3 +118,9 @@ def file_name(name: str) -> str:
     return "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name
     )
+
+
+def slug(title: str) -> str:
+    """Return a title as the stem of a file name, in lower case and with hyphens."""
+    name = "".join(c.lower() if c.isalnum() else "-" for c in PurePath(title).stem)
+    return "-".join(part for part in name.split("-") if part) or "program"

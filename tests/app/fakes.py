@@ -1,5 +1,8 @@
 """Stand-ins for the engine: a link that answers when it is told to, and tapes made by hand."""
 
+import tempfile
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.engine.doctor.fix_trial import outcome_of
@@ -59,6 +62,9 @@ class FakeLink(QObject):
         self.companions.append(FakeLink())
         return self.companions[-1]
 
+    def language(self, parent):
+        return FakeLanguage(parent)
+
     def close(self) -> None:
         self.closed = True
 
@@ -94,6 +100,29 @@ class FakeLink(QObject):
         self.died.emit(why)
 
 
+class FakeLanguage(QObject):
+    """A language process that answers only what a test says."""
+
+    received = Signal(object)
+    ready_changed = Signal(bool)
+
+    def __init__(self, parent=None) -> None:
+        super().__init__(parent)
+        self.asked, self.folder, self.started, self.closed = [], "", 0, False
+
+    def start(self) -> None:
+        self.started += 1
+
+    def set_folder(self, folder) -> None:
+        self.folder = folder
+
+    def ask(self, request) -> None:
+        self.asked.append(request)
+
+    def close(self) -> None:
+        self.closed = True
+
+
 class FakeDialogs:
     """Ask nobody: they answer with what the test left in `answers`."""
 
@@ -105,6 +134,9 @@ class FakeDialogs:
 
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
+
+    def suggest(self, name):
+        return self.answers.get("folder", Path(tempfile.gettempdir())) / name
 
     def ask_number(self, title, value):
         return self.answers.get("number")

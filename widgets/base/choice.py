@@ -1,11 +1,39 @@
-"""A combo box that elides its text when it is too narrow."""
+"""A combo box that elides its text when it is too narrow, and says the whole in its tool tip."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QToolTip
+
+AMPLE_WIDTH = 1000
+"""Width in pixels of a box in which the frame around the text is measured."""
+
+SPARE = 4
+"""Pixels that a text needs beyond its advance: the style moves the field by its border."""
 
 
 class Choice(QComboBox):
     """A combo box that elides its current text, and whose popup is as wide as its items."""
+
+    def event(self, happened: QEvent) -> bool:
+        """Put a text that is elided above the tool tip; called by Qt."""
+        if isinstance(happened, QHelpEvent) and happened.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(happened.globalPos(), self.whole_tip(), self)
+            return True
+        return super().event(happened)
+
+    def whole_tip(self) -> str:
+        """Return the tool tip, after the current text where that does not fit."""
+        parts = (self.currentText() if self.needed_width() > self.width() else "", self.toolTip())
+        return "\n".join(part for part in parts if part)
+
+    def needed_width(self) -> int:
+        """Return the width in pixels at which the current text is not elided."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        # In a box that is wide enough: a narrow one has no field to measure.
+        option.rect = QRect(0, 0, AMPLE_WIDTH, self.height())
+        around = AMPLE_WIDTH - self._field_width(option)
+        return self.fontMetrics().horizontalAdvance(self._shown_text()) + around + SPARE
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Elide the current text, which Qt itself clips in the middle of a letter; called by Qt."""
@@ -14,11 +42,17 @@ class Choice(QComboBox):
 
     def elided_text(self, option: QStyleOptionComboBox) -> str:
         """Return the current text elided to the edit field; ``option`` describes the box."""
+        width = self._field_width(option)
+        mode = Qt.TextElideMode.ElideRight
+        return self.fontMetrics().elidedText(self._shown_text(), mode, width)
+
+    def _shown_text(self) -> str:
+        return self.currentText() or self.placeholderText()
+
+    def _field_width(self, option: QStyleOptionComboBox) -> int:
         field = QStyle.SubControl.SC_ComboBoxEditField
         kind = QStyle.ComplexControl.CC_ComboBox
-        width = self.style().subControlRect(kind, option, field, self).width()
-        text = self.currentText() or self.placeholderText()
-        return self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
+        return self.style().subControlRect(kind, option, field, self).width()
 
     def showPopup(self) -> None:
         """Show the list; called by Qt, which makes it as wide as the box."""

@@ -7,7 +7,6 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QHBoxLayout,
     QLineEdit,
     QSpinBox,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 from gradscribe.engine.protocol.regions import Part, ReadRegion, Region
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
+from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.single_shot import single_shot
@@ -90,8 +90,8 @@ class TensorWindow(QWidget):
             "Show all", self, self.chart.navigation.fit, tip="The whole slice (Home)"
         )
 
-    def _choice(self, name: str, items: dict[str, str]) -> QComboBox:
-        box = QComboBox(self)
+    def _choice(self, name: str, items: dict[str, str]) -> Choice:
+        box = Choice(self)
         for key, words in items.items():
             box.addItem(words, key)
         box.setAccessibleName(name)

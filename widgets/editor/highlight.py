@@ -202,6 +202,12 @@ class Highlighter(QObject):
             self._turn_timer.start()
             self._turn_clock.restart()
 
+    def colour_more(self) -> bool:
+        """Colour as many lines as one turn allows, without an event loop; True if some are left."""
+        self._turn_timer.stop()
+        self._colour_rest()
+        return self._first_uncoloured is not None
+
     def _colour_rest(self) -> None:
         """Colour remaining lines, as many as one turn of the event loop allows."""
         first, self._first_uncoloured = self._first_uncoloured, None

@@ -83,6 +83,10 @@ class SourceEdit(QPlainTextEdit):
         self.setTabStopDistance(self.look.metrics.horizontalAdvance(" ") * source_text.INDENT)
         self.viewport().update()
 
+    def colour_more(self) -> bool:
+        """Colour further lines of a long text at once; return whether some are left."""
+        return self._highlighter.colour_more()
+
     def source(self) -> str:
         """Return the text, its lines ended by newlines."""
         # Not toPlainText, which turns non-breaking spaces in strings into spaces.

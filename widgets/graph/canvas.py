@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.widgets.base.deferred_paint import resume_paint
+from gradscribe.widgets.base.glass import is_covered
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 from gradscribe.widgets.graph import tooltips
@@ -42,6 +43,8 @@ class GraphCanvas(QObject):
         """True to paint in grey."""
         self.focused = False
         """True to paint a strong focus ring."""
+        self.shows_map = True
+        """False to show no minimap, however large the graph."""
         self.map_dragged = False
         """True during a drag in the minimap."""
         self.layer, self.minimap = StaticLayer(), Minimap()
@@ -99,7 +102,7 @@ class GraphCanvas(QObject):
 
     def has_map(self) -> bool:
         """Return whether the minimap is shown; during a drag in it, it stays whatever it covers."""
-        if not Minimap.is_needed(self.stage.bounds, self.camera, self.size):
+        if not self.shows_map or not Minimap.is_needed(self.stage.bounds, self.camera, self.size):
             return False
         return self.map_dragged or Minimap.is_clear(self.stage, self.camera, self.size)
 
@@ -116,7 +119,7 @@ class GraphCanvas(QObject):
     def paint(self, clip: QRect) -> None:
         """Paint the still layer and the motion above it, unless the layer is painted in turns."""
         is_seen = self._is_seen()
-        if self._ahead.busy and is_seen:
+        if self._ahead.busy and is_seen and not is_covered(self._widget):
             return
         self._ahead.finish()
         self._on_screen = self._on_screen or is_seen
@@ -223,7 +226,8 @@ class GraphCanvas(QObject):
 
     def _can_wait(self) -> bool:
         still = not self._ahead.busy and not self._animation.gliding
-        return still and self._on_screen and self._widget.isVisible()
+        is_kept = self._on_screen and not is_covered(self._widget)
+        return still and is_kept and self._widget.isVisible()
 
     def _sharpen_up(self) -> None:
         """Repaint the layer for the zoom reached by now, some cards per turn."""

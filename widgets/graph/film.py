@@ -1,6 +1,7 @@
 """Frames of a film of the graph: what the view would show while the tape plays."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
+from typing import Protocol
 
 from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
@@ -28,7 +29,11 @@ from gradscribe.widgets.graph.paint.tokens import ease
 MAX_SIZE, MIN_SIZE = QSize(1280, 960), QSize(480, 320)
 """Limits of the graph's size in pixels, without the caption bar below it."""
 CAPTION_HEIGHT = 44
-"""Height of the caption bar in pixels."""
+"""Height of the caption bar in units."""
+USUAL_SIZE = QSize(1280, 720)
+"""Size from which a film of a given size shows everything larger, not more of it."""
+MAX_ASIDE = 0.45
+"""Largest share of the width for the column next to the graph."""
 GLIDE_MS = 300
 ITEMS_PER_STEP = 12
 """Wires, cards and labels painted per step."""
@@ -46,17 +51,43 @@ class FilmStyle(Struct, frozen=True):
     layers: Layers = Layers()
     mode: Mode = ""
     flow: Flow = "down"
+    size: tuple[int, int] | None = None
+    """Width and height of the frames in pixels, both even; None for a size that fits the graph."""
+
+
+class FilmAside(Protocol):
+    """A column to the left of the graph, painted in each frame."""
+
+    width: float
+    """Wanted width, in units of a frame of the usual size."""
+
+    def paint(self, painter: QPainter, area: QRectF, position: int, shown: Look) -> None:
+        """Paint it into ``area`` for a position."""
 
 
 class GraphFilm:
-    """Painter of the frames of one tape, in order; a big graph is followed, not shrunk."""
+    """Painter of the frames of one tape, in order; a big graph is followed, not shrunk.
 
-    def __init__(self, tape: Tape, placed: PlaceScene, style: FilmStyle) -> None:
+    ``span`` are the first and the last position of the film; None for those of the tape.
+    """
+
+    def __init__(
+        self,
+        tape: Tape,
+        placed: PlaceScene,
+        style: FilmStyle,
+        span: tuple[int, int] | None = None,
+        aside: FilmAside | None = None,
+    ) -> None:
         self.tape, self.style = tape, style
-        self._placed = placed
+        self._placed, self._aside = placed, aside
+        self._span = span or (0, len(tape.events))
         self._scenes = scenes.scenes(tape)
         self._number = -1
-        self._enter(largest_scene(self._scenes))
+        self._enter(largest_scene(self._scenes, self._span))
+        self._unit = frame_unit(style.size)
+        """Pixels per unit: texts and cards of a large film grow with it."""
+        self._aside_width = self._width_of_aside()
         self.size = self._frame_size()
 
     def _enter(self, number: int) -> None:
@@ -74,20 +105,31 @@ class GraphFilm:
         self._flight: tuple[Camera, Camera] | None = None
         self._flown = 0.0
 
+    def _width_of_aside(self) -> float:
+        """Return the units that the column takes of a frame."""
+        if self._aside is None:
+            return 0.0
+        size = self.style.size
+        whole = MAX_SIZE.width() if size is None else size[0] / self._unit
+        return float(round(min(self._aside.width, MAX_ASIDE * whole)))
+
     def _frame_size(self) -> QSize:
-        """Return the size of all frames; both sides are even, as video encoders require."""
-        bounds = self._drawing.stage.bounds
+        """Return the pixels of all frames; both sides are even, as video encoders require."""
+        if self.style.size is not None:
+            return QSize(*self.style.size)
+        bounds, aside = self._drawing.stage.bounds, round(self._aside_width)
+        most = QSize(MAX_SIZE.width() - aside, MAX_SIZE.height())
         wanted = bounds.size() * 1.0 + QSizeF(2 * _MARGIN, 2 * _MARGIN)
         grow = min(
             MAX_FIT_ZOOM,
-            MAX_SIZE.width() / max(1.0, wanted.width()),
-            MAX_SIZE.height() / max(1.0, wanted.height()),
+            most.width() / max(1.0, wanted.width()),
+            most.height() / max(1.0, wanted.height()),
         )
         if grow < viewport.READABLE_ZOOM:
-            size = MAX_SIZE
+            size = most
         else:
-            size = (wanted * grow).toSize().expandedTo(MIN_SIZE).boundedTo(MAX_SIZE)
-        return QSize(size.width() // 2 * 2, (size.height() + CAPTION_HEIGHT) // 2 * 2)
+            size = (wanted * grow).toSize().expandedTo(MIN_SIZE).boundedTo(most)
+        return QSize((size.width() + aside) // 2 * 2, (size.height() + CAPTION_HEIGHT) // 2 * 2)
 
     def frame(self, take: VideoFrame, ms: float) -> QImage:
         """Return one frame; ``ms`` have passed since the previous frame."""
@@ -101,9 +143,11 @@ class GraphFilm:
         full = detail_at(self._sight(ms).zoom) == "full"
         self._drawing.hidden = frozenset(self._motion.old if full and share < 1 else ())
         image = QImage(self.size, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(self._unit)
         with QPainter(image) as painter:
             painter.setRenderHints(HINTS)
             yield from self._paint(painter, share)
+            self._paint_aside(painter)
             self._paint_line(painter, take)
         return image
 
@@ -124,8 +168,14 @@ class GraphFilm:
 
     # Camera
 
+    def _whole(self) -> QSizeF:
+        """Return the size of a frame in units."""
+        return QSizeF(self.size) / self._unit
+
     def _view(self) -> QSizeF:
-        return QSizeF(self.size.width(), self.size.height() - CAPTION_HEIGHT)
+        """Return the size of the graph in units."""
+        whole = self._whole()
+        return QSizeF(whole.width() - self._aside_width, whole.height() - CAPTION_HEIGHT)
 
     def _aim(self) -> None:
         """Move the camera to the active card where only a part of the graph is in view."""
@@ -155,6 +205,7 @@ class GraphFilm:
         assert camera is not None
         view = QRectF(QPointF(), self._view())
         painter.save()
+        painter.translate(self._aside_width, 0)
         painter.setClipRect(view)
         overlay.paint_ground(painter, view, camera, drawing.theme)
         painter.translate(camera.x, camera.y)
@@ -167,16 +218,24 @@ class GraphFilm:
         self._motion.paint(painter, area, camera.zoom, share)
         painter.restore()
 
+    def _paint_aside(self, painter: QPainter) -> None:
+        if self._aside is None:
+            return
+        area = QRectF(0, 0, self._aside_width, self._view().height())
+        self._aside.paint(painter, area, self._at, self._drawing.look)
+        painter.fillRect(QRectF(area.right() - 1, 0, 1, area.height()), self.style.theme.line)
+
     def _paint_line(self, painter: QPainter, take: VideoFrame) -> None:
-        """Paint the caption bar: what happens, and how far the tape has run."""
+        """Paint the caption bar: what happens, and how far the film has run."""
         theme, shown = self.style.theme, self._drawing.look
-        row = QRectF(0, self._view().height(), self.size.width(), CAPTION_HEIGHT)
+        row = QRectF(0, self._view().height(), self._whole().width(), CAPTION_HEIGHT)
         painter.fillRect(row, theme.panel)
         painter.fillRect(QRectF(0, row.top(), row.width(), 1), theme.line)
         color = {"backward": theme.backward, "update": theme.parameter}.get(
             shown.phase, theme.forward
         )
-        done = take.position / max(1, len(self.tape.events))
+        first, stop = self._span
+        done = (take.position - first) / max(1, stop - first)
         painter.fillRect(QRectF(0, row.bottom() - 4, row.width() * done, 4), color)
         left, middle = 18.0, row.center().y() - 2
         phase = _PHASES[shown.phase]
@@ -194,10 +253,21 @@ class GraphFilm:
         shapes.write(painter, rest, title, theme.ink2, 13, 500, shapes.RIGHT)
 
 
-def largest_scene(all_scenes: Sequence[Scene]) -> int:
-    """Return the index of the scene with the most ops, which sets the size of all frames."""
-    sizes = [scene.ops[1] - scene.ops[0] for scene in all_scenes]
-    return sizes.index(max(sizes))
+def largest_scene(all_scenes: tuple[Scene, ...], span: tuple[int, int] | None = None) -> int:
+    """Return the index of the scene with the most ops, which sets the size of all frames.
+
+    ``span``: consider the scenes from one position to another alone.
+    """
+    low = scenes.scene_index_at(all_scenes, span[0]) if span else 0
+    high = scenes.scene_index_at(all_scenes, span[1]) if span else len(all_scenes) - 1
+    return max(range(low, high + 1), key=lambda n: all_scenes[n].ops[1] - all_scenes[n].ops[0])
+
+
+def frame_unit(size: tuple[int, int] | None) -> float:
+    """Return the pixels per unit of a film of that size: more than 1 in a large one."""
+    if size is None:
+        return 1.0
+    return max(1.0, min(size[0] / USUAL_SIZE.width(), size[1] / USUAL_SIZE.height()))
 
 
 def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> None:

@@ -29,6 +29,7 @@ from gradscribe.widgets.graph import accessible_text, viewport
 from gradscribe.widgets.graph.animation import GraphAnimation
 from gradscribe.widgets.graph.camera import Camera, centered, fitting
 from gradscribe.widgets.graph.canvas import GraphCanvas
+from gradscribe.widgets.graph.following import CameraFollower, Follows
 from gradscribe.widgets.graph.input import GraphInput
 from gradscribe.widgets.graph.paint.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import FADED, GraphDrawing, detail_at
@@ -55,6 +56,8 @@ class GraphView(QWidget):
     """Open a menu at a global point: of the selected *card*, *wire* or *module*, or the *graph*."""
     camera_changed = Signal()
     """Emitted when the camera has moved; see `camera`."""
+    following_changed = Signal()
+    """Emitted when `can_follow_on` may have changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +75,9 @@ class GraphView(QWidget):
         self._input.close_up_requested.connect(self.center_on)
         self._input.fit_requested.connect(self.fit)
         self._mode: Mode = ""
-        self._fitted, self._following = True, False
+        self._fitted, self._partial = True, False
+        self._following = CameraFollower()
+        self._least_zoom = 0.0
         self._key_corner = viewport.NO_KEY
         self._reduced = False
         self.readable_zoom = viewport.READABLE_ZOOM
@@ -99,7 +104,7 @@ class GraphView(QWidget):
         before = self.canvas.drawing.theme.scale
         self.canvas.drawing.set_theme(theme)
         if theme.scale != before and self._fitted:
-            self._first_look()
+            self._look_again()
         self.canvas.repaint_all()
 
     def prepare(self) -> None:
@@ -180,6 +185,7 @@ class GraphView(QWidget):
         """
         canvas, moving, old = self.canvas, self._animation, self.canvas.drawing
         moving.motion = moving.morph = None
+        self._following.forget()
         canvas.drawing = GraphDrawing(stage, old.theme, old.layers)
         canvas.drawing.set_coloring(self._mode)
         canvas.drawing.set_zoom(canvas.camera.zoom)
@@ -195,11 +201,12 @@ class GraphView(QWidget):
             moving.start("morph")
         turned = stage.flows_down != old.stage.flows_down
         if shift is None and (turned or not similar):
-            self._fitted = True
+            self._fitted, self._following.is_paused = True, False
         if self._fitted:
             self._first_look(moves and similar)
         canvas.paint_ahead()
         self._describe()
+        self.following_changed.emit()
 
     def set_look(self, look: Look, duration_ms: int = 0) -> None:
         """Show a position; with a duration, animate the tokens that run there and their effects."""
@@ -209,6 +216,7 @@ class GraphView(QWidget):
             return
         unsettled = moving.motion.old if moving.motion else {}
         areas = drawing.set_look(look)
+        self._following.forget()
         areas += [drawing.card_area(key) for key in unsettled]
         duration_ms = 0 if self._reduced or not self.isVisible() else duration_ms
         moving.motion = Motion(drawing, old, duration_ms)
@@ -217,10 +225,11 @@ class GraphView(QWidget):
         if duration_ms:
             moving.start("motion")
         self.canvas.refresh(areas)
-        if self._following:
+        if self.follows:
             self._follow()
         self._describe()
         self.update()
+        self.following_changed.emit()
 
     def look(self) -> Look:
         """Return the look that is shown."""
@@ -253,19 +262,103 @@ class GraphView(QWidget):
 
     def set_camera(self, camera: Camera) -> None:
         """Move the view to ``camera``; later pictures keep the view until `fit`."""
-        self._fitted = self._following = False
+        # Who zooms wants to see closely what plays; who moves the view, something else.
+        is_moved = camera.zoom == self.camera().zoom or camera.zoom < self._least_zoom
+        self._fitted = self._partial = False
+        self._following.is_paused = self._following.is_paused or is_moved
         self._look_at(camera, False)
 
     def fit(self) -> None:
         """Show the whole graph."""
-        self._fitted, self._following = True, False
+        self._fitted, self._partial, self._following.is_paused = True, False, False
         self._look_at(self._whole(), True)
+
+    def set_least_zoom(self, zoom: float) -> None:
+        """Show graphs at this zoom or a larger one from now on, in part if necessary; 0: as usual.
+
+        The whole graph can still be seen on request.
+        """
+        if zoom == self._least_zoom:
+            return
+        is_switched = not zoom or not self._least_zoom
+        self._least_zoom = zoom
+        # Where cards are this large, it would cover much of one.
+        self.canvas.shows_map = not zoom
+        if is_switched:
+            self._fitted, self._following.is_paused = True, False
+        if self._fitted:
+            self._look_again()
+
+    # Following what plays.
+
+    def set_following(self, follows: Follows) -> None:
+        """Bring into view what plays: never, always, or in the first view of a large graph.
+
+        In the first view it ends as soon as the camera is moved by hand. Otherwise a move by hand
+        pauses it until `follow_on`; another zoom does not.
+        """
+        self._following.mode, self._following.is_paused = follows, False
+        self.following_changed.emit()
+        if self.follows:
+            self._follow()
+
+    @property
+    def follows(self) -> bool:
+        """True while the camera follows what plays."""
+        return self._following.is_on(self._fitted and self._partial)
+
+    @property
+    def can_follow_on(self) -> bool:
+        """True while following is paused and what plays is out of view."""
+        is_paused = self._following.mode == "on" and self._following.is_paused
+        return is_paused and self._following_view(self.camera()) is not None
+
+    def follow_on(self) -> None:
+        """Follow what plays again, if that is on, at a readable size."""
+        if self._following.mode != "on":
+            return
+        self._following.is_paused = False
+        if self._destination().zoom < self._least_zoom:
+            self._show_readably()
+        else:
+            self._follow()
+        self.following_changed.emit()
+
+    def _show_readably(self) -> None:
+        look, size = self.look(), self.canvas.size
+        near = self._following.close_view(self.stage(), look, self._least_zoom, size)
+        self._fitted = near is None
+        if near is None:
+            self._first_look(True)
+        else:
+            self._partial = False
+            self._look_at(near, True)
+
+    def _following_view(self, camera: Camera) -> Camera | None:
+        return self._following.view(self.stage(), self.look(), camera, self.canvas.size)
+
+    def _destination(self) -> Camera:
+        """Return the camera at the end of its flight."""
+        flight = self._animation.flight
+        return flight[1] if flight else self.camera()
+
+    def _follow(self, glide: bool = True) -> None:
+        """Bring the active card into view, where only a part of the graph is seen."""
+        target = self._following_view(self._destination())
+        if target is not None:
+            self._look_at(target, glide)
+
+    def _look_again(self) -> None:
+        """Take the first view again, in another size of text or widget, and follow from there."""
+        self._first_look()
+        if self.follows:
+            self._follow(False)
 
     def reserve_corner(self, corner: QSizeF) -> None:
         """Reserve a corner of this size at the upper right where the whole graph is shown."""
         if corner != self._key_corner:
             self._key_corner = corner
-            if self._fitted and not self._following:
+            if self._fitted and not self._partial:
                 self._look_at(self._whole(), True)
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
@@ -277,14 +370,14 @@ class GraphView(QWidget):
         """Center the view on a card, at ``zoom`` if that is given."""
         box = self.stage().boxes.get(key)
         if box is not None:
-            self._fitted = self._following = False
+            self._leave_fit()
             self._look_at(centered(box, self.canvas.size, zoom or self.camera().zoom), True)
 
     def zoom_to(self, key: str) -> None:
         """Show a card with its neighbours, a wire with both its ends, or a whole frame."""
         box = viewport.surrounding_box(self.stage(), key)
         if not box.isEmpty():
-            self._fitted = self._following = False
+            self._leave_fit()
             self._look_at(fitting(box, self.canvas.size), True)
 
     def reveal(self, key: str) -> None:
@@ -298,28 +391,31 @@ class GraphView(QWidget):
         """Glide to a view with all of these cards, unless they are in sight."""
         target = viewport.view_of(self.stage(), keys, self.camera(), self.canvas.size)
         if target is not None:
-            self._fitted = self._following = False
+            self._leave_fit()
             self._look_at(target, True)
 
     def _first_look(self, glide: bool = False) -> None:
         """Move to the first view of a new picture, or of the same one in a new widget size."""
         stage, scale = self.stage(), self.canvas.drawing.theme.scale
-        camera, self._following = viewport.first_view(
-            stage, self.canvas.size, scale, self._key_corner, self.readable_zoom
+        camera, self._partial = viewport.first_view(
+            stage,
+            self.canvas.size,
+            scale,
+            self._key_corner,
+            self.readable_zoom,
+            self._least_zoom,
         )
         self._look_at(camera, glide)
 
     def _whole(self) -> Camera:
         stage, scale = self.stage(), self.canvas.drawing.theme.scale
-        return viewport.whole_view(stage, self.canvas.size, scale, self._key_corner)
+        size, least = self.canvas.size, self._least_zoom
+        return viewport.whole_view(stage, size, scale, self._key_corner, least)
 
-    def _follow(self) -> None:
-        """Bring the active card into view, where only a part of the graph is seen."""
-        flight = self._animation.flight
-        camera = flight[1] if flight else self.camera()
-        target = viewport.following_view(self.stage(), self.look(), camera, self.canvas.size)
-        if target is not None:
-            self._look_at(target, True)
+    def _leave_fit(self) -> None:
+        """Keep the view from now on, and follow nothing for a while."""
+        self._fitted = self._partial = False
+        self._following.is_paused = True
 
     def _hold(self, old: Stage) -> QPointF | None:
         """Keep the header of the module that opened or closed in place on the screen."""
@@ -342,6 +438,8 @@ class GraphView(QWidget):
     def _set_zoomed(self, camera: Camera) -> None:
         self.canvas.set_camera(camera)
         self.camera_changed.emit()
+        if self._following.is_paused:
+            self.following_changed.emit()
 
     # Motion.
 
@@ -394,10 +492,12 @@ class GraphView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the whole graph in view if it was."""
         super().resizeEvent(event)
-        if self._fitted and self._following:
-            self._first_look()
+        if self._fitted and (self._partial or self._least_zoom):
+            self._look_again()
         elif self._fitted:
             self._look_at(self._whole(), False)
+        elif self.follows:
+            self._follow(False)
         self.update()
 
     def event(self, happened: QEvent) -> bool:

@@ -17,6 +17,8 @@ NAMED_ZOOM = 0.22
 """Smallest zoom at which cards still have their names."""
 CLOSE_ZOOM = 0.85
 """Zoom at which any other graph is shown in part; the view then follows what happens."""
+SMALL_TEXT_PX = 11.0
+"""Size of the smallest text that cards have for reading, at a zoom of 1."""
 _MARGIN = 24.0
 _EDGE, _APART = 40.0, 12.0
 _BESIDE = 64.0
@@ -28,14 +30,20 @@ PATH_HEIGHT = 30.0
 NO_KEY = QSizeF()
 
 
-def whole_view(stage: Stage, view: QSizeF, scale: float = 1.0, key: QSizeF = NO_KEY) -> Camera:
+def whole_view(
+    stage: Stage,
+    view: QSizeF,
+    scale: float = 1.0,
+    key: QSizeF = NO_KEY,
+    least_zoom: float = 0.0,
+) -> Camera:
     """Return the view of the whole graph with its bubbles, in a widget of size ``view``.
 
     ``scale`` is the text scale: a small graph grows with it. ``key`` is the size of a colour
-    mode's key in the upper right corner.
+    mode's key in the upper right corner. A small graph is shown at ``least_zoom`` where it fits.
     """
     left, top, right, bottom = RIM
-    bounds, closest = stage.bounds, MAX_FIT_ZOOM * scale
+    bounds, closest = stage.bounds, max(MAX_FIT_ZOOM * scale, least_zoom)
     if not bounds.isEmpty():
         bounds = bounds.adjusted(-left, -top, right, bottom)
 
@@ -82,14 +90,16 @@ def first_view(
     scale: float = 1.0,
     key: QSizeF = NO_KEY,
     readable: float = READABLE_ZOOM,
+    least_zoom: float = 0.0,
 ) -> tuple[Camera, bool]:
     """Return the first view of a new graph, and whether it shows only a part.
 
-    All of it where its zoom is ``readable`` at this text scale, else what failed or the loss close
-    up.
+    All of it where its zoom is ``readable`` at this text scale and at least ``least_zoom``, else
+    what failed or the loss close up.
     """
-    camera, near = whole_view(stage, view, scale, key), CLOSE_ZOOM * scale
-    if camera.zoom >= readable * scale or not stage.cards:
+    camera = whole_view(stage, view, scale, key, least_zoom)
+    near = max(CLOSE_ZOOM * scale, least_zoom)
+    if camera.zoom >= max(readable * scale, least_zoom) or not stage.cards:
         return camera, False
     target = stage.boxes[keyboard_navigation.start_card(stage)]
     middle = centered(target, view, near)
@@ -116,15 +126,48 @@ def surrounding_box(stage: Stage, key: str) -> QRectF:
     return box if box.isEmpty() else box.adjusted(-left, -top, right, bottom)
 
 
-def following_view(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | None:
-    """Return the view that brings the active card into view; None where it already is."""
+def zoom_for_text(px: float) -> float:
+    """Return the zoom at which the text of cards is ``px`` pixels high or larger."""
+    return px / SMALL_TEXT_PX
+
+
+def active_boxes(stage: Stage, look: Look) -> tuple[QRectF, QRectF]:
+    """Return the box of the active card, and that with all it exchanges values with right now.
+
+    Both are empty where nothing is active.
+    """
     key = next((key for key, card in look.cards.items() if card.active), "")
     if key not in stage.boxes:
-        return None
+        return QRectF(), QRectF()
+    around = QRectF(stage.boxes[key])
+    for name in (*stage.into.get(key, ()), *stage.out_of.get(key, ())):
+        shown = look.wires.get(name)
+        if shown is not None and shown.active:
+            wire = stage.wires[name]
+            around = around.united(stage.boxes[wire.source]).united(stage.boxes[wire.target])
+    return QRectF(stage.boxes[key]), around
+
+
+def following_view(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | None:
+    """Return the view that brings the active card into view; None where it already is."""
+    return view_with(stage.bounds, active_boxes(stage, look), camera, view)
+
+
+def view_with(
+    bounds: QRectF, boxes: tuple[QRectF, QRectF], camera: Camera, view: QSizeF
+) -> Camera | None:
+    """Return the view moved to the larger of two boxes (`active_boxes`) that fits.
+
+    None where that is in view, and where both are empty.
+    """
     room = QRectF(QPointF(), view).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
-    if room.contains(camera.box_to_view(stage.boxes[key])):
+    box, around = boxes
+    seen = camera.box_to_view(around)
+    if seen.width() <= room.width() and seen.height() <= room.height():
+        box = around
+    if box.isEmpty() or room.contains(camera.box_to_view(box)):
         return None
-    return _filled(stage.bounds, centered(stage.boxes[key], view, camera.zoom), view)
+    return _filled(bounds, centered(box, view, camera.zoom), view)
 
 
 def view_of(stage: Stage, keys: Iterable[str], camera: Camera, view: QSizeF) -> Camera | None:

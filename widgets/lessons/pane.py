@@ -154,12 +154,17 @@ class LessonPane(QFrame):
         self.dots.show_step(page.number, page.total)
         if fresh:
             self.area.verticalScrollBar().setValue(0)
-        elif old is not None and (old.mood, old.hint) != (page.mood, page.hint):
+        elif old is not None and _outcome(old) != _outcome(page):
             # Rich text gets its height during layout; scroll to the newest text after that.
             QTimer.singleShot(0, self, self._show_outcome)
 
     def _show_outcome(self) -> None:
         """Scroll until the response to the answer is visible."""
+        content = self.area.widget()
+        if content is not None and (layout := content.layout()) is not None:
+            layout.activate()
+            # Until it is resized, the area scrolls no further than the old page was long.
+            content.resize(content.width(), max(content.height(), content.sizeHint().height()))
         for words in (self.why, self.hint, self.verdict):
             if words.isVisible():
                 self.area.ensureWidgetVisible(words, 0, 8)
@@ -229,6 +234,10 @@ class LessonPane(QFrame):
     def _choose(self, at: int) -> None:
         if self._page is not None and self._page.asks and not self._page.waiting:
             self.answered.emit(str(at))
+
+
+def _outcome(page: LessonPage) -> tuple[str, str, str]:
+    return page.mood, page.hint, page.verdict
 
 
 _BLOCKED = "This lesson came from outside: its questions start once you let its programs run"

@@ -1,14 +1,17 @@
 """The findings pane: a card for each finding with its line, its reason and its fix."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.tape import Finding
 from gradscribe.playback.code.fix_diff import TRIED_IN_PART, FixRow, changed_lines
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
-from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.labels import Label, sheet, without_breaks
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import diff_strip
 
@@ -29,6 +32,8 @@ class FindingCard(QFrame):
     line_requested = Signal(int)
     fix_requested = Signal(object)
     demo_requested = Signal(object)
+    menu_requested = Signal(object, QPoint)
+    """Open the menu of this card at a global point."""
 
     def __init__(
         self, finding: Finding, source: str, beside: bool, parent: QWidget | None = None
@@ -48,6 +53,12 @@ class FindingCard(QFrame):
         self.show_me: QPushButton | None = None
         self._add_change()
         self._table: QWidget | None = None
+        # A selectable text would open a menu of its own, which knows nothing but copying.
+        for label in self.findChildren(Label):
+            label.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        if not self._lines():
+            # There is no button in it that takes the focus.
+            self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def _add_change(self) -> None:
         """Add the changed lines with their buttons, or the reason why there are none."""
@@ -100,10 +111,54 @@ class FindingCard(QFrame):
         head = hbox(None, spacing=8)
         title = finding.title if finding.severity == "sure" else f"{finding.title}?"
         head.addWidget(Label("section", title, self), 1)
-        lines = [finding.place.line, *(place.line for place in finding.related)]
-        for line in list(dict.fromkeys(n for n in lines if n > 0))[:3]:
+        for line in self._lines():
             head.addWidget(self._link(line, first=line == finding.place.line))
         self._column.addLayout(head)
+
+    def _lines(self) -> list[int]:
+        """Return the lines that the card leads to, the finding's own first."""
+        places = (self.finding.place, *self.finding.related)
+        return list(dict.fromkeys(place.line for place in places if place.line > 0))[:3]
+
+    def said(self) -> str:
+        """Return the finding as text: title, measurement, reason, and the change if it has one."""
+        finding = self.finding
+        line = f"Line {finding.place.line}: " if finding.place.line > 0 else ""
+        rows = changed_lines(self._source, finding.fix)
+        reason = f"No automatic fix. {finding.why_no_fix}" if finding.why_no_fix else ""
+        told = (finding.message, finding.why, "" if rows else reason)
+        sentences = [_with_full_stop(text) for text in told if text]
+        return "\n".join([f"{line}{finding.title}", *sentences, *rows])
+
+    def menu_actions(self, owner: QWidget) -> list[QAction]:
+        """Return the actions of the card for a menu; what a button does is enabled with it."""
+        found: list[QAction] = []
+        for line in self._lines():
+            entry = f"Show line {line}", partial(self.line_requested.emit, line)
+            found += menus.actions(owner, entry)
+        for button, signal in (
+            (self.apply, self.fix_requested),
+            (self.show_me, self.demo_requested),
+        ):
+            if button is not None:
+                made = menus.actions(owner, (button.text(), partial(signal.emit, self.finding)))
+                made[0].setEnabled(button.isEnabled())
+                found += made
+        selected = next(
+            (x.selectedText() for x in self.findChildren(Label) if x.selectedText()), ""
+        )
+        if selected:
+            text = without_breaks(selected)
+            found += menus.actions(owner, ("Copy the selection", partial(menus.copy_text, text)))
+        return [
+            *found,
+            *menus.actions(owner, ("Copy the text", lambda: menus.copy_text(self.said()))),
+        ]
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request the menu of the card, also for its buttons and texts; called by Qt."""
+        self.menu_requested.emit(self, event.globalPos())
+        event.accept()
 
     def _link(self, line: int, first: bool) -> QPushButton:
         text, tip = f"Line {line}" if first else str(line), f"Go to line {line}"
@@ -135,6 +190,11 @@ class FindingCard(QFrame):
             "Show me", self, lambda: self.demo_requested.emit(self.finding), tip=tip
         )
         column.addLayout(hbox(None, *before, self.show_me, STRETCH, spacing=8))
+
+    @property
+    def is_current(self) -> bool:
+        """True while the source is the one that was analysed."""
+        return self._current
 
     def set_current(self, current: bool) -> None:
         """Enable the buttons only while the source is the one that was analysed.
@@ -180,6 +240,8 @@ class FindingsPane(QWidget):
     line_requested = Signal(int)
     fix_requested = Signal(object)
     demo_requested = Signal(object)
+    menu_requested = Signal(object, QPoint)
+    """Open the menu of a card at a global point."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -229,6 +291,7 @@ class FindingsPane(QWidget):
             card.line_requested.connect(self.line_requested)
             card.fix_requested.connect(self.fix_requested)
             card.demo_requested.connect(self.demo_requested)
+            card.menu_requested.connect(self.menu_requested)
             self._column.insertWidget(place + 1, row)
         self._none.setVisible(not findings)
 

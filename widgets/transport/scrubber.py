@@ -3,9 +3,10 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
@@ -19,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from gradscribe.playback.tape.track import Segment
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.track_layout import (
@@ -46,6 +48,9 @@ class Scrubber(QAbstractSlider):
 
     ``valueChanged`` is emitted for every change except those by `set_position`.
     """
+
+    menu_requested = Signal(int, QPoint, list)
+    """Open the menu of a position at a global point, with these actions first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -195,10 +200,31 @@ class Scrubber(QAbstractSlider):
         self.update()
 
     def _drag(self, x: float) -> None:
-        position = position_at(self._spans, x - self.margin())
+        self.setValue(self._pointed(x))
+
+    def _pointed(self, x: float) -> int:
+        """Return the position at a pixel of the shown stretch."""
         # The first position of a later stretch still belongs to the previous stretch.
         lowest = self.shown()[0] + (1 if self._group else 0)
-        self.setValue(max(lowest, position))
+        return max(lowest, position_at(self._spans, x - self.margin()))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request the menu of the position under the mouse, or by keyboard of the current one."""
+        if not self._spans:
+            return
+        position, at = self.value(), event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            thumb = QPointF(self.margin() + self._x_at(position), self._bar_y())
+            at = self.mapToGlobal(thumb.toPoint())
+        else:
+            position = self._pointed(event.pos().x())
+        first = menus.actions(
+            self,
+            (f"Go to event {position:,}", lambda: self.setValue(position)),
+            ("Copy the event number", lambda: menus.copy_text(str(position))),
+        )
+        self.menu_requested.emit(position, at, first)
+        event.accept()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Step one event per notch; up and right go forward."""

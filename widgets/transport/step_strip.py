@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
 
 from gradscribe.playback.tape.loops.step_curves import StepCurve, usual_curves
 from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.widgets.base.boxes import hbox
+from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import DASHES, StepCanvas
@@ -54,7 +55,7 @@ class StepStrip(QWidget):
         self.names.setToolTip("Choose what is drawn over the steps")
         self.names.setAccessibleName("Curves on the step strip")
         self.names.clicked.connect(self._open_names)
-        self.pace = QComboBox(self)
+        self.pace = Choice(self)
         self.pace.setAccessibleName("Play by")
         self.pace.setToolTip("Play event by event, line by line, or step by step")
         for pace, words in PACES.items():

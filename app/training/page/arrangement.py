@@ -51,6 +51,8 @@ class PageArrangement(QObject):
         down = Qt.Orientation.Vertical
         self.setup = Panel(None, "Set-up")
         self._centre, self._right = _splitter(down), _splitter(down)
+        self._centre.setAccessibleName("Model column")
+        self._right.setAccessibleName("Curves column")
         _put(self.columns, self.setup, self._centre, self._right)
         for place, share in enumerate((0, 3, 2)):
             self.columns.setStretchFactor(place, share)

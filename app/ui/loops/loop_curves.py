@@ -71,7 +71,7 @@ class LoopCurves(QObject):
         self._rows.setAlignment(self.words, Qt.AlignmentFlag.AlignTop)
         self.page.hide()
         self._curves: tuple[StepCurve, ...] = ()
-        self._same = False
+        self._same = self._is_quiet = False
         """True if the tape is of the same document as the one before."""
         self._growing: GrowingScalars | None = None
         self._growing_id = 0
@@ -85,6 +85,11 @@ class LoopCurves(QObject):
         session.result_changed.connect(self._settle)
         session.moved.connect(self._follow)
         tabs.currentChanged.connect(self._turn)
+
+    def set_quiet(self, quiet: bool) -> None:
+        """Show no offer to open the curves, or again where there are any."""
+        self._is_quiet = quiet
+        self.offer.setVisible(bool(self.series) and not quiet)
 
     @property
     def is_busy(self) -> bool:
@@ -129,7 +134,8 @@ class LoopCurves(QObject):
         grew = self._growing is not None
         self._growing = None
         self.series = series
-        self.offer.setVisible(bool(series))
+        if not series:
+            self.offer.hide()
         if series:
             self._offer(series[0])
         elif self._tabs.currentWidget() is not self.page and self._tabs.indexOf(self.page) >= 0:
@@ -142,7 +148,7 @@ class LoopCurves(QObject):
     def _offer(self, first: ScalarSeries) -> None:
         self._add_tab()
         short = len(first.name) <= MOST_CHARACTERS
-        self.offer.setVisible(True)
+        self.offer.setVisible(not self._is_quiet)
         self.offer.setText(f"Plot {first.name}" if short else "Plot curve")
         self.offer.setToolTip(
             f"Show {first.name} of line {first.line} over the steps: {len(first.numbers):,} numbers"

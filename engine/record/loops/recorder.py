@@ -308,7 +308,7 @@ class LoopRecorder:
                 continue
             row = before
             if before.maker != ".grad" and self._has_changed(t, before):
-                row = self.tensors.add(t, None, maker=before.maker)
+                row = self.tensors.add(t, before.where, maker=before.maker)
                 changes.append(Change(before.id, row.id))
             if is_leaf(t) and t.requires_grad:
                 found = self.hooks.gradient_after_gap(t, row)
@@ -319,8 +319,13 @@ class LoopRecorder:
         self.log.add_event("gap", len(self.log.gaps) - 1, None)
 
     def _has_changed(self, t: torch.Tensor, row: ValueRow) -> bool:
-        """Return whether a tensor changed; of results, which only ops change, by its version."""
-        if row.op is None or row.storage in self.tensors.exposed:
+        """Return whether a tensor changed; of the result of an op, by its version.
+
+        What an op wrote into an older tensor, as batch norm into its statistics, is compared:
+        torch counts no version there. There may be very many other results.
+        """
+        is_written = row.tensor in self.tensors.written
+        if row.op is None or is_written or row.storage in self.tensors.exposed:
             return self.tensors.differs(t, row)
         return row.version != version(t)
 

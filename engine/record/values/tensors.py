@@ -65,6 +65,8 @@ class Tensors:
         """True once there was a tensor whose class `overrides_dispatch`."""
         self.exposed: set[int] = set()
         """Storage numbers of memory that NumPy or another library may write to at any time."""
+        self.written: set[int] = set()
+        """Numbers of tensors that an op wrote to after they were made."""
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
         self.nudge: Nudge | None = None
@@ -112,6 +114,8 @@ class Tensors:
         row, fn, base, readable = self._read(t, me, before, op, maker, where)
         if before is not None:
             row.name = before.name
+            if op is not None:
+                self.written.add(row.tensor)
             if row.storage != before.storage >= 0:
                 # ``set_`` and ``.data = other`` give a tensor another memory.
                 row.storage = self.storage(t, me)

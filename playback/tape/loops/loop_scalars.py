@@ -2,6 +2,7 @@
 
 import ast
 import math
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -41,15 +42,15 @@ class ScalarSeries:
     name: str
     line: int
     dtype: str
-    numbers: list[float] = field(default_factory=list)
+    numbers: "list[float] | array[float]" = field(default_factory=list)
     """Exactly as torch has them: every real dtype but int64 past 2**53 fits a float64."""
-    positions: list[int] = field(default_factory=list)
+    positions: "list[int] | array[int]" = field(default_factory=list)
     """The position right after each number was computed, in order."""
     backward: int = 0
     """Number of backward passes that began at it."""
     names: Counter[str] = field(default_factory=Counter)
     """The names its values have on the tape; a local variable's only in the last round."""
-    steps: list[int] = field(default_factory=list)
+    steps: "array[int]" = field(default_factory=lambda: array("q"))
     """The step of each number, if steps of the loop were recorded in part; else empty."""
 
     def rounds_at(self, position: int) -> int:
@@ -75,8 +76,8 @@ class ScalarSeries:
 
         Computed once, when the series is complete.
         """
-        bad = (k for k, number in enumerate(self.numbers, 1) if not math.isfinite(number))
-        return next(bad, 0)
+        bad = ~np.isfinite(np.asarray(self.numbers, np.float64))
+        return int(bad.argmax()) + 1 if bad.any() else 0
 
 
 def find_loop_scalars(index: Index, source: str) -> Generator[None, None, tuple[ScalarSeries, ...]]:
@@ -119,8 +120,9 @@ def _partial_series(
         elif not name or any(_is_repeated(column, one) for one in made):
             continue
         first = same[0] if same else ScalarSeries(name or "loss", column.line, "float64")
-        series = ScalarSeries(first.name, first.line, first.dtype, column.numbers.tolist())
-        series.steps = column.steps.tolist()
+        numbers = array("d", column.numbers.tobytes())
+        series = ScalarSeries(first.name, first.line, first.dtype, numbers)
+        series.steps = array("q", column.steps.tobytes())
         series.positions = _positions(index, column, same)
         series.backward = len(series.steps) if is_loss else 0
         made.append(series)
@@ -130,19 +132,24 @@ def _partial_series(
 
 def _is_repeated(column: NumberColumn, series: ScalarSeries) -> bool:
     """Return whether a column has the numbers of a series once more: ``losses.append(...)``."""
-    known = dict(zip(series.steps, series.numbers, strict=True))
-    pairs = zip(column.steps.tolist(), column.numbers.tolist(), strict=True)
-    return all(known.get(step, math.nan) == number for step, number in pairs)
+    _, at, known_at = np.intersect1d(
+        column.steps, np.asarray(series.steps), assume_unique=True, return_indices=True
+    )
+    known = np.asarray(series.numbers, np.float64)[known_at]
+    return len(at) == len(column.steps) and np.array_equal(column.numbers[at], known)
 
 
-def _positions(index: Index, column: NumberColumn, same: list[ScalarSeries]) -> list[int]:
+def _positions(index: Index, column: NumberColumn, same: list[ScalarSeries]) -> "array[int]":
     """Return the position of each number of a column; of a left-out step the end of its gap."""
     steps = steps_of(index)
-    exact = {steps.number_at(position): position for one in same for position in one.positions}
-    return [
-        exact[step] if step in exact and steps.is_full(step) else steps.span(step)[1]
-        for step in column.steps.tolist()
-    ]
+    found = array("q", steps.ends_of(column.steps).tobytes())
+    for one in same:
+        for position in one.positions:
+            step = steps.number_at(position)
+            at = int(np.searchsorted(column.steps, step))
+            if at < len(found) and column.steps[at] == step and steps.is_full(step):
+                found[at] = position
+    return found
 
 
 class GrowingScalars:
@@ -163,8 +170,8 @@ class GrowingScalars:
             series = self._found.setdefault(one.key, ScalarSeries(name, one.line, one.dtype))
             series.name = name
             series.backward = int(one.called > 0)
-            series.numbers += one.numbers
-            series.positions += one.positions
+            series.numbers.extend(one.numbers)
+            series.positions.extend(one.positions)
 
     def series(self) -> tuple[ScalarSeries, ...]:
         """Return copies of the series so far, the likeliest losses first."""

@@ -88,7 +88,8 @@ def went_back(before: Line, now: Line) -> bool:
 def loop_rounds(index: Index) -> tuple[int, ...]:
     """Return the events at which the rounds of the most repeated loop begin; empty without any.
 
-    Only loops with `LEAST_ROUNDS` rounds or more count, and of equal ones the outermost.
+    Only loops with `LEAST_ROUNDS` rounds or more count, and of equal ones the outermost. Loops
+    that run backward passes come before those that do not.
     """
     if not index.tape.loops:
         return ()
@@ -96,14 +97,20 @@ def loop_rounds(index: Index) -> tuple[int, ...]:
     found: dict[int, list[int]] = {}
     seen: dict[int, set[tuple[str, Line]]] = {}
     before, before_at, inside = Line(0, 0), -1, frozenset[int]()
+    opened: dict[int, int] = {}
+    """The first line of a loop's round."""
     calls: list[int] = []
+    passing: set[int] = set()
     for at, event in enumerate(index.tape.events):
         is_inner = bool(calls)
+        if event.kind == "backward":
+            passing.update(text.around(event.line))
         if event.kind == "enter":
             calls.append(event.ref)
         elif event.kind == "leave" and event.ref in calls:
             del calls[calls.index(event.ref) :]
-        if is_inner or event.kind in OUTSIDE or at in index.events_in_passes:
+        in_pass = at in index.events_in_passes and event.kind != "backward"
+        if is_inner or event.kind in OUTSIDE or in_pass:
             continue
         now = line_of(index, event)
         around = text.around(now.first)
@@ -114,14 +121,24 @@ def loop_rounds(index: Index) -> tuple[int, ...]:
         again = bool(common) and (
             went_back(before, now)
             or text.exclude(before.first, now.first)
-            or (before.first == now.first and key in seen[common[-1]])
+            # Past the first line of a round, a line repeats itself in a comprehension.
+            or (before.first == now.first == opened[common[-1]] and key in seen[common[-1]])
         )
         for loop in around:
             if loop not in inside or (again and loop == common[-1]):
                 # What a function did for the round came before its first own line.
                 found.setdefault(loop, []).append(before_at + 1 if loop in inside else at)
-                seen[loop] = set()
+                seen[loop], opened[loop] = set(), now.first
             seen[loop].add(key)
         before, before_at, inside = now, at, frozenset(around)
-    most = max(found.values(), key=len, default=[])
-    return tuple(most) if len(most) >= LEAST_ROUNDS else ()
+    return _most_repeated(found, passing)
+
+
+def _most_repeated(found: dict[int, list[int]], passing: set[int]) -> tuple[int, ...]:
+    """Return the rounds of the loop with the most; loops in ``passing`` come first."""
+    repeated = {loop: at for loop, at in found.items() if len(at) >= LEAST_ROUNDS}
+    of_passes = [at for loop, at in repeated.items() if loop in passing]
+    most: list[int] = []
+    for rounds in of_passes or repeated.values():
+        most = rounds if len(rounds) > len(most) else most
+    return tuple(most)

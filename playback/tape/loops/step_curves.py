@@ -80,7 +80,7 @@ def grown_curves(
 
 
 def steps_of_positions(
-    steps: Steps, positions: Sequence[int]
+    steps: Steps, positions: Sequence[int] | NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the step of each of ascending positions, and its share (0 to 1) of that step.
 
@@ -94,7 +94,7 @@ def steps_of_series(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the step of each number of a series, and its share of that step."""
     if one.steps:
-        return _spread(np.array(one.steps, np.int64))
+        return _spread(np.asarray(one.steps, np.int64))
     return steps_of_positions(steps, one.positions)
 
 
@@ -106,16 +106,15 @@ def _spread(inside: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 
 def _curve(steps: Steps, group: list[ScalarSeries], with_line: bool) -> StepCurve:
-    pairs = sorted(
-        pair for one in group for pair in zip(one.steps or one.positions, one.numbers, strict=True)
-    )
-    places = [place for place, _ in pairs]
     has_steps = all(one.steps for one in group)
-    inside, share = (
-        _spread(np.array(places, np.int64)) if has_steps else steps_of_positions(steps, places)
+    places = np.concatenate(
+        [np.asarray(one.steps if has_steps else one.positions, np.int64) for one in group]
     )
+    numbers = np.concatenate([np.asarray(one.numbers, np.float64) for one in group])
+    order = np.argsort(places, kind="stable")
+    places, numbers = places[order], numbers[order]
+    inside, share = _spread(places if has_steps else steps.numbers_at(places))
     size = np.bincount(inside)[inside]
     one = group[0]
     name = f"{one.name}, line {one.line}" if with_line else one.name
-    numbers = np.array([number for _, number in pairs], np.float64)
     return StepCurve(name, inside - 1 + share + 0.5 / size, numbers, one.backward > 0)

@@ -64,7 +64,7 @@ class Steps:
             return 0
         return self._lasts[max(1, bisect_left(self.starts, position)) - 1]
 
-    def numbers_at(self, positions: Sequence[int]) -> NDArray[np.int64]:
+    def numbers_at(self, positions: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the step of each of these positions."""
         starts = np.array(self.starts, np.int64)
         places = np.searchsorted(starts, np.array(positions, np.int64), side="left")
@@ -93,6 +93,13 @@ class Steps:
         place = self._place(number)
         stop = self.starts[place + 1] if place + 1 < len(self.starts) else self.length
         return self.starts[place], stop
+
+    def ends_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the end of the events of each of these steps; of a left-out step of its gap."""
+        stops = np.array([*self.starts[1:], self.length], np.int64)
+        places = np.searchsorted(np.array(self._lasts, np.int64), numbers)
+        ends: NDArray[np.int64] = stops[np.minimum(places, len(stops) - 1)]
+        return ends
 
     def _place(self, number: int) -> int:
         return min(bisect_left(self._lasts, number), len(self._lasts) - 1)

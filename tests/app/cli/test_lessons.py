@@ -103,6 +103,28 @@ def test_what_is_wrong_is_found_on_its_line(record, old, new, told, where):
     assert text.splitlines()[flaw.line - 1].startswith(where)
 
 
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('["grad(x)", "a"]', "this mistake is the right answer: grad(x)"),
+        ('["2 + 2", "a"]', "this mistake is the right answer: 2 + 2"),
+        ('["value(q)", "a"]', "no tensor is called q"),
+        ('["open(x)", "a"]', "there is no open()"),
+        ('["1 +", "a"]', "not an expression"),
+        ('["1", "a"]', "1 gives 1, as grad(x) / 4 does"),
+        ('["3", "No, it is 4"]', "the reply gives the answer away: No, it is 4"),
+        ('["3", "No: 4."]', "the reply gives the answer away"),
+    ],
+)
+def test_a_mistake_that_is_none_is_found_on_its_line(record, row, told):
+    first = '["grad(x) / 4", "Neither 14 nor 4.5 nor x4 gives it away"]'
+    mistakes = f'answer = "grad(x)"\nmistakes = [\n  {first},\n  {row},\n]'
+    text = GOOD.replace('answer = "grad(x)"', mistakes)
+    (flaw,) = check_lesson(parse_lesson("a.md", text), record)
+    assert told in flaw.why
+    assert text.splitlines()[flaw.line - 1].strip() == f"{row},"
+
+
 def test_a_task_must_not_be_done_at_once_and_its_solution_must_do_it(record):
     task = "\n## Two\n\nWords.\n\n```task\ndo = 'd'\ngoal = 'grad(x) == {}'\n```\n"
     solution = "\n```python solution\nx = param(3.0)\n(x * x).backward()\n```\n"

@@ -5,10 +5,13 @@ import torch
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from gradscribe.app import commands
 from gradscribe.app.commands.context_menus import COMMANDS
+from gradscribe.app.export.film_card import FilmCard
+from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.inspector.panes.check import CheckPane
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -174,6 +177,126 @@ def test_a_line_of_code_offers_its_tensor_and_the_editor(shown):
     top = shown.editor.blockBoundingGeometry(first).translated(shown.editor.contentOffset())
     entries = right_click(shown.editor.viewport(), QPoint(10, round(top.center().y())))
     assert "Copy the value" not in entries, "this line made no tensor"
+
+
+HALF = """w = torch.tensor([1.0, 2.0], requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    opt.step()
+"""
+"""Gradients are added up from step to step: the doctor says so, with a fix."""
+
+
+@pytest.fixture
+def found(settled, link, record):
+    """A window with a finding, and the card of it."""
+    settled.show()
+    settled.activateWindow()
+    settled.session.edit_live(HALF)
+    link.answer(record(HALF))
+    settled.context.show_findings()
+    card = settled.findings.cards()[0]
+    assert card.finding.place.line > 0
+    return settled, card
+
+
+def test_a_finding_shows_its_line_and_copies_its_text(found):
+    window, card = found
+    finding = card.finding
+    entries = right_click(card, QPoint(4, 4))
+    entries["Copy the text"].trigger()
+    lines = clipboard().splitlines()
+    assert lines[0] == f"Line {finding.place.line}: {finding.title}"
+    assert lines[1].startswith(finding.message)
+    assert lines[2].startswith(finding.why)
+    window.editor.go_to_line(1)
+    entries[f"Show line {finding.place.line}"].trigger()
+    assert window.editor.textCursor().blockNumber() + 1 == finding.place.line
+
+
+def test_the_menu_of_a_finding_also_opens_on_its_text_and_by_keyboard(found, qtbot):
+    _, card = found
+    label = next(one for one in card.findChildren(Label) if one.said() == card.finding.why)
+    entries = right_click(label, label.rect().center())
+    assert "Copy the text" in entries
+    label.setSelection(0, 9)
+    entries = right_click(label, label.rect().center())
+    entries["Copy the selection"].trigger()
+    assert clipboard() == card.finding.why[:9]
+    link_button = card.findChildren(QPushButton)[0]
+    link_button.setFocus()
+    qtbot.waitUntil(link_button.hasFocus)
+    QTest.keyClick(link_button, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    assert "Copy the text" in opened()
+
+
+def test_a_fix_is_applied_from_the_menu_once_it_was_tried(found):
+    window, card = found
+    assert not right_click(card, QPoint(4, 4))["Apply fix"].isEnabled(), "it was not tried yet"
+    window.findings.settle(card.finding, replace(card.finding, tried="whole"))
+    fixed = card.finding.fix
+    entries = right_click(card, QPoint(4, 4))
+    assert entries["Show me"].isEnabled()
+    entries["Apply fix"].trigger()
+    assert window.session.doc.source == fixed
+
+
+def test_a_finding_explains_what_its_line_made(settled, link, record):
+    source = "x = torch.tensor([-1.0], requires_grad=True)\ny = torch.log(x)\ny.sum().backward()\n"
+    settled.show()
+    settled.session.edit_live(source)
+    link.answer(record(source))
+    settled.context.show_findings()
+    card = next(one for one in settled.findings.cards() if one.finding.place.line == 2)
+    entries = right_click(card, QPoint(4, 4))
+    entries["Explain"].trigger()
+    assert settled.presenter.selected_op().op == "log"
+    pane = next(p for p in settled.inspector.panes if type(p).__name__ == "ExplainPane")
+    assert not pane.isHidden()
+    settled.session.edit_live("# longer\n" + source)
+    assert "Explain" not in right_click(card, QPoint(4, 4)), "its lines are others now"
+
+
+def test_the_time_line_goes_copies_and_marks_a_film_where_it_was_pointed_at(shown):
+    shown.show()
+    scrubber, whole = shown.transport.scrubber, len(shown.session.result.tape.events)
+    at = QPoint(scrubber.width() // 2, scrubber.height() - 12)
+    position = shown.session.view.position
+    entries = right_click(scrubber, at)
+    assert shown.session.view.position == position, "pointing at it goes nowhere"
+    entries["Copy the event number"].trigger()
+    pointed = int(clipboard())
+    assert 0 < pointed < whole
+    entries["Begin the film here"].trigger()
+    tape = shown.session.result.tape
+    assert shown.context.film_span.of(tape) == (pointed, whole)
+    assert f"event {pointed:,} to {whole:,}" in shown.status.message.text()
+    entries[f"Go to event {pointed:,}"].trigger()
+    assert shown.session.view.position == pointed
+    later = right_click(scrubber, QPoint(scrubber.width() * 3 // 4, scrubber.height() - 12))
+    later["End the film here"].trigger()
+    first, stop = shown.context.film_span.of(tape)
+    assert (first, pointed < stop < whole) == (pointed, True)
+    later["Export playback as GIF…"].trigger()
+    card = shown.ground.findChildren(FilmCard)[-1]
+    assert (card.first.value(), card.stop.value()) == (first, stop)
+
+
+def test_at_the_ends_of_the_time_line_there_is_no_film(shown, qtbot):
+    shown.show()
+    shown.activateWindow()
+    scrubber = shown.transport.scrubber
+    for position, title in ((0, "End the film here"), (None, "Begin the film here")):
+        last = len(shown.session.result.tape.events)
+        shown.clock.seek(last if position is None else position)
+        scrubber.setFocus()
+        qtbot.waitUntil(scrubber.hasFocus)
+        QTest.keyClick(scrubber, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+        entries = opened()
+        assert not entries[title].isEnabled()
+        assert entries["Copy the event number"].isEnabled()
 
 
 @pytest.mark.parametrize("place", ["graph", "editor", "values"])

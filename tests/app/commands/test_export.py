@@ -3,11 +3,14 @@
 import io
 import json
 
+import av
 import networkx as nx
 import pytest
 
 from gradscribe.app.commands import export
+from gradscribe.app.export.film_card import FilmCard
 from gradscribe.app.files.documents import Refused
+from gradscribe.playback.tape.tempo import VideoTiming
 from gradscribe.widgets.graph import snapshot
 
 
@@ -98,18 +101,30 @@ def test_the_ending_says_what_is_in_the_file(settled, exported, tmp_path, name):
     assert [path.name for path in tmp_path.glob("graph*")] == [f"{name}.dot"]
 
 
-def test_a_folder_that_is_gone_is_told_before_anything_is_drawn(settled, tmp_path):
-    settled.answers["save"] = tmp_path / "gone" / "a.gif"
-    with pytest.raises(Refused, match="its folder does not exist"):
-        export.export_gif(settled.context)
+def film_card(window):
+    """Return the card with the options of a film that is open."""
+    return window.ground.findChildren(FilmCard)[-1]
+
+
+def film(window, command, path):
+    """Export the playback to a file, with the options that the card proposes."""
+    command(window.context)
+    card = film_card(window)
+    card.path.setText(str(path))
+    card.export.click()
+    return card
+
+
+def test_a_folder_that_is_gone_is_said_before_anything_is_drawn(settled, tmp_path):
+    card = film(settled, export.export_gif, tmp_path / "gone" / "a.gif")
+    assert "its folder does not exist" in card.path_error.text()
     assert not settled.export_queue.busy
 
 
 def test_the_playback_is_written_while_the_window_lives(settled, qtbot, tmp_path):
-    settled.answers["save"] = tmp_path / "film"
     settled.clock.set_speed(8.0)
     with qtbot.waitSignal(settled.export_queue.ended, timeout=20_000) as ended:
-        export.export_gif(settled.context)
+        film(settled, export.export_gif, tmp_path / "film.gif")
         assert settled.export_queue.busy
     assert ended.args == ["Wrote film.gif"]
     assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")
@@ -121,19 +136,55 @@ def test_cancelling_leaves_no_file(settled, qtbot, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     settled.answers["save"] = folder / "film"
-    for command in (export.export_mp4, export.export_svg, export.export_png):
+    for command in (export.export_svg, export.export_png):
         command(settled.context)
+        export.cancel_film(settled.context)
+        assert not settled.export_queue.busy
+    for name in ("film.gif", "film.mp4"):
+        film(settled, export.export_mp4, folder / name)
+        assert settled.export_queue.busy
         export.cancel_film(settled.context)
         assert not settled.export_queue.busy
     assert list(folder.iterdir()) == []
 
 
 def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
-    settled.answers["save"] = tmp_path / "film.gif"
-    export.export_gif(settled.context)
-    with pytest.raises(Refused, match="still being written"):
-        export.export_gif(settled.context)
+    film(settled, export.export_gif, tmp_path / "film.gif")
+    card = film(settled, export.export_gif, tmp_path / "other.gif")
+    assert "still being written" in card.path_error.text()
     export.cancel_film(settled.context)
+
+
+def test_a_film_shows_what_was_marked_at_the_speed_of_the_playback(settled, tmp_path):
+    settled.clock.set_speed(4.0)
+    settled.clock.seek(2)
+    settled.menus.perform_by("file.film_from")
+    settled.clock.seek(6)
+    settled.menus.perform_by("file.film_to")
+    assert "event 2 to 6" in settled.status.message.text()
+    settled.answers["folder"] = tmp_path
+    export.export_mp4(settled.context)
+    made = film_card(settled).options()
+    assert (made.first, made.stop, made.speed) == (2, 6, 4.0)
+    assert film_card(settled).file().parent == tmp_path
+    assert film_card(settled).file().suffix == ".mp4"
+
+
+def test_a_film_is_of_the_tape_that_was_shown_when_its_card_opened(
+    settled, qtbot, tmp_path, link, record
+):
+    settled.clock.set_speed(8.0)
+    export.export_mp4(settled.context)
+    card = film_card(settled)
+    shown = VideoTiming(settled.session.result.tape.events, 30, 8.0)
+    longer = "a = param(1.0)\nfor _ in range(30):\n    a = a * 1.0\n"
+    settled.session.edit_live(longer)
+    link.answer(record(longer))
+    card.path.setText(str(tmp_path / "film.mp4"))
+    with qtbot.waitSignal(settled.export_queue.ended, timeout=20_000):
+        card.export.click()
+    with av.open(str(tmp_path / "film.mp4")) as made:
+        assert made.streams.video[0].frames == len(shown)
 
 
 def test_it_is_told_where_an_image_is_too_small_to_be_read(

@@ -239,3 +239,42 @@ def test_an_unknown_pace_is_none(clock, qtbot):
         clock.set_pace("event")
     with qtbot.waitSignal(clock.pace_changed):
         clock.set_pace("line")
+
+
+def test_turning_goes_by_what_is_played_at_a_time(clock, session, link, record):
+    source = "w = param(0.0)\nfor k in range(3):\n    loss = (w - 1.0) ** 2\n    loss.backward()\n"
+    session.load(Doc(source=source))
+    link.answer(record(source))
+    tape = session.result.tape
+    found = steps_of(tape)
+    session.move(0)
+    clock.turn(1)
+    assert session.view.position == 1
+    clock.turn(-1)
+    assert session.view.position == 0
+    clock.set_pace("line")
+    session.move(len(tape.events))
+    clock.turn(-1)
+    assert session.view.position == line_states.start_of_line(tape, len(tape.events))
+    clock.set_pace("step")
+    clock.go_to_step(1)
+    seen = []
+    for by in (1, 1, -1):
+        clock.turn(by)
+        seen.append(found.number_at(session.view.position))
+    assert seen == [2, 3, 2]
+    clock.turn(1)
+    clock.turn(1)
+    assert session.view.position == len(tape.events)
+    clock.go_to_step(1)
+    clock.turn(-1)
+    assert found.number_at(session.view.position) == 1
+
+
+def test_turning_without_a_loop_goes_by_events_whatever_the_pace(clock, session):
+    clock.set_pace("step")
+    session.move(2)
+    clock.turn(1)
+    assert session.view.position == 3
+    clock.turn(-1)
+    assert session.view.position == 2

@@ -6,14 +6,16 @@ import sys
 import threading
 from itertools import groupby
 
+import av
 import msgspec
 import numpy as np
 import pytest
 from PIL import Image
 
-from gradscribe.app.export import film_job
-from gradscribe.app.export.encoders import pixels
+from gradscribe.app.export import encoders, film_job
+from gradscribe.app.export.encoders import FPS, pixels
 from gradscribe.app.export.film_job import FilmJob
+from gradscribe.app.export.film_options import FilmOptions
 from gradscribe.app.export.queue import WAITING
 from gradscribe.app.files import atomic
 from gradscribe.app.files.documents import Refused
@@ -254,3 +256,121 @@ def test_a_film_is_asked_for_before_what_writes_it_is_imported():
         check=True,
     )
     assert done.stdout.strip() == "False"
+
+
+def read_back(path):
+    """Return number of shown frames, size and milliseconds of a film, by the libraries' word."""
+    if path.suffix == ".gif":
+        with Image.open(path) as film:
+            lasted = 0
+            for number in range(film.n_frames):
+                film.seek(number)
+                lasted += film.info["duration"]
+            return lasted * FPS["gif"] // 1000, film.size, lasted
+    with av.open(str(path)) as film:
+        (stream,) = film.streams.video
+        count = sum(1 for _ in film.decode(stream))
+        return (
+            count,
+            (stream.width, stream.height),
+            float(stream.duration * stream.time_base) * 1000,
+        )
+
+
+@pytest.mark.parametrize("kind", ["gif", "mp4"])
+@pytest.mark.parametrize("code", [False, True])
+def test_a_film_read_back_has_its_size_its_length_and_its_frames(qapp, tmp_path, kind, code):
+    tape, path = films.tape(), tmp_path / f"film.{kind}"
+    options = FilmOptions((640, 360), 2.0, 3, 8, code)
+    job = FilmJob(path, tape, films.style(), options=options, source=films.SOURCE)
+    for _ in job.steps():
+        pass
+    count, size, lasted = read_back(path)
+    wanted = BEGIN_MS + END_MS + sum(duration(event.kind, 2.0) for event in tape.events[3:8])
+    assert size == (640, 360)
+    assert lasted == pytest.approx(wanted, abs=1000 / FPS[kind] + 1)
+    assert count == pytest.approx(wanted * FPS[kind] / 1000, abs=1)
+    assert count == pytest.approx(len(job), abs=1)
+
+
+def first_and_last(path):
+    with Image.open(path) as film:
+        first = np.asarray(film.convert("RGB"), dtype=int)
+        film.seek(film.n_frames - 1)
+        return first, np.asarray(film.convert("RGB"), dtype=int)
+
+
+def test_a_part_of_the_tape_begins_and_ends_as_the_whole_does_there(qapp, tmp_path):
+    pictures = {}
+    for first, stop in ((0, 5), (5, 9)):
+        path = tmp_path / f"{first}.gif"
+        job = FilmJob(
+            path, films.tape(), films.style(), options=FilmOptions(None, 8.0, first, stop)
+        )
+        for _ in job.steps():
+            pass
+        pictures[first] = first_and_last(path)
+    graph = np.s_[: pictures[0][1].shape[0] - 44]
+    off = np.abs(pictures[0][1][graph] - pictures[5][0][graph]).max(axis=-1)
+    assert (off < SHADE).mean() > 0.995, "where one ends the other begins"
+
+
+def test_the_program_stands_left_of_the_graph(qapp, tmp_path):
+    shown = []
+    for code in (False, True):
+        path = tmp_path / f"{code}.gif"
+        options = FilmOptions((640, 480), 8.0, code=code)
+        job = FilmJob(path, films.tape(), films.style(), options=options, source=films.SOURCE)
+        for _ in job.steps():
+            pass
+        shown.append(first_and_last(path)[1])
+    theme = films.style().theme
+    panel, canvas = (np.array(color.toTuple()[:3]) for color in (theme.panel, theme.canvas))
+    left = np.s_[:400, 20:200]
+    share = []
+    for picture in shown:
+        part = picture[left]
+        to_panel, to_canvas = (np.abs(part - color).sum(axis=-1) for color in (panel, canvas))
+        share.append(float((to_panel < to_canvas).mean()))
+    assert share[0] < 0.3
+    assert share[1] > 0.7
+
+
+def test_a_program_that_is_not_asked_for_is_not_drawn(qapp, tmp_path, monkeypatch):
+    monkeypatch.setattr(film_job, "FilmCode", None)
+    options = FilmOptions(None, 8.0, 0, 2)
+    path = tmp_path / "film.gif"
+    job = FilmJob(path, films.tape(), films.style(), options=options, source=films.SOURCE)
+    for _ in job.steps():
+        pass
+    assert path.exists()
+
+
+def test_cancelling_a_film_with_the_program_leaves_nothing(qapp, tmp_path):
+    options = FilmOptions((640, 480), code=True)
+    path = tmp_path / "film.mp4"
+    steps = FilmJob(path, films.tape(), films.style(), options=options, source=films.SOURCE).steps()
+    while next(steps) < 5:
+        pass
+    steps.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("first", "stop"), [(5, 2), (0, 10_000), (4, 4)])
+def test_a_wrong_part_is_refused_before_any_work(qapp, tmp_path, first, stop):
+    with pytest.raises(Refused):
+        FilmJob(
+            tmp_path / "film.gif",
+            films.tape(),
+            films.style(),
+            options=FilmOptions(first=first, stop=stop),
+        )
+
+
+def test_without_an_encoder_the_film_ends_in_words_and_leaves_nothing(qapp, tmp_path, monkeypatch):
+    job = FilmJob(tmp_path / "film.mp4", films.tape(), films.style())
+    monkeypatch.setattr(encoders, "H264", "no-such-encoder")
+    with pytest.raises(Refused, match=r"no H\.264 encoder"):
+        for _ in job.steps():
+            pass
+    assert list(tmp_path.iterdir()) == []

@@ -194,6 +194,51 @@ def test_an_answer_that_cannot_be_read_is_no_wrong_answer(room):
     assert "number" in room.page.verdict
 
 
+@pytest.mark.parametrize(
+    ("typed", "part"),
+    [
+        ("2", "<code>x</code>"),
+        ("8", "8 is twice too much"),
+        ("[4, 4]", "A single number"),
+        ("<b>", "Type a number"),
+        ("nan", "NaN"),
+        ("4 steps", "without <code>steps</code>"),
+    ],
+)
+def test_a_wrong_answer_is_replied_to_with_the_mistake_behind_it(room, typed, part):
+    room.learning.next()
+    room.pane.field.setFocus()
+    room.pane.field.setText(typed)
+    room.pane.check.click()
+    assert part in room.page.verdict
+    assert room.page.asks
+    assert "is 4" not in room.page.verdict
+    assert room.pane.field.text() == typed
+
+
+def test_what_cannot_be_read_takes_the_sign_of_the_last_mistake_away(room):
+    room.learning.next()
+    room.pane.answered.emit("3")
+    assert room.page.mood == "bad"
+    room.pane.answered.emit("three")
+    assert room.page.mood == ""
+    assert "digits" in room.page.verdict
+    room.pane.answered.emit("4,0")
+    assert room.page.mood == "good"
+
+
+def test_the_mistake_behind_a_prediction_is_said_before_its_answer(room):
+    text = TEXT.replace('answer = "grad(x)"\n', 'answer = "grad(x)"\nunseen = true\n', 1)
+    room.learning.open(parse_lesson("01_two_uses.md", text), step=1)
+    room.run()
+    room.pane.answered.emit("2")
+    room.run()
+    assert room.page.mood == "told"
+    assert room.page.verdict == (
+        "2 is the share of one use. How often does <code>y</code> use <code>x</code>? It is 4"
+    )
+
+
 def test_the_answer_can_be_shown(room):
     room.learning.next()
     room.pane.reveal_pressed.emit()

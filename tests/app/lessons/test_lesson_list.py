@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from shiboken6 import isValid
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons import catalogue
-from gradscribe.app.lessons.lesson_list import LessonList, next_lesson
+from gradscribe.app.lessons.lesson_list import LESSON, SHARE, LessonList, next_lesson
 from gradscribe.app.lessons.progress import LessonProgress
 from gradscribe.widgets.base.theme import Theme
 
@@ -61,7 +61,7 @@ def test_every_lesson_has_a_row_that_tells_how_far_one_is(shown):
     assert spoken(shown)[0] == f"1. {titles[0]}, ✓ done"
     assert spoken(shown)[1].startswith(f"2. {titles[1]}, step 3 of")
     about = shown.rows.lessons()[0].data(Qt.ItemDataRole.AccessibleDescriptionRole)
-    assert about == EVERY[0].about
+    assert about == f"{EVERY[0].about}, about {EVERY[0].minutes} min"
 
 
 def test_parts_stand_above_their_lessons_and_cannot_be_chosen(shown, qtbot):
@@ -125,6 +125,91 @@ def test_a_lesson_chosen_twice_is_opened_once(shown, qtbot):
     click(qtbot, shown, 2)
     qtbot.waitUntil(lambda: not isValid(shown))
     assert [lesson.name for lesson in told] == [EVERY[1].name]
+
+
+def titles(shown):
+    return [item.data(LESSON).title for item in shown.rows.shown()]
+
+
+def heads(shown):
+    items = [shown.rows.item(at) for at in range(shown.rows.count())]
+    return [row.data(SPOKEN) for row in items if row.data(LESSON) is None and not row.isHidden()]
+
+
+def test_typed_letters_search_titles_topics_and_texts(shown, qtbot):
+    shown.open_at(EVERY[0].name)
+    qtbot.keyClicks(shown.rows, "b")
+    assert shown.over.focusWidget() is shown.search
+    qtbot.keyClicks(shown.search, "roadcasting")
+    assert shown.search.text() == "broadcasting"
+    texts = [entry.read_text(encoding="utf-8").casefold() for entry in catalogue.builtin_files()]
+    having = [one.title for one, text in zip(EVERY, texts, strict=True) if "broadcasting" in text]
+    assert titles(shown) == having
+    assert len(having) < len(EVERY)
+    # The best hit is selected, be it the first row or not.
+    assert shown.rows.currentItem().data(LESSON).title == "Broadcasting"
+    with qtbot.waitSignal(shown.chosen) as chosen:
+        qtbot.keyClick(shown.search, Qt.Key.Key_Return)
+    assert chosen.args[0].title == "Broadcasting"
+
+
+def test_all_words_have_to_be_there_and_parts_without_a_lesson_go(shown, qtbot):
+    shown.open_at(EVERY[0].name)
+    qtbot.keyClicks(shown.search, "ZERO_GRAD five")
+    assert titles(shown)
+    assert set(heads(shown)) == {row.data(LESSON).part for row in shown.rows.shown()}
+    assert len(heads(shown)) < len({one.part for one in EVERY})
+
+
+def test_a_search_for_nothing_that_is_there_says_so_and_opens_nothing(shown, qtbot):
+    shown.open_at(EVERY[0].name)
+    qtbot.keyClicks(shown.search, "qqqq")
+    assert titles(shown) == heads(shown) == []
+    assert shown.nothing.isVisible()
+    with qtbot.assertNotEmitted(shown.chosen, wait=20):
+        qtbot.keyClick(shown.search, Qt.Key.Key_Return)
+    shown.search.clear()
+    assert titles(shown) == [one.title for one in EVERY]
+    assert not shown.nothing.isVisible()
+
+
+def test_return_in_an_empty_search_opens_nothing(shown, qtbot):
+    shown.open_at(EVERY[0].name)
+    shown.search.setFocus()
+    with qtbot.assertNotEmitted(shown.chosen, wait=20):
+        qtbot.keyClick(shown.search, Qt.Key.Key_Return)
+
+
+def test_the_down_arrow_goes_from_the_search_to_the_list(shown, qtbot):
+    shown.open_at(EVERY[0].name)
+    qtbot.keyClicks(shown.search, "shape")
+    qtbot.keyClick(shown.search, Qt.Key.Key_Down)
+    assert shown.over.focusWidget() is shown.rows
+    at = shown.rows.shown().index(shown.rows.currentItem())
+    qtbot.keyClick(shown.rows, Qt.Key.Key_Down)
+    assert shown.rows.shown().index(shown.rows.currentItem()) == at + 1
+    qtbot.keyClick(shown.rows, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not isValid(shown))
+
+
+def test_what_is_done_and_how_long_the_rest_takes_is_said(shown, progress):
+    caption = shown.card.findChildren(QLabel)[1].text()
+    assert caption.startswith(f"1 of {len(EVERY)} lessons done, about ")
+    share = [row.data(SHARE) for row in shown.rows.lessons()]
+    assert share[:3] == [1, 2 / EVERY[1].steps, 0]
+    minutes = sum(one.minutes for one in EVERY)
+    assert 60 < minutes < 600
+    for one in EVERY:
+        progress.finish(one.name)
+    again = LessonList(shown.over, EVERY, progress)
+    text = again.card.findChildren(QLabel)[1].text()
+    assert text == f"{len(EVERY)} of {len(EVERY)} lessons done"
+
+
+def test_a_lesson_read_again_stays_done(shown, progress):
+    progress.reach(EVERY[0].name, 1)
+    again = LessonList(shown.over, EVERY, progress)
+    assert spoken(again)[0].endswith(f"✓ done, step 2 of {EVERY[0].steps}")
 
 
 def ink(picture):

@@ -15,7 +15,7 @@ def test_progress_outlives_a_restart(tmp_path, qapp):
     progress.finish("b")
     settings.flush()
     again = LessonProgress(Settings(tmp_path / "s.ini"))
-    assert again.of("a") == LessonState(3, False)
+    assert again.of("a") == LessonState(3, False, 3)
     assert again.of("b") == LessonState(0, True)
 
 
@@ -23,7 +23,7 @@ def test_a_lesson_done_stays_done_when_it_is_read_again(qapp):
     progress = LessonProgress(Settings())
     progress.finish("a")
     progress.reach("a", 2)
-    assert progress.of("a") == LessonState(2, True)
+    assert progress.of("a") == LessonState(2, True, 2)
     progress.forget()
     assert progress.of("a") == LessonState()
 
@@ -53,3 +53,27 @@ def test_a_lesson_that_cannot_be_read_takes_no_other_with_it(qapp, odd):
     assert progress.of("b") == LessonState(4, True)
     # A newer version may have written it, and will read it again.
     assert odd in settings.text(KEY)
+
+
+def test_steps_done_stay_done_when_the_reader_goes_back(tmp_path, qapp):
+    settings = Settings(tmp_path / "s.ini")
+    progress = LessonProgress(settings)
+    assert progress.of("a").steps_done(5) == 0
+    for step in (0, 1, 2, 3, 2, 1):
+        progress.reach("a", step)
+    settings.flush()
+    again = LessonProgress(Settings(tmp_path / "s.ini")).of("a")
+    assert (again.step, again.steps_done(5)) == (1, 3)
+    progress.finish("a")
+    assert progress.of("a").steps_done(5) == 5
+
+
+def test_progress_of_an_older_version_counts_the_steps_before(qapp):
+    settings = Settings()
+    settings.put(KEY, '{"a": {"step": 3, "done": false}}')
+    progress = LessonProgress(settings)
+    assert progress.of("a").steps_done(5) == 3
+    progress.reach("a", 1)
+    assert progress.of("a").steps_done(5) == 3
+    # The lesson became shorter since.
+    assert progress.of("a").steps_done(2) == 2

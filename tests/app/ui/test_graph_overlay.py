@@ -149,3 +149,19 @@ def test_a_path_that_found_no_room_is_whole_again_where_there_is_some(over, grap
         graph.resize(width, 400)
     assert [w.text() for w in over.crumbs.findChildren(QLabel) if w.isVisible()] == words
     assert over.crumbs.width() == whole
+
+
+def test_following_is_offered_at_the_bottom_of_the_graph(over, graph, qtbot):
+    assert over.follow.isHidden()
+    for size in ((800, 600), (400, 300)):
+        graph.resize(*size)
+        over.offer_following(True)
+        chip = over.follow.geometry()
+        assert graph.rect().contains(chip)
+        assert not chip.intersects(over.tools.geometry())
+    with qtbot.waitSignal(over.follow.pressed):
+        qtbot.mouseClick(over.follow.button, Qt.MouseButton.LeftButton)
+    over.follow.button.setFocus()
+    over.offer_following(False)
+    assert over.follow.isHidden()
+    assert graph.hasFocus()

@@ -178,3 +178,20 @@ def test_another_column_is_laid_out_and_painted_in_turns_of_their_own(qtbot):
     qtbot.waitUntil(made.updatesEnabled)
     made.show_aside(False)
     assert made.updatesEnabled(), "nothing has changed"
+
+
+def test_gutters_moved_by_keyboard_are_remembered(qtbot):
+    settings, first = Settings(), columns(qtbot)
+    first.over.activateWindow()
+    handle, before = first.across.handle(2), first.across.sizes()
+    assert handle.accessibleName() == "Border between Program column and Graph"
+    handle.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(handle.hasFocus)
+    for _ in range(3):
+        QTest.keyClick(handle, Qt.Key.Key_Right)
+    moved = first.across.sizes()
+    assert moved[1] == before[1] + 60
+    first.remember(settings)
+    again = columns(qtbot)
+    again.recall(settings)
+    assert again.across.sizes() == moved

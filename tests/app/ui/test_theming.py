@@ -5,7 +5,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gradscribe.app.files.settings import Settings
-from gradscribe.app.ui.theming import LECTURE_TEXT, Theming
+from gradscribe.app.ui.theming import PRESENTING_TEXT, Theming
 
 
 class Themed:
@@ -28,16 +28,16 @@ def test_widgets_are_told_of_every_theme(qtbot):
     assert window.lightness() < 80
 
 
-def test_text_size_and_lecture_mode_scale_the_type(qtbot):
+def test_text_size_and_presenting_scale_the_type(qtbot):
     settings = Settings()
     look = Theming(settings)
     assert look.scale() == 1.0
     settings.put("text", 1.2)
     assert look.scale() == 1.2
-    settings.put("lecture", True)
-    assert look.scale() == 1.2 * LECTURE_TEXT
+    settings.put("presenting", True)
+    assert look.scale() == 1.2 * PRESENTING_TEXT
     assert QApplication.font().pixelSize() == round(13 * look.scale())
-    settings.put("lecture", False)
+    settings.put("presenting", False)
     settings.put("text", 1.0)
     look.close()
 

@@ -1,8 +1,9 @@
 """The window as its user meets it: type, play, step back, break it, mend it."""
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
 
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files.documents import Refused
@@ -239,13 +240,13 @@ def test_nothing_is_pushed_out_of_the_window(settled, theme, size):
         assert corner.y() <= size[1]
 
 
-def test_lecture_mode_leaves_program_graph_and_transport(settled):
+def test_presenting_leaves_program_graph_and_transport(settled):
     settled.show()
-    settled.settings.put("lecture", True)
+    settled.settings.put("presenting", True)
     assert not settled.inspector.isVisible()
     assert not settled.menuBar().isVisible()
     assert settled.editor.isVisible()
-    settled.settings.put("lecture", False)
+    settled.settings.put("presenting", False)
     assert settled.inspector.isVisible()
 
 
@@ -305,10 +306,87 @@ def test_what_backward_holds_is_told_at_each_position(settled):
     assert "8 B held for backward" in told, "q * z keeps q and z"
 
 
-def test_the_text_of_all_panels_grows_in_lecture_mode(settled):
+def test_the_text_of_all_panels_grows_in_presenting(settled):
     before = settled.transport.scrubber.sizeHint().height()
-    settled.settings.put("lecture", True)
+    settled.settings.put("presenting", True)
     settled.look.finish()
     assert settled.transport.scrubber.sizeHint().height() > before
     assert settled.inspector.panes[0].theme.scale > 1.3
-    settled.settings.put("lecture", False)
+    settled.settings.put("presenting", False)
+
+
+# The camera
+
+
+CHAIN = "\n".join(["x0 = param(1.0)", *(f"x{n + 1} = x{n} * 1.01" for n in range(60))])
+
+
+@pytest.fixture
+def chain(settled, link, record, qtbot):
+    """A window that shows a chain of 60 ops, at its start."""
+    settled.resize(1440, 900)
+    settled.show()
+    settled.graph.set_reduced_motion(True)
+    settled.session.edit_live(CHAIN)
+    link.answer(record(CHAIN))
+    qtbot.waitUntil(lambda: settled.presenter.is_drawn)
+    settled.clock.reset()
+    settled.clock.step()
+    assert (
+        not settled.graph.canvas.camera.box_to_view(settled.graph.stage().bounds).height()
+        <= settled.graph.height()
+    )
+    return settled
+
+
+def playing_card(window):
+    """The box of the card that is playing, in pixels of the graph."""
+    looks = window.graph.look().cards
+    key = next(key for key, shown in looks.items() if shown.active)
+    return window.graph.camera().box_to_view(window.graph.stage().boxes[key])
+
+
+def sees_what_plays(window):
+    return QRectF(window.graph.rect()).contains(playing_card(window))
+
+
+def pull(window, by):
+    start = QPoint(300, 300)
+    QTest.mousePress(window.graph, Qt.MouseButton.LeftButton, pos=start)
+    QTest.mouseMove(window.graph, start + by / 2)
+    QTest.mouseMove(window.graph, start + by)
+    QTest.mouseRelease(window.graph, Qt.MouseButton.LeftButton, pos=start + by)
+
+
+def test_what_plays_is_followed_until_a_drag_and_again_by_the_chip(chain, qtbot):
+    chain.clock.seek(40)
+    assert sees_what_plays(chain)
+    assert chain.over.follow.isHidden()
+    pull(chain, QPoint(0, 4000))
+    before = chain.graph.camera()
+    chain.clock.step()
+    assert chain.graph.camera() == before
+    assert chain.over.follow.isVisible()
+    qtbot.mouseClick(chain.over.follow.button, Qt.MouseButton.LeftButton)
+    assert sees_what_plays(chain)
+    assert chain.over.follow.isHidden()
+
+
+def test_play_follows_again_after_a_drag(chain):
+    chain.clock.seek(40)
+    pull(chain, QPoint(0, 4000))
+    assert not sees_what_plays(chain)
+    chain.menus.perform_by("play.toggle")
+    assert sees_what_plays(chain)
+    chain.clock.pause()
+
+
+def test_following_can_be_switched_off_and_is_remembered(chain):
+    chain.menus.perform_by("view.follow")
+    assert not chain.settings.flag("follow")
+    before = chain.graph.camera()
+    chain.clock.seek(50)
+    assert chain.graph.camera() == before
+    assert chain.over.follow.isHidden()
+    chain.menus.perform_by("view.follow")
+    assert sees_what_plays(chain)

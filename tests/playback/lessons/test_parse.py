@@ -228,7 +228,10 @@ def test_the_head_of_a_lesson_is_told_without_its_steps():
     assert told == (whole.name, whole.title, whole.about, whole.part, len(whole.steps))
     assert head.file == "07_two_uses.md"
     spoilt = GOOD.replace("-y = x * x", "-y = x * 9")
-    assert parse_head("07_two_uses.md", spoilt) == head, "what a step holds is read with the lesson"
+    again = parse_head("07_two_uses.md", spoilt)
+    assert (again.title, again.steps) == (head.title, head.steps), "steps are read with the lesson"
+    assert head.topics == ("First", "Second", "Third")
+    assert head.minutes == 3
     with pytest.raises(BadLesson):
         parse_lesson("07_two_uses.md", spoilt)
 
@@ -239,3 +242,43 @@ def test_the_head_of_a_lesson_is_told_without_its_steps():
 def test_a_file_that_is_no_lesson_has_no_head(old, new):
     with pytest.raises(BadLesson):
         parse_head("07_two_uses.md", GOOD.replace(old, new))
+
+
+ASK = '```ask\nquestion = "q"\nanswer = "1"\n'
+
+
+def step_with(block):
+    return f'+++\ntitle = "t"\nabout = "a"\npart = "p"\n+++\n\n## s\n\n{block}```\n'
+
+
+def test_mistakes_are_read_with_their_lines():
+    block = ASK + 'mistakes = [\n  ["2", "Two"],\n\n  ["shares(x)[0]", """One\nshare"""],\n]\n'
+    question = parse_lesson("01_a.md", step_with(block)).steps[0].question
+    assert [(m.answer, m.reply, m.line) for m in question.mistakes] == [
+        ("2", "Two", 13),
+        ("shares(x)[0]", "One\nshare", 15),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "line", "part"),
+    [
+        (ASK + 'mistakes = [["2", ""]]\n', 12, "neither is empty"),
+        (ASK + 'mistakes = [\n["2", "a"],\n["", "b"],\n]\n', 14, "neither is empty"),
+        (ASK + "mistakes = [\n['2', 'a'],\n['3', ' '],\n]\n", 14, "neither is empty"),
+        (ASK + 'mistakes = [["2"]]\n', 12, "mistakes[0] in a block ask must be"),
+        (ASK + 'mistakes = "2"\n', 12, "mistakes in a block ask must be"),
+        (ASK + f"mistakes = {[['2', 'a']] * 13}\n", 12, "12 mistakes at most, not 13"),
+        (
+            '```ask\nquestion = "q"\nchoices = [["a", "1"], ["b", "0"]]\nmistakes = [["2", "a"]]\n',
+            12,
+            "choices has no mistakes",
+        ),
+        (ASK + 'errors = [["2", "a"]]\n', 12, "no key errors"),
+    ],
+)
+def test_mistakes_of_another_form_are_refused_at_their_line(block, line, part):
+    with pytest.raises(BadLesson) as refused:
+        parse_lesson("01_a.md", step_with(block))
+    assert part in str(refused.value)
+    assert refused.value.line == line

@@ -85,3 +85,22 @@ def test_a_short_loop_is_shown_step_by_step_at_any_speed():
     assert step_duration(3, 1) == (600, 1)
     assert step_duration(3, 8) == (75, 1)
     assert step_duration(300, 1) == (80, 1)
+
+
+def test_a_part_of_a_tape_takes_the_time_of_its_events():
+    kinds = ("leaf", "op", "step", "enter", "backward", "op")
+    events = [Event(kind, 0, 1) for kind in kinds]
+    tempo = VideoTiming(events, fps=20, speed=2.0, first=2, stop=5)
+    shown = sum(duration(kind, 2.0) for kind in kinds[2:5])
+    assert tempo.length_ms == BEGIN_MS + shown + END_MS
+    takes = list(tempo.frames())
+    assert takes[0] == VideoFrame(2, 2)
+    assert takes[-1].position == 5
+    assert {take.position for take in takes} == {2, 3, 4, 5}
+
+
+def test_a_long_part_is_filmed_several_events_at_once_and_ends_where_it_should():
+    events = [Event("op", 0, 1)] * 1000
+    tempo = VideoTiming(events, fps=20, longest_ms=2_600, first=100, stop=205)
+    assert tempo.events_per_move == 11
+    assert [take.position for take in tempo.frames()][-1] == 205

@@ -147,3 +147,68 @@ def test_a_graph_too_big_to_read_is_followed(qapp):
 def test_an_empty_tape_is_an_empty_picture(qapp):
     made = film("")
     assert made.frame(VideoFrame(0, 0), 0).size() == made.size
+
+
+@pytest.mark.parametrize("size", [(640, 480), (1920, 1080), (1080, 1920)])
+def test_a_film_has_the_size_that_was_chosen(qapp, size):
+    made = film(CHAIN, size=size)
+    events = len(made.tape.events)
+    assert made.frame(VideoFrame(events, events), 50).size().toTuple() == size
+
+
+def test_a_large_film_shows_the_same_larger_and_not_more(qapp):
+    theme = Theme.load("light")
+    shares = []
+    for size in ((1280, 720), (2560, 1440)):
+        made = film(CHAIN, size=size)
+        events = len(made.tape.events)
+        image = made.frame(VideoFrame(events, events), 50)
+        shares.append((share_of(image, theme.panel), share_of(image, theme.backward)))
+    assert shares[1] == pytest.approx(shares[0], rel=0.1)
+
+
+def test_a_column_next_to_the_graph_is_painted_for_each_position(qapp):
+    class Column:
+        width = 200.0
+        painted = []
+
+        def paint(self, painter, area, position, shown):
+            self.painted.append((position, area.width(), shown.phase))
+            painter.fillRect(area, Theme.load("light").error)
+
+    plain, column = film(CHAIN), Column()
+    made = GraphFilm(plain.tape, plain._placed, plain.style, aside=column)
+    assert made.size.width() == plain.size.width() + 200
+    events = len(made.tape.events)
+    image = made.frame(VideoFrame(events, events), 50)
+    assert column.painted == [(events, 200.0, "backward")]
+    part = pixels(image)[: image.height() - CAPTION_HEIGHT]
+    error = Theme.load("light").error
+    assert (part[:, :198] == (error.red(), error.green(), error.blue())).all()
+    graph = pixels(plain.frame(VideoFrame(events, events), 50))[: image.height() - CAPTION_HEIGHT]
+    off = np.abs(part[:, 200:].astype(int) - graph.astype(int)).max(axis=-1)
+    assert (off < 12).mean() > 0.99, "the graph itself is the same"
+
+
+def test_a_wide_column_leaves_the_graph_more_than_half(qapp):
+    class Column:
+        width = 900.0
+
+        def paint(self, painter, area, position, shown):
+            assert area.width() <= 0.45 * 640
+
+    plain = film(CHAIN, size=(640, 480))
+    made = GraphFilm(plain.tape, plain._placed, plain.style, aside=Column())
+    made.frame(VideoFrame(0, 0), 50)
+
+
+def test_the_line_below_runs_over_the_part_that_is_shown(qapp):
+    plain = film(LOOP)
+    events = len(plain.tape.events)
+    middle = events // 2
+    made = GraphFilm(plain.tape, plain._placed, plain.style, span=(middle, events))
+    for position, share in ((middle, 0.0), (events, 1.0)):
+        row = pixels(made.frame(VideoFrame(position, position), 50))[-2].astype(int)
+        panel = made.style.theme.panel
+        filled = np.abs(row - (panel.red(), panel.green(), panel.blue())).max(axis=-1) > 40
+        assert filled.mean() == pytest.approx(share, abs=0.01)

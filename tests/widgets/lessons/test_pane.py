@@ -190,3 +190,19 @@ def test_the_page_can_be_spoken(pane):
     assert "Two ways" in pane.spoken()
     assert "What arrives?" in pane.spoken()
     assert pane.dots.accessibleName() == "Step 2 of 4"
+
+
+@pytest.mark.parametrize("mood", ["bad", ""])
+def test_a_reply_is_in_sight_in_a_low_pane(shown, qtbot, mood):
+    pane = shown(LessonPane(), 260, 300)
+    page = replace(ASKING, words="<p>Many words.</p>" * 40)
+    pane.show_page(page)
+    sight = pane.area.viewport()
+    qtbot.waitUntil(lambda: pane.area.verticalScrollBar().maximum() > 100)
+    pane.show_page(replace(page, mood=mood, said="1", verdict="It is said here " * 5))
+
+    def whole():
+        top = pane.verdict.mapTo(sight, pane.verdict.rect().topLeft()).y()
+        return top >= 0 and top + pane.verdict.height() <= sight.height()
+
+    qtbot.waitUntil(whole)

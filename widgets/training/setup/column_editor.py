@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gradscribe.engine.protocol.training import ColumnSummary
@@ -32,6 +33,8 @@ MISSING_TEXTS = {
     "own category": "Own category",
 }
 LONGEST_NAME = 40
+SPACING = 8
+"""Pixels between a label and its box."""
 
 
 class ColumnEditor(QWidget):
@@ -52,22 +55,51 @@ class ColumnEditor(QWidget):
         self.missing = self._box("Missing values", "What is done with rows that miss its value")
         self.words, self.problem = Label("caption"), Label("error")
         self._details: Sequence[ColumnSummary] = ()
-        grid = QGridLayout()
-        outer = vbox(self, grid, self.words, self.problem, spacing=4)
+        self._rows = [
+            (self._label(box), box) for box in (self.column, self.use, self.kind, self.missing)
+        ]
+        self._stacked: bool | None = None
+        """True if the labels stand above their boxes; None before the first arrangement."""
+        self._grid = QGridLayout()
+        outer = vbox(self, self._grid, self.words, self.problem, spacing=4)
         outer.setAlignment(Qt.AlignmentFlag.AlignTop)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
-        for row, box in enumerate((self.column, self.use, self.kind, self.missing)):
-            label = QLabel(box.accessibleName())
-            label.setProperty("role", "caption")
-            label.setBuddy(box)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(box, row, 1)
-        grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(SPACING)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+        self._arrange()
         self.column.activated.connect(self.picked)
         self.use.activated.connect(self._pick_use)
         self.kind.activated.connect(lambda at: self._edit("as", self.kind.itemData(at)))
         self.missing.activated.connect(lambda at: self._edit("missing", self.missing.itemData(at)))
+
+    def _label(self, box: Choice) -> QLabel:
+        label = QLabel(box.accessibleName(), self)
+        label.setProperty("role", "caption")
+        label.setBuddy(box)
+        return label
+
+    def _arrange(self) -> None:
+        """Put the labels left of their boxes, or above them where a text would be elided."""
+        left = max(label.sizeHint().width() for label, _ in self._rows) + SPACING
+        needed = max(box.needed_width() for _, box in self._rows)
+        stacked = left + needed > self.width()
+        if stacked is self._stacked:
+            return
+        self._stacked = stacked
+        for row, (label, box) in enumerate(self._rows):
+            self._grid.removeWidget(label)
+            self._grid.removeWidget(box)
+            if stacked:
+                self._grid.addWidget(label, 2 * row, 0, 1, 2)
+                self._grid.addWidget(box, 2 * row + 1, 0, 1, 2)
+            else:
+                self._grid.addWidget(label, row, 0)
+                self._grid.addWidget(box, row, 1)
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Arrange the labels anew; called by Qt."""
+        super().resizeEvent(happened)
+        self._arrange()
 
     def _box(self, name: str, tip: str) -> Choice:
         box = Choice(self)
@@ -116,6 +148,7 @@ class ColumnEditor(QWidget):
         self.words.setVisible(bool(detail.words))
         self.problem.say(detail.problem)
         self.problem.setVisible(bool(detail.problem))
+        self._arrange()
 
     def _pick_use(self, at: int) -> None:
         self.use_picked.emit(self.current, self.use.itemData(at))

@@ -1,6 +1,8 @@
 """The graph of the step is a tab in a small window and has a column in a large one."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol import training as messages
@@ -138,3 +140,21 @@ def test_the_next_window_has_the_gutters_where_they_were_left(qtbot, link, tmp_p
         left.append(columns.sizes())
         made.close()
     assert left[1] == pytest.approx(left[0], abs=2)
+
+
+def test_a_border_moved_by_keyboard_is_remembered(large, qtbot):
+    large.host.activateWindow()
+    columns = large.arrangement.columns
+    handle, before = columns.handle(1), columns.sizes()
+    assert handle.accessibleName() == "Border between Set-up and Model column"
+    handle.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(handle.hasFocus)
+    QTest.keyClick(handle, Qt.Key.Key_Right)
+    QTest.keyClick(handle, Qt.Key.Key_Right)
+    after = columns.sizes()
+    assert after[0] == before[0] + 40
+    text = large.arrangement.sizes()
+    assert ",".join(map(str, after)) in text
+    columns.setSizes(before)
+    large.arrangement.recall(text)
+    assert columns.sizes() == after

@@ -377,3 +377,32 @@ def test_numbers_of_very_many_steps_are_thinned_within_a_limit(monkeypatch):
         if kind == "loss":
             # Steps that were recorded in full have their numbers, too.
             assert numbers == [losses[step - 1] for step in steps]
+
+
+def test_statistics_of_batch_norm_that_a_gap_changed_are_those_of_plain_torch() -> None:
+    source = """
+import torch
+torch.manual_seed(0)
+norm = torch.nn.BatchNorm1d(3)
+opt = torch.optim.SGD(norm.parameters(), lr=0.1)
+means = []
+for step in range(200):
+    means.append(norm.running_mean.clone())
+    loss = norm(torch.randn(8, 3) + step).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+    tape = recorded(source)
+    means = plain(source)["means"]
+    values = {value.id: value for value in tape.values}
+    (loop,) = tape.step_loops
+    ops = {at: tape.ops[e.ref] for at, e in enumerate(tape.events) if e.kind == "op"}
+    compared = 0
+    for step, first in loop.full:
+        at = next(at for at in ops if at >= first and ops[at].op == "batch_norm")
+        read = next(values[i] for i in ops[at].inputs if values[i].name.endswith("running_mean"))
+        assert read.snapshot is not None
+        assert tape.snapshots[read.snapshot].data == means[step - 1].numpy().tobytes()  # type: ignore[index]
+        compared += step > 50
+    assert compared

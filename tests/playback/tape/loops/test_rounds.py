@@ -84,3 +84,15 @@ def test_the_loops_around_a_line_are_listed_from_the_outside():
     assert text.around(6) == (1, 0)
     assert text.around(9) == (1,)
     assert text.around(10) == ()
+
+
+def test_a_loop_with_backward_passes_comes_before_a_longer_one_without(recorded):
+    source = """\
+w = {"a": torch.ones(2), "b": torch.zeros(2)}
+def cost(w):
+    return ((w["a"] - w["b"]) ** 2).sum()
+for step in range(5):
+    g = torch.func.grad(cost)(w)
+    w = {name: w[name] - 0.1 * g[name] for name in w}
+"""
+    assert len(loop_rounds(index_of(recorded(source)))) == 5

@@ -1,0 +1,1 @@
+"""Presenting: full screen, a large graph, pointer ring, spotlight, black screen, remotes."""
