@@ -2,6 +2,8 @@
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.playback.tape import passes
+from gradscribe.playback.tape.index import index_of
 
 PACES = {"event": "Event by event", "line": "Line by line", "step": "Step by step"}
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -84,6 +86,23 @@ def step_back(context: CommandContext) -> None:
 def go_to_step(context: CommandContext) -> None:
     """Type the number of a step of the loop."""
     context.edit_step()
+
+
+@submenu("play.pass", "Play a backward pass", "Play/2")
+def backward_passes(context: CommandContext) -> list[MenuChoice]:
+    """Play a backward pass of this step by itself, from its start to its end."""
+    if context.workspaces.current != "program":
+        return []
+    index, scene = index_of(context.session.result.tape), context.presenter.scene
+    found = passes.numbered(index, scene.start, scene.stop)
+
+    def choice(number: int, run: int) -> MenuChoice:
+        start, stop = index.passes[run]
+        title = f"Pass {number}: {passes.title(index, run)}"
+        here = start < context.session.view.position <= stop + 1
+        return MenuChoice(title, lambda at: at.clock.play_span(start, stop + 1), checked=here)
+
+    return [choice(number, run) for number, run in enumerate(found, 1)]
 
 
 @command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)

@@ -62,6 +62,12 @@ class PlaybackClock(QObject):
             self._set_playing(True)
             self._tick()
 
+    def play_span(self, start: int, stop: int) -> None:
+        """Play the events from ``start`` to ``stop`` (exclusive), and pause."""
+        self.pause()
+        self._session.move(start)
+        self.play_to(stop)
+
     def pause(self) -> None:
         """Pause."""
         self._until = None

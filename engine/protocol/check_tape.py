@@ -305,7 +305,8 @@ def _values_named(tape: Tape) -> Iterator[int]:
     yield from _each("value", tape.leaves)
     yield from (item.ref for item in tape.events if item.kind == "leaf")
     yield from (leaf for item in tape.resets for leaf in item.leaves)
-    yield from (root for item in tape.passes for root in item.roots if root is not None)
+    for item in tape.passes:
+        yield from (value for value in (*item.roots, *item.results) if value is not None)
     yield from (leaf for item in tape.rewrites for leaf, _ in item)
     yield from (leaf for item in tape.gaps for leaf, _ in item.gradients)
     stepped = _each("changes", tape.steps)

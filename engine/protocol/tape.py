@@ -81,8 +81,9 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
 
     An in-place change creates a new value of the same ``tensor``. ``role``: a *parameter* is a leaf
     that requires a gradient, *data* a leaf that does not, a *constant* came out of detach or a
-    ``.grad``, a *result* is the output of an op. ``node``/``output_nr`` name the backward node
-    (``grad_fn``) and the input of it that takes this value's gradient.
+    ``.grad``, a *result* is the output of an op or of a backward pass.
+    ``node``/``output_nr`` name the backward node (``grad_fn``) and the input of it that takes this
+    value's gradient.
     """
 
     id: int
@@ -244,7 +245,13 @@ class Accumulation(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Pass(Struct, frozen=True, array_like=True, gc=False):
-    """One call of ``backward`` or ``autograd.grad``: its roots (value ids) and their seeds."""
+    """One call of ``backward`` or ``autograd.grad``: its roots (value ids) and their seeds.
+
+    ``inputs`` are those that were asked for, each as the node or leaf value and the input there
+    that takes its gradient (None: it has none); empty if all leaves were. ``results`` are the value
+    ids of what ``grad`` returned, in the same order. With ``create_graph`` a gradient that has a
+    node of its own is a value, which exists from an event within the pass on.
+    """
 
     kind: Literal["backward", "grad"]
     line: int
@@ -252,6 +259,8 @@ class Pass(Struct, frozen=True, array_like=True, gc=False):
     seeds: tuple[int | None, ...]
     retain_graph: bool
     create_graph: bool
+    inputs: tuple[tuple[int, int] | None, ...] = ()
+    results: tuple[int | None, ...] = ()
 
 
 class Change(Struct, frozen=True, array_like=True, gc=False):

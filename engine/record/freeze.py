@@ -301,7 +301,8 @@ def _event(e: EventRow, log: Log, source: Source) -> Event:
 
 def _pass(p: PassRow, source: Source) -> Pass:
     line, roots, seeds = _line(source.span(p.where)), tuple(p.roots), tuple(p.seeds)
-    return Pass(p.kind, line, roots, seeds, p.retain_graph, p.create_graph)
+    inputs, results = tuple(p.inputs), tuple(p.results)
+    return Pass(p.kind, line, roots, seeds, p.retain_graph, p.create_graph, inputs, results)
 
 
 def _steps(log: Log, source: Source) -> tuple[Step, ...]:

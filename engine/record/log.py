@@ -72,7 +72,7 @@ class ValueRow(Struct, gc=False, eq=False):
             return "parameter"
         if self.is_constant:
             return "constant"
-        return "data" if self.op is None else "result"
+        return "data" if self.op is None and self.maker != "grad" else "result"
 
 
 class OpRow(Struct, gc=False, eq=False):
@@ -176,6 +176,8 @@ class PassRow(Struct, gc=False, eq=False):
     create_graph: bool
     targets: list[Target | None] = []
     """The target of each root's seed."""
+    inputs: list[Target | None] = []
+    results: list[int | None] = []
 
 
 class StepRow(Struct, gc=False, eq=False):

@@ -27,8 +27,14 @@ def name_values(recorder: Recorder) -> None:
     for row in log.values:
         if row.op is None and not row.requires_grad and row.where in inner:
             continue
-        if row.op is None and not row.name and source.span(row.where) not in called:
+        if row.op is not None or row.name or row.maker == "grad":
+            continue
+        if source.span(row.where) not in called:
             _name(source, row.where, [row], unnamed)
+    for run in log.passes:
+        returned = [values[result] for result in run.results if result is not None]
+        if returned and source.span(run.where) not in called and _is_grad(source, run.where):
+            _name(source, run.where, returned, unnamed)
     for op in [*log.ops, *([recorder.failure.op] if recorder.failure.op else [])]:
         _name_arguments(recorder, op, values)
     _name_results(log, source, values, unnamed)
@@ -67,6 +73,16 @@ def _is_forward(source: Source, where: CodeLocation) -> bool:
     if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
         return False
     return expression.func.attr == "forward"
+
+
+def _is_grad(source: Source, where: CodeLocation) -> bool:
+    """Return whether the program itself calls ``grad`` there, and not a function that does."""
+    span = source.span(where)
+    expression = source.syntax.expressions.get(span) if span is not None else None
+    called = expression.func if isinstance(expression, ast.Call) else None
+    return (called.attr if isinstance(called, ast.Attribute) else "") == "grad" or (
+        isinstance(called, ast.Name) and called.id == "grad"
+    )
 
 
 def _name(source: Source, where: object, rows: list[ValueRow], unnamed: Set[str]) -> None:

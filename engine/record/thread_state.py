@@ -52,8 +52,10 @@ class RunningCall(Struct, gc=False, eq=False):
 class RunningPass:
     """A backward pass while it runs."""
 
-    def __init__(self, number: int, targets: list[Target | None]) -> None:
+    def __init__(self, number: int, targets: list[Target | None], creates_graph: bool) -> None:
         self.number = number
+        self.creates_graph = creates_graph
+        """True if its gradients can be differentiated again."""
         self.targets = targets
         """The nodes and leaves that it starts from."""
         self.sent_gradients: dict[int, NotedGradient] = {}

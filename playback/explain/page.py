@@ -13,7 +13,7 @@ from gradscribe.playback.explain.local_derivative import edges_of, local_derivat
 from gradscribe.playback.explain.naming import KEYS, TemplateNames
 from gradscribe.playback.explain.rule import Rule, Share
 from gradscribe.playback.lab.axes import AxisTable
-from gradscribe.playback.tape import event_text, operands, snapshot_text
+from gradscribe.playback.tape import event_text, operands, passes, snapshot_text
 from gradscribe.playback.tape.index import Arrival, Index, index_of
 from gradscribe.playback.text import formatting, symbols
 
@@ -356,6 +356,8 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
         "constant": "A constant: cut off from the graph, no gradient comes back to it",
         "result": "Made before this graph",
     }[value.role]
+    if value.maker == "grad":
+        role = _returned_gradient(index, value)
     rows = [
         ExplanationRow(
             name, value.maker or value.role, snapshot_text.value(index.snapshot(value.snapshot))
@@ -390,6 +392,15 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
     elif value.role == "parameter":
         rows.append(ExplanationRow(f"{name}.grad", "", "0" if known.zeros else "None yet"))
     return Explanation(name, name, role, tuple(rows), value.place)
+
+
+def _returned_gradient(index: Index, value: Value) -> str:
+    """Describe a gradient that is a result of the program."""
+    written = passes.made_by(index, value)
+    what = " ".join(filter(None, ("The gradient", written)))
+    if value.node is not None:
+        return f"{what}: made with create_graph, so it can be differentiated again"
+    return f"{what}: made without create_graph, so no gradient leads through it"
 
 
 def _node_without_op(index: Index, run: Execution) -> Explanation:

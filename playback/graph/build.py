@@ -1,16 +1,17 @@
 """Builds the picture of a scene: its cards, wires and frames."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 from msgspec import structs
 
-from gradscribe.engine.protocol.tape import Arg, Node, Op, Tape, Value
+from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
 from gradscribe.playback.graph import failed, folding, marks, origins, repeats, second_graph, sizes
 from gradscribe.playback.graph.constants import Constants
 from gradscribe.playback.graph.folding import FoldingPlan, plan_folding
+from gradscribe.playback.graph.node_cards import NodeCards, PictureTables
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
 from gradscribe.playback.graph.units import ModuleUnit
-from gradscribe.playback.tape import operands, snapshot_text
+from gradscribe.playback.tape import operands, passes, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
 from gradscribe.playback.text import formatting, symbols
@@ -57,27 +58,20 @@ class _Builder:
         self.rows: dict[int, str] = {}
         """First version of a leaf in a row of leaves -> the key of the row."""
         self.row_keys: frozenset[str] = frozenset()
-        self.graphs: list[Frame] = []
-        """The open frames around backward nodes of no op."""
-        self.joined: dict[tuple[str, str], str] = {}
-        """Source and target -> the latest wire of an edge of such a node."""
         self.error = failed.error_line(index, scene)
         self.fault = index.tape.fault if self.error else None
         self.tags = marks.shared_memory_marks(index, self.ops)
-        self.cards: dict[str, Card] = {}
-        self.wires: dict[str, Wire] = {}
-        self.edge_wires: dict[tuple[int, int], str] = {}
-        self.node_cards: dict[int, str] = {}
-        self.value_cards: dict[int, str] = {}
+        tables = PictureTables()
+        self.cards, self.wires, self.edge_wires = tables.cards, tables.wires, tables.edge_wires
+        self.node_cards, self.value_cards = tables.node_cards, tables.value_cards
+        self.inputs, self._key = tables.inputs, tables.key
+        self.torch_nodes = NodeCards(index, scene, open_calls, tables)
         self.op_cards: dict[int, str] = {}
         self.homes: dict[int, str] = {}
         """First version of a tensor that comes from outside the ops -> key of its card."""
         self.takers: dict[int, list[int]] = defaultdict(list)
-        self.ordinals: Counter[str] = Counter()
-        self.inputs: Counter[str] = Counter()
         roots = {root for run in index.tape.passes for root in run.roots if root is not None}
         self.roots = {index.values[root].op for root in roots}
-        self.torch_roots = {index.values[root].node for root in roots}
 
     def picture(self) -> Picture:
         """Return the picture."""
@@ -98,6 +92,9 @@ class _Builder:
             self._pill(leaf)
         for op in self.ops:
             self._add(op)
+        for result in self._unused_results():
+            self._source_of(result)
+        self.torch_nodes.add_rest(self._source_of)
         self._rebase()
         self._fail()
         for number, home in self.prepared.items():
@@ -106,7 +103,11 @@ class _Builder:
         self._note_leaves()
         opened = dict.fromkeys(key for key in self.rows.values() if key in self.opened)
         rows = (Frame(key, None, key.removeprefix("leaves:"), "leaves") for key in opened)
-        frames = (*(self._frame(unit) for unit in self.plan.frames), *rows, *self.graphs)
+        frames = (
+            *(self._frame(unit) for unit in self.plan.frames),
+            *rows,
+            *self.torch_nodes.frames.values(),
+        )
         return Picture(
             cards=tuple(self._ordered()),
             wires=tuple(self.wires.values()),
@@ -169,6 +170,19 @@ class _Builder:
             and not second_graph.is_wrapper(index, v)
         ]
         return found if len(found) <= UNUSED_SHOWN else []
+
+    def _unused_results(self) -> list[Value]:
+        """Return the named gradients that passes of the scene returned and no drawn op takes."""
+        index = self.index
+        runs = passes.numbered(index, self.scene.start, self.scene.stop)
+        results = (v for run in runs for v in index.tape.passes[run].results if v is not None)
+        return [
+            index.values[value]
+            for value in results
+            if index.values[value].name
+            and index.first_version(value) not in self.takers
+            and value not in self.value_cards
+        ]
 
     def _maker(self, value: Value) -> int | None:
         """Return the op of this scene that made a value; None if it comes from outside."""
@@ -244,12 +258,17 @@ class _Builder:
         """Return the key of the card of an outside value, adding the card if it is new."""
         home = self.index.first_version(value.id)
         if second_graph.is_torch_made(self.index, value):
-            self.homes.setdefault(value.id, self._torch_made(value))
+            self.homes.setdefault(value.id, self.torch_nodes.card_of(value, self._source_of))
             self.value_cards[value.id] = self.homes[value.id]
             return self.homes[value.id]
         if home not in self.homes:
             hidden = self._hidden_in(home, value)
-            if hidden:
+            returned = passes.returned_by(self.index, home)
+            if returned is not None:
+                self.homes[home] = self.torch_nodes.result_card(
+                    self.index.values[home], *returned, self._source_of
+                )
+            elif hidden:
                 self.homes[home] = self._unit_card(hidden)
             elif home in self.rows and self.rows[home] not in self.opened:
                 self.homes[home] = self._row_card(self.rows[home])
@@ -284,64 +303,6 @@ class _Builder:
             width, height = sizes.module(title, note)
             self.cards[key] = Card(key, "module", title, note=note, width=width, height=height)
         return key
-
-    def _torch_made(self, value: Value) -> str:
-        """Return the card of the node of no op that made a value, with those that lead to it."""
-        assert value.node is not None
-        order = second_graph.unmade(self.index, value.node, self.node_cards)
-        folds = len(order) > second_graph.MAX_NODES
-        graph = self._key(f"graph:{value.name or 'result'}") if folds else ""
-        if graph and graph not in self.opened:
-            self.cards[graph] = second_graph.folded_card(graph, value, len(order))
-            self.node_cards.update(dict.fromkeys(order, graph))
-            self.value_cards[value.id] = graph
-            for number in order:
-                self._join_node(self.index.nodes[number], graph)
-            return graph
-        if graph:
-            title = second_graph.folded_title(value, len(order))
-            self.graphs.append(Frame(graph, None, title, "backward nodes"))
-        for number in order:
-            node = self.index.nodes[number]
-            # An input of another number has no card of its own.
-            at_node = second_graph.value_at(self.index, (number, 0))
-            result = value if number == value.node else at_node
-            key = self._key(f"node:{second_graph.title(node)}", always=True)
-            is_root = number in self.torch_roots
-            made = second_graph.card(self.index, node, key, result, is_root)
-            self.cards[key] = structs.replace(made, frame=graph)
-            self.node_cards[number] = key
-            if result is not None:
-                self.value_cards.setdefault(result.id, key)
-            self._join_node(node, key)
-        return self.node_cards[value.node]
-
-    def _join_node(self, node: Node, key: str) -> None:
-        """Add the wires of a node of no op, one for each of its edges."""
-        for slot, after in enumerate(node.next):
-            if after is None:
-                continue
-            value = second_graph.value_at(self.index, after)
-            if after[0] in self.index.nodes:
-                source = self.node_cards.get(after[0], "")
-                if not source and value is not None:
-                    source = self._source_of(value)
-            else:
-                value = self.index.values[after[0]]
-                source = self._source_of(value)
-            if source in ("", key):
-                continue
-            again = self.joined.get((source, key), "")
-            if again and self.cards[key].kind == "module":
-                self.edge_wires[node.id, slot] = again
-                continue
-            operand = self.inputs[key]
-            self.inputs[key] += 1
-            wire = self.joined[source, key] = f"{source}>{key}:{operand}"
-            shape = formatting.shape(value.shape) if value is not None and value.shape else ""
-            made = value.id if value is not None else None
-            self.wires[wire] = Wire(wire, source, key, operand, after[1], made, shape)
-            self.edge_wires[node.id, slot] = wire
 
     def _hidden_in(self, home: int, value: Value) -> ModuleUnit | None:
         """Return the folded unit that owns a leaf and contains all its users; None for none."""
@@ -393,6 +354,12 @@ class _Builder:
         nameless = "gradient" if born in self.index.events_in_passes else "tensor"
         if not name and own and (copied := origins.source_of_copy(self.index, self.prepared, home)):
             nameless = f"copy of {copied}"
+        if (
+            value.base is not None
+            and value.storage < 0
+            and (of := self.index.values[value.base].name)
+        ):
+            nameless = f"{of} in torch.func"
         title = name or value.maker.rsplit(".", 1)[-1] or nameless
         key = self._key("leaf:" + (name or value.maker or "tensor"))
         if unit is not None and unit.calls:
@@ -600,9 +567,3 @@ class _Builder:
         if number is None:
             return ""
         return formatting.trim_zeros(number) if value.op is None else formatting.number(number)
-
-    def _key(self, stem: str, always: bool = False) -> str:
-        """Return an unused key: the stem, numbered from the second use on (or always)."""
-        count = self.ordinals[stem]
-        self.ordinals[stem] += 1
-        return f"{stem}:{count}" if count or always else stem

@@ -80,7 +80,9 @@ class GradientSender:
         expected = self._index.expected(target, edge.run)
         total = None
         if edge.target not in self._index.nodes:
-            total = known.gradient
+            asked = self._index.tape.passes[edge.run].kind == "grad"
+            # A pass that returns gradients adds nothing to ``.grad``.
+            total = known.gradient if not asked else gradient if expected == 1 else None
         elif arrived >= expected:
             total = self._received(target, at, edge.run)
             total = gradient if total is None and expected == 1 else total

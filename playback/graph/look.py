@@ -1,14 +1,15 @@
 """Look of a picture at a position: a fold over the events of its scene."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec.structs import replace
 
-from gradscribe.engine.protocol.tape import Event, Op, Tape, Value
+from gradscribe.engine.protocol.tape import Edge, Event, Op, Tape, Value
 from gradscribe.playback.graph.edge_gradients import GradientSender, PendingGradients
 from gradscribe.playback.graph.picture import Card, CardLook, Look, Picture, WireLook
-from gradscribe.playback.tape import event_text
+from gradscribe.playback.tape import event_text, passes
 from gradscribe.playback.tape.fold import CheckpointedFold
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.phases import ACTIVE, phases
@@ -81,6 +82,10 @@ class _Player:
         self.scene = scene
         self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
         self.sources = {wire.key: wire.source for wire in picture.wires}
+        self.leaving: dict[str, list[str]] = {}
+        """Card -> its wires to other cards."""
+        for wire in picture.wires:
+            self.leaving.setdefault(wire.source, []).append(wire.key)
         self.op_wires = self._op_wires()
         self.targets: dict[tuple[int, int], str] = {}
         self.torch_made = self._torch_made()
@@ -135,7 +140,10 @@ class _Player:
         return found
 
     def _silent(self) -> dict[int, list[str]]:
-        """Return end of a pass -> the cards of the ops without an event that ran until then."""
+        """Return event -> the cards that exist from then on, though it is not their own.
+
+        They are ops without an event, at the end of their pass, and nodes of no op.
+        """
         waiting = [(self.cards[key].op, key) for key in self.torch_made]
         ops = sorted((op, key) for op, key in waiting if op is not None)
         found: dict[int, list[str]] = {}
@@ -146,6 +154,11 @@ class _Player:
                 found.setdefault(ended, []).append(ops.pop(0)[1])
             ended = at if event.kind == "end" else ended
         found.setdefault(ended, []).extend(key for _, key in ops)
+        last = self.scene.stop - 1
+        for node, key in self.picture.node_cards.items():
+            if key in self.torch_made and self.cards[key].kind != "module":
+                made = min(self.index.nodes[node].made, last)
+                found.setdefault(max(made, self.scene.start), []).append(key)
         return found
 
     def _rebase(self) -> None:
@@ -227,7 +240,7 @@ class _Player:
                 self._change_inside(state, leaf)
                 continue
             mark = "none" if reset.to_none else "zeros"
-            self._change(state, key, gradient=None, shares=(), pending=False, reset=mark)
+            self._change(state, key, **_NO_GRADIENT, reset=mark)
             state.active_cards.append(key)
             if reset.to_none:
                 state.cleared.append(key)
@@ -257,7 +270,7 @@ class _Player:
         for leaf, after in self.index.tape.rewrites[number]:
             key = self._pill(leaf)
             if key is not None:
-                self._change(state, key, gradient=after, shares=(), pending=False, reset="")
+                self._change(state, key, **{**_NO_GRADIENT, "gradient": after, "reset": ""})
                 state.active_cards.append(key)
             else:
                 self._change_inside(state, leaf)
@@ -352,28 +365,85 @@ class _Player:
         self._change(state, key, changed=True, before=before, snapshot=snapshot)
 
     def _begin(self, state: _State, run: int) -> None:
-        """Begin a pass: clear what an earlier pass left on the same nodes, then show the seeds."""
+        """Begin a pass: clear what an earlier pass left on its way, then show the seeds."""
+        self._fade(state)
         for execution in self.index.run_executions.get(run, ()):
             node = self.index.tape.executions[execution].node
             key = self.picture.node_cards.get(node)
             if key in state.cards:
-                self._change(state, key, gradient=None, shares=(), pending=False)
+                self._change(state, key, **_NO_GRADIENT)
             for edge in self.index.tape.executions[execution].edges:
                 sent = self.index.tape.edges[edge]
                 wire = self.picture.edge_wires.get((node, sent.slot))
                 if wire is not None:
                     state.wires[wire] = WireLook(state.wires.get(wire, WireLook()).carried)
-                leaf = self._pill(sent.target)
-                if leaf is not None:
-                    self._change(state, leaf, shares=())
+                self._forget_shares(state, sent)
         for edge in self.index.seeds.get(run, ()):
             seed = self.index.tape.edges[edge]
+            self._forget_shares(state, seed)
             key = self.targets.get(self.index.target(seed.target, seed.input_nr))
             if key is not None and seed.gradient is not None:
                 shown_before = state.cards.get(key, CardLook()).gradient
                 shown = seed.gradient if seed.target in self.index.nodes else shown_before
                 self._change(state, key, gradient=shown, shares=(seed.gradient,))
                 state.active_cards.append(key)
+
+    def _fade(self, state: _State) -> None:
+        """Mark what earlier passes left; a leaf's ``.grad`` is no part of them."""
+        for key, card in state.cards.items():
+            value = self.cards[key].value
+            stored = value is not None and self.index.values[value].node is None
+            if card.gradient is not None and not card.past and (card.returned or not stored):
+                state.cards[key] = replace(card, past=True)
+        for key, wire in state.wires.items():
+            if wire.shares and not wire.past:
+                state.wires[key] = replace(wire, past=True)
+
+    def _forget_shares(self, state: _State, edge: Edge) -> None:
+        """Clear the shares of earlier passes at a target, so that those shown add up."""
+        key = self.targets.get(self.index.target(edge.target, edge.input_nr))
+        if key is None:
+            return
+        known = state.cards.get(key, CardLook())
+        if edge.target in self.index.nodes:
+            self._change(state, key, **_NO_GRADIENT)
+        elif known.returned:
+            stored = self._stored_gradient(edge.target, edge.run)
+            self._change(state, key, **{**_NO_GRADIENT, "gradient": stored})
+        else:
+            self._change(state, key, shares=())
+        for wire in self.leaving.get(key, ()):
+            if wire in state.wires and state.wires[wire].shares:
+                state.wires[wire] = WireLook(state.wires[wire].carried)
+
+    def _stored_gradient(self, leaf: int, run: int) -> int | None:
+        """Return the snapshot of a leaf's ``.grad`` when a pass began."""
+        return self.index.gradient(leaf, self.index.passes[run][0]).snapshot
+
+    def _end(self, state: _State, run: int) -> None:
+        """Show the gradients that a pass returned at what they belong to."""
+        if self.index.tape.passes[run].kind != "grad":
+            return
+        results = passes.results_at(self.index, run)
+        for target, value in results.items():
+            key = self.targets.get(target)
+            if key is not None:
+                got = self.index.values[value].snapshot
+                self._change(state, key, gradient=got, pending=False, returned=True, past=False)
+        for number in self.index.run_executions.get(run, ()):
+            for edge in self.index.tape.executions[number].edges:
+                sent = self.index.tape.edges[edge]
+                self._drop_unasked(state, sent, results)
+
+    def _drop_unasked(
+        self, state: _State, sent: Edge, results: Mapping[tuple[int, int], int]
+    ) -> None:
+        """Clear a share that autograd dropped, since the leaf's gradient was not asked for."""
+        target = self.index.target(sent.target, sent.input_nr)
+        if sent.target in self.index.nodes or target in results or target not in self.targets:
+            return
+        stored = self._stored_gradient(sent.target, sent.run)
+        self._change(state, self.targets[target], gradient=stored, shares=(), pending=False)
 
     def _node(self, state: _State, number: int, at: int) -> None:
         execution = self.index.tape.executions[number]
@@ -407,9 +477,26 @@ class _Player:
         array = before.array() if before is not None else None
         if added.before is not None and (array is None or array.any()):
             shares = (added.before, *shares)
-        self._change(state, key, gradient=added.after, shares=shares, pending=False, reset="")
+        self._change(
+            state,
+            key,
+            gradient=added.after,
+            shares=shares,
+            pending=False,
+            returned=False,
+            past=False,
+            reset="",
+        )
         state.active_cards = [key]
 
+
+_NO_GRADIENT: dict[str, object] = {
+    "gradient": None,
+    "shares": (),
+    "pending": False,
+    "returned": False,
+    "past": False,
+}
 
 _recent = RecentCache[_Player](6)
 
@@ -428,6 +515,7 @@ _CHANGES = {
     "leaf": _Player._leaf,
     "backward": _Player._begin,
     "accumulate": _Player._accumulate,
+    "end": _Player._end,
     "zero_grad": _Player._reset,
     "write": _Player._written,
     "gap": _Player._passed,

@@ -169,6 +169,10 @@ class CardLook(Struct, frozen=True, gc=False):
     """*zeros* while ``.grad`` holds zeros after a reset, *none* at the event of a reset to None."""
     pending: bool = False
     """True while shares arrive whose sum is not complete."""
+    returned: bool = False
+    """True while ``gradient`` is what ``grad`` returned, which is not in a leaf's ``.grad``."""
+    past: bool = False
+    """True once a later pass has begun that does not reach it: ``gradient`` is an earlier one's."""
     failed: bool = False
     """True once the program has failed in this card."""
     version: int | None = None
@@ -190,6 +194,8 @@ class WireLook(Struct, frozen=True, gc=False):
     shares: tuple[int, ...] = ()
     """All shares of this pass; several where a folded module or a composite op uses the value
     more than once, and then ``share`` is None."""
+    past: bool = False
+    """True once a later pass has begun that does not use it."""
 
 
 class Look(Struct, frozen=True):

@@ -27,19 +27,6 @@ def is_wrapper(index: Index, value: Value) -> bool:
     return is_torch_made(index, value) and not any(index.nodes[value.node or 0].next)
 
 
-def value_at(index: Index, target: tuple[int, int]) -> Value | None:
-    """Return the first value that enters a backward node at an input; None for none recorded."""
-    return index.cached("values by node", _by_node).get(target)
-
-
-def _by_node(index: Index) -> dict[tuple[int, int], Value]:
-    found: dict[tuple[int, int], Value] = {}
-    for value in index.tape.values:
-        if value.node is not None:
-            found.setdefault((value.node, value.output_nr), value)
-    return found
-
-
 def ops_in_backward(index: Index, ops: list[int], values: list[int]) -> list[int]:
     """Return the ops inside backward passes whose results ``ops`` or ``values`` depend on.
 
@@ -140,12 +127,47 @@ def folded_title(value: Value, nodes: int) -> str:
     return f"{value.name or 'result'} · {formatting.count(nodes, 'backward node')}"
 
 
-def folded_card(key: str, value: Value, nodes: int) -> Card:
-    """Return the card of a result whose nodes are folded."""
-    name = value.name or "result"
+def folded_card(key: str, value: Value | None, nodes: int, title: str = "") -> Card:
+    """Return the card of folded nodes; ``value`` is what all of them made, if that is one value.
+
+    ``title``: the pass that made them; without it the result's name.
+    """
+    name = title or (value.name if value is not None else "") or "result"
     note = formatting.count(nodes, "backward node")
-    width, height = sizes.module(name, note, formatting.shape(value.shape))
-    scalar = value.shape == ()
+    width, height = sizes.module(name, note, formatting.shape(value.shape) if value else "")
     return Card(
-        key, "module", name, note=note, value=value.id, scalar=scalar, width=width, height=height
+        key,
+        "module",
+        name,
+        name=value.name if value is not None and title else "",
+        note=note,
+        value=value.id if value is not None else None,
+        scalar=value is None or value.shape == (),
+        width=width,
+        height=height,
+    )
+
+
+def result_card(index: Index, key: str, value: Value, written: str) -> Card:
+    """Return the card of a gradient that a pass returned without a graph of its own.
+
+    ``written``: its notation, ``∂y/∂x``.
+    """
+    scalar = value.shape == () or set(value.shape) == {1}
+    snapshot = index.snapshot(value.snapshot)
+    number = snapshot.item() if snapshot is not None and snapshot.numel == 1 else None
+    shown = formatting.number(number) if number is not None else ""
+    width, height = sizes.op("grad", value.name, written, scalar, shown)
+    return Card(
+        key,
+        "op",
+        "grad",
+        name=value.name,
+        symbol="∂",
+        note=written,
+        value=value.id,
+        scalar=scalar,
+        cut=True,
+        width=width,
+        height=height,
     )

@@ -1,7 +1,7 @@
 """Text of an event: short for the caption, with its numbers for the ledger."""
 
 from gradscribe.engine.protocol.tape import Edge, Event, Gap, Op, Value
-from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.tape import passes, snapshot_text
 from gradscribe.playback.tape.expressions import value_expression
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
@@ -52,7 +52,7 @@ def value_name(index: Index, value: int) -> str:
     if made.op is not None:
         found = value_expression(index, value)
         return found.text if found is not None else f"the {symbols.op_title(index.op(made.op))}"
-    if made.maker == ".grad":
+    if made.maker in (".grad", "grad"):
         return "a gradient"
     return f"the {made.maker.rsplit('.', 1)[-1]}" if made.maker else "a tensor"
 
@@ -73,6 +73,8 @@ def edge_target_name(index: Index, edge: Edge) -> str:
 def _leaf(index: Index, value: Value) -> str:
     name = value_name(index, value.id)
     kind = {"parameter": "parameter", "constant": "constant"}.get(value.role, "data")
+    if value.maker == "grad":
+        kind = passes.made_by(index, value) or "gradient"
     return f"{name} = {snapshot_text.value(index.snapshot(value.snapshot))} ({kind})"
 
 
@@ -164,9 +166,12 @@ def _rare(index: Index, event: Event) -> str:
     if event.kind == "backward":
         roots = tape.passes[event.ref].roots
         names = [value_name(index, root) for root in roots if root is not None]
-        return f"Backward starts at {_listed(names) or 'its root'}"
+        start = f"ackward starts at {_listed(names) or 'its root'}"
+        asks = tape.passes[event.ref].kind == "grad" and tape.passes[event.ref].inputs
+        return f"{passes.title(index, event.ref)}: b{start}" if asks else f"B{start}"
     if event.kind == "end":
-        return "Backward is done"
+        asks = tape.passes[event.ref].kind == "grad" and tape.passes[event.ref].inputs
+        return f"{passes.title(index, event.ref)} is done" if asks else "Backward is done"
     if event.kind == "step":
         return _step(index, event.ref)
     if event.kind == "zero_grad":

@@ -56,6 +56,8 @@ class GradientState(Struct, frozen=True, gc=False):
     shares: tuple[int, ...] = ()
     pending: bool = False
     zeros: bool = False
+    returned: int | None = None
+    """Snapshot of what the latest pass returned for it, which is not in ``.grad``."""
 
 
 class Index:
@@ -287,7 +289,8 @@ class Index:
         since = latest[0].event if latest else -1
         running = bool(latest) and self.passes.get(latest[0].run, (0, 0))[1] >= position
         if made.node is None:
-            return self._leaf_gradient(key[0], position, shares, since, running)
+            run = latest[0].run if latest else -1
+            return self._leaf_gradient(key[0], position, shares, since, running, run)
         runs = self.node_runs.get(made.node, [])
         found = bisect_left(runs, (position, -1))
         if not found or runs[found - 1][0] < since:
@@ -308,7 +311,7 @@ class Index:
         return arrivals[start:stop]
 
     def _leaf_gradient(
-        self, leaf: int, position: int, shares: tuple[int, ...], since: int, running: bool
+        self, leaf: int, position: int, shares: tuple[int, ...], since: int, running: bool, run: int
     ) -> GradientState:
         grads = self.grads.get(leaf, [])
         found = bisect_left(grads, position, key=lambda grad: grad.event)
@@ -316,7 +319,8 @@ class Index:
         if not shares or last.event >= since:
             shares = shares if last.snapshot is not None and not last.written else ()
             return GradientState(last.snapshot, shares, False, last.zeros)
-        return GradientState(last.snapshot, shares, running, last.zeros)
+        returned = None if running else self.cached("returned", _returned).get((leaf, run))
+        return GradientState(last.snapshot, shares, running, last.zeros, returned)
 
 
 def _kinds(tape: Tape, index: Index) -> list[OpKind]:
@@ -368,6 +372,19 @@ def index_of(tape: Tape | Index) -> Index:
     for old in _recent.add(index, len(tape.events)):
         old.clear_cache()
     return index
+
+
+def _returned(index: Index) -> dict[tuple[int, int], int]:
+    """Return (leaf, pass) -> the snapshot of what the pass returned for the leaf."""
+    found: dict[tuple[int, int], int] = {}
+    for run, row in enumerate(index.tape.passes):
+        for target, value in zip(row.inputs, row.results, strict=False):
+            if target is None or value is None or target[0] in index.nodes:
+                continue
+            snapshot = index.values[value].snapshot
+            if snapshot is not None:
+                found[index.first_version(target[0]), run] = snapshot
+    return found
 
 
 def _expected(index: Index) -> Counter[tuple[tuple[int, int], int]]:

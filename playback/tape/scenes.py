@@ -234,7 +234,25 @@ def _joined(index: Index, starts: list[int]) -> list[int]:
         first, last = bisect_right(starts, made), bisect_right(starts, runs[-1][0])
         if first != last:
             crossed.update(range(first, last))
+    crossed |= _within_statements(index, starts) if len(starts) > 1 else set()
     return [start for number, start in enumerate(starts) if number not in crossed]
+
+
+def _within_statements(index: Index, starts: list[int]) -> set[int]:
+    """Return the starts inside a statement that takes what its own passes returned.
+
+    ``torch.autograd.functional.hessian`` has one pass for each row.
+    """
+    crossed: set[int] = set()
+    for run, row in enumerate(index.tape.passes):
+        if run not in index.passes:
+            continue
+        first = bisect_right(starts, index.passes[run][0])
+        for user in (u for result in row.results for u in index.users.get(result or -1, ())):
+            at = index.op_events.get(user)
+            if at is not None and index.op(user).place.line == row.line:
+                crossed.update(range(first, bisect_right(starts, at)))
+    return crossed
 
 
 def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) -> int:

@@ -12,6 +12,7 @@ from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 _CUT = {
     "detach": "detach cuts the graph here: no gradient comes back",
     "no_grad": "this ran under no_grad: no gradient comes back",
+    "grad": "grad() ran without create_graph: no gradient comes back through its result",
 }
 _NORM = "∇ is the norm of a gradient: the length of all its numbers taken together"
 
@@ -49,6 +50,8 @@ def _card(drawing: GraphDrawing, card: Card) -> list[str]:
         lines.append(_what(value))
     if reading.state == "waiting":
         lines.append("not reached yet")
+    elif value is None and card.key in drawing.stage.picture.node_cards.values():
+        lines.append("no number: torch computed it inside backward and did not save it")
     elif reading.number:
         lines.append(f"value {reading.number}")
     if reading.bad:
@@ -79,6 +82,10 @@ def _gradient(gradient: str, look: CardLook) -> list[str]:
     if look.gradient is None and look.reset:
         return [".grad was set to None" if look.reset == "none" else ".grad was set to zeros"]
     lines = [f"gradient {gradient}"]
+    if look.past:
+        lines.append("of an earlier backward pass")
+    if look.returned:
+        lines.append("returned by grad, not added to .grad")
     return [*lines, _NORM] if gradient.startswith("∇") else lines
 
 

@@ -16,12 +16,12 @@ from torch.overrides import _get_current_function_mode
 
 from gradscribe.engine.record.backward.hooks import NodeHooks
 from gradscribe.engine.record.backward.nodes import Nodes
-from gradscribe.engine.record.log import Log, NodeRow, PassRow
+from gradscribe.engine.record.log import Log, NodeRow, PassRow, Target
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.thread_state import RunningPass, ThreadState
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.values.copies import SnapshotStore
-from gradscribe.engine.record.values.tensors import Tensors, version
+from gradscribe.engine.record.values.tensors import Tensors, grad_fn, version
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
@@ -101,11 +101,36 @@ class Backward:
 
     def _end(self, run: RunningPass, result: tuple[torch.Tensor, ...]) -> None:
         row = self.log.passes[run.number]
+        if run.creates_graph:
+            for t in result or ():
+                if isinstance(t, torch.Tensor) and (fn := grad_fn(t)) is not None:
+                    self.nodes.read_graph(fn)
         self.log.add_event("end", run.number, row.where)
         if row.kind == "grad":
-            for t in result:
-                if isinstance(t, torch.Tensor):
-                    self.tensors.value(t, row.where, maker="grad")
+            row.results = [
+                self._result(row, t) if isinstance(t, torch.Tensor) else None for t in result
+            ]
+
+    def _result(self, row: PassRow, t: torch.Tensor) -> int:
+        """Return the value id of a gradient that a pass returned."""
+        known = self.tensors.known(t)
+        value = self.tensors.value(t, row.where, maker="grad")
+        if value is known and value.maker == "grad" and value.where is None:
+            # It is a value since the node that computed it ran; the program has it from here on.
+            value.where = row.where
+            self.log.add_event("leaf", value.id, row.where)
+        return value.id
+
+    def _asked_target(self, asked: object) -> Target | None:
+        """Return the target of the gradient of an input, without a node made for it."""
+        if isinstance(asked, GradientEdge):
+            return self.nodes.target(*asked[:2])
+        if not isinstance(asked, torch.Tensor) or not asked.requires_grad:
+            return None
+        fn = grad_fn(asked)
+        if fn is not None:
+            return self.nodes.row(fn).id, asked.output_nr
+        return self.tensors.value(asked, None).id, 0
 
     def _begin(
         self,
@@ -132,12 +157,14 @@ class Backward:
         )
         edges = [_edge(r) for r in roots]
         row.targets = [None if e is None else self.nodes.target(*e[:2]) for e in edges]
+        if len(args) > 3 and isinstance(args[3], tuple):
+            row.inputs = [self._asked_target(t) for t in args[3]]
         log.passes.append(row)
         log.add_event("backward", number, where)
         if number == self.stop_at_pass:
             self.reached_roots = [r for r in roots if isinstance(r, torch.Tensor)]
             raise PassReached
-        run = RunningPass(number, row.targets)
+        run = RunningPass(number, row.targets, row.create_graph)
         for seed, tensor in zip(row.seeds, seeds, strict=True):
             if isinstance(tensor, torch.Tensor):
                 run.sent_gradients[id(tensor)] = weakref.ref(tensor), version(tensor), seed

@@ -29,7 +29,7 @@ from gradscribe.engine.record.thread_state import NotedGradient, RunningPass
 from gradscribe.engine.record.threads import RecordedThreads
 from gradscribe.engine.record.values.copies import SHARED_ELEMENTS, SnapshotStore
 from gradscribe.engine.record.values.raw_reads import WithoutFunctionModes, is_plain_strided
-from gradscribe.engine.record.values.tensors import Tensors, same_elements, version
+from gradscribe.engine.record.values.tensors import Tensors, grad_fn, same_elements, version
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
@@ -148,6 +148,8 @@ class NodeHooks:
         """Note that a node ran, what it received and what it sent."""
         run = self.running[0] if len(self.running) == 1 else self._innermost()
         way, keep = run.sent_gradients, self.keep
+        if run.creates_graph:
+            self._note_graph(run, (*received, *sent))
         given: list[int | None] = []
         arrived: list[int | None] = []
         for grad in received:
@@ -201,6 +203,9 @@ class NodeHooks:
                 known = run.sent_gradients[id(grad)] = (_ref(grad), version(grad), self.keep(grad))
             arrived = known[2]
         if now is not None:
+            if run.creates_graph and grad_fn(now) is not None:
+                self.tensors.mark_gradient(now, row)
+                self._note_graph(run, (now,))
             taken_over = before is None and arrived is not None and _same_memory(now, grad)
             after = arrived if taken_over else self.keep(now)
             if after is not None:
@@ -208,6 +213,15 @@ class NodeHooks:
         accumulations = log.accumulations
         accumulations.append(Accumulation(row.id, before, arrived, after, run.number))
         log.write(EventRow("accumulate", len(accumulations) - 1, row.where))
+
+    def _note_graph(self, run: RunningPass, grads: Grads) -> None:
+        """Record gradients that can be differentiated again as values, with their nodes."""
+        for grad in grads:
+            if grad is None or (fn := grad_fn(grad)) is None:
+                continue
+            row = self.tensors.value(grad, None, maker="grad")
+            self.tensors.nodes.read_graph(fn)
+            run.sent_gradients[id(grad)] = _ref(grad), version(grad), row.snapshot
 
     def _innermost(self) -> RunningPass:
         """Return the pass whose node ran, if several are running.

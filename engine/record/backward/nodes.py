@@ -5,6 +5,8 @@ the C++ node itself owns (``node.metadata``). A reference to a node would keep i
 alive, so nothing here stores any.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch.autograd.graph import Node
 
@@ -15,7 +17,7 @@ from gradscribe.engine.record.values.raw_reads import (
     overrides_dispatch,
     without_dispatch_modes,
 )
-from gradscribe.engine.record.values.tensors import Tensors
+from gradscribe.engine.record.values.tensors import Tensors, grad_fn
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
 use_original_builtins(globals())
@@ -47,6 +49,8 @@ class Nodes:
         self.has_unrecorded = False
         """True once a node was seen that no recorded op created: nodes below it have no hooks."""
         self._key = object()
+        self._met: set[tuple[int, int]] = set()
+        """Results of nodes without an op that have a value, by node and output."""
         self._kinds: dict[type, NodeKind] = {}
         """Kinds of the program's own Functions; torch's are in the module's `_kinds`."""
 
@@ -111,6 +115,29 @@ class Nodes:
             row.op = op
             self.log.ops[op].nodes.append(row.id)
             self.read_edges(node, row)
+
+    def read_graph(self, node: Node) -> None:
+        """Record a node that no op created, and all such nodes behind it."""
+        stack = [node]
+        while stack:
+            top = stack.pop()
+            if type(top) is AccumulateGrad:
+                continue
+            row = self.row(top)
+            if row.next is None:
+                self.read_edges(top, row)
+                stack += [n for n, _ in top.next_functions if n is not None]
+                if row.kind.tensors and _top_hooks(True) is None and row.op is None:
+                    row.kept = self._read_saved(top, row.kind.tensors, self._met_inside)
+
+    def _met_inside(self, t: torch.Tensor) -> None:
+        """Record a result that only torch itself has seen, as the operand of another."""
+        fn = grad_fn(t)
+        if fn is not None and type(fn) is not AccumulateGrad:
+            row = self.row(fn)
+            if row.op is None and (row.id, t.output_nr) not in self._met:
+                self._met.add((row.id, t.output_nr))
+                self.tensors.value(t, None, maker="grad")
 
     def hook_reachable(self, number: int, roots: list[Node]) -> None:
         """Register hooks on all nodes that pass ``number`` reaches and no recorded op created."""
@@ -186,11 +213,19 @@ class Nodes:
         tensors = [v.ref() for v in (*row.inputs, *row.outputs)]
         return any(t is not None and overrides_dispatch(t) for t in tensors)
 
-    def _read_saved(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
-        """Return what a node saved; do not call where that would call a user's hooks."""
+    def _read_saved(
+        self,
+        node: Node,
+        tensors: tuple[tuple[str, str], ...],
+        meet: Callable[[torch.Tensor], None] | None = None,
+    ) -> list[SavedRow]:
+        """Return what a node saved; do not call where that would call a user's hooks.
+
+        ``meet`` is called with each tensor.
+        """
         if dispatch_mode_count():
             with without_dispatch_modes():
-                return self._read_saved(node, tensors)
+                return self._read_saved(node, tensors, meet)
         found: list[SavedRow] = []
         for name, attribute in tensors:
             try:
@@ -199,10 +234,12 @@ class Nodes:
                 thing = _overwritten(node, attribute)
             if thing is None:
                 continue
-            if isinstance(thing, torch.Tensor):
-                found.append(self._saved(name, thing))
-            elif isinstance(thing, tuple | list):
-                found += [self._saved(name, t) for t in thing if isinstance(t, torch.Tensor)]
+            each = thing if isinstance(thing, tuple | list) else (thing,)
+            for t in each:
+                if isinstance(t, torch.Tensor):
+                    if meet is not None:
+                        meet(t)
+                    found.append(self._saved(name, t))
         return found
 
     def _saved(self, name: str, t: torch.Tensor) -> SavedRow:

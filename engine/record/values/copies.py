@@ -17,9 +17,12 @@ from gradscribe.engine.record.values.raw_reads import (
     PLAIN_TENSOR_TYPES,
     dispatch_mode_count,
     has_readable_data,
+    is_functorch_wrapped,
     is_plain_strided,
     packed,
+    unwrapped,
     without_dispatch_modes,
+    without_transforms,
 )
 from gradscribe.engine.record.values.snapshots import snapshot, snapshots, without_expanded
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -90,8 +93,19 @@ class SnapshotStore:
                 if self._bytes > self.budget:
                     self._drop()
         except (RuntimeError, NotImplementedError):
-            return None
+            return self._keep_unwrapped(t)
         return len(kept) - 1
+
+    def _keep_unwrapped(self, t: torch.Tensor) -> int | None:
+        """Copy the numbers of a tensor that a transform of ``torch.func`` wraps.
+
+        It has no address, so that torch refused it before.
+        """
+        inner = unwrapped(t) if is_functorch_wrapped(t) else None
+        if inner is None:
+            return None
+        with without_transforms():
+            return self.keep(inner)
 
     def share(self, t: torch.Tensor, whole: torch.Tensor, kept: int) -> int | None:
         """Return a snapshot of ``t`` without copying, if it is a view of ``whole``; else None.

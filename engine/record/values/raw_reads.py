@@ -7,6 +7,7 @@ differently if something else refers to a gradient's memory.
 """
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from gradscribe.engine.sandbox.builtins import use_original_builtins
@@ -25,7 +26,10 @@ WithoutFunctionModes = torch._C.DisableTorchFunction
 is_jit_tracing = torch._C._is_tracing
 """Returns whether `torch.jit.trace` records every op and size read, the recorder's as well."""
 
-is_functorch_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_functorch = torch._C._functorch
+is_functorch_wrapped = _functorch.is_functorch_wrapped_tensor
+without_transforms = temporarily_clear_interpreter_stack
+"""A context without the transforms of ``torch.func``, which would wrap a copy as well."""
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
 """Returns whether a tensor is batched by ``is_grads_batched``, which has a vmap of its own."""
 _is_functional = torch._is_functional_tensor
@@ -49,6 +53,20 @@ def has_readable_data(t: torch.Tensor) -> bool:
         or _is_batched(t)
         or _is_functional(t)
     )
+
+
+def unwrapped(t: torch.Tensor) -> torch.Tensor | None:
+    """Return the tensor with the numbers of one that ``torch.func.grad`` and the like wrap.
+
+    None for a tensor inside a vmap, whose numbers are those of a whole batch, and for one that no
+    transform wraps.
+    """
+    inner = t
+    while is_functorch_wrapped(inner):
+        if not _functorch.is_gradtrackingtensor(inner):
+            return None
+        inner = _functorch.get_unwrapped(inner)
+    return inner if inner is not t else None
 
 
 def overrides_dispatch(t: torch.Tensor) -> bool:

@@ -22,6 +22,7 @@ from gradscribe.engine.record.values.raw_reads import (
     memory,
     overrides_dispatch,
     packed,
+    unwrapped,
     without_dispatch_modes,
 )
 from gradscribe.engine.record.values.snapshots import differs_from_summary as summary_differs
@@ -39,6 +40,9 @@ class NodeIds(Protocol):
 
     def assign_view_node(self, node: Node, row: NodeRow, op: int) -> None:
         """Assign to an in-place op the new node of a view of the tensor it changed."""
+
+    def read_graph(self, node: Node) -> None:
+        """Record a node that no op created, and all such nodes behind it."""
 
 
 class Tensors:
@@ -126,6 +130,11 @@ class Tensors:
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
         elif readable or t.is_nested:
             row.snapshot = self.copies.keep(t, readable)
+        elif is_functorch_wrapped(t):
+            row.snapshot = self.copies.keep(t)
+            inner = unwrapped(t)
+            if inner is not None and (known := self.known(inner)) is not None:
+                row.base = known.id
         if fn is not None:
             node = self.nodes.row(fn)
             row.node = node.id

@@ -6,6 +6,7 @@ from PySide6.QtTest import QTest
 
 from gradscribe.app import commands
 from gradscribe.app.commands import play
+from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops.steps import steps_of
 
 
@@ -98,3 +99,46 @@ def test_without_a_loop_there_is_no_step_to_go_to(settled):
     for name in ("play.next_step", "play.step_back", "play.go_to_step"):
         assert not next(c for c in commands.load() if c.id == name).when(settled.context)
     assert not settled.transport.strip.isVisibleTo(settled.transport)
+
+
+TWO_PASSES = """\
+x = param(3.0)
+y = x ** 3
+(dy,) = torch.autograd.grad(y, x, create_graph=True)
+(d2y,) = torch.autograd.grad(dy, x)
+"""
+
+
+def test_each_backward_pass_can_be_played_by_itself(settled, link, record, qtbot):
+    settled.session.apply_fix(TWO_PASSES)
+    link.answer(record(TWO_PASSES))
+    choices = play.backward_passes(settled.context)
+    assert [choice.title for choice in choices] == ["Pass 1: ∂y/∂x", "Pass 2: ∂dy/∂x"]
+    settled.clock.set_speed(4)
+    for choice, (start, stop) in zip(
+        choices, sorted(index_of(settled.session.result.tape).passes.values()), strict=True
+    ):
+        seen: list[int] = []
+        settled.session.moved.connect(lambda position, _ms, seen=seen: seen.append(position))
+        choice.run(settled.context)
+        qtbot.waitUntil(lambda: not settled.clock.playing)
+        assert seen == list(range(start, stop + 2))
+
+
+def test_the_pass_of_the_position_is_ticked(settled, link, record):
+    settled.session.apply_fix(TWO_PASSES)
+    link.answer(record(TWO_PASSES))
+    spans = sorted(index_of(settled.session.result.tape).passes.values())
+    settled.session.move(spans[1][0] + 1)
+    ticked = [choice.checked for choice in play.backward_passes(settled.context)]
+    assert ticked == [False, True]
+
+
+def test_without_passes_and_on_the_training_page_there_is_none_to_play(settled, link, record):
+    settled.session.apply_fix("x = param(3.0)")
+    link.answer(record("x = param(3.0)"))
+    assert play.backward_passes(settled.context) == []
+    settled.session.apply_fix(TWO_PASSES)
+    link.answer(record(TWO_PASSES))
+    settled.workspaces.show_workspace("training")
+    assert play.backward_passes(settled.context) == []

@@ -118,7 +118,8 @@ def test_a_large_second_graph_folds_and_opens(recorded):
         "loss = g.pow(2).sum()\nloss.backward()"
     )
     picture, look = drawn(tape)
-    (card,) = [card for card in picture.cards if card.title == "g"]
+    (card,) = [card for card in picture.cards if card.title == "Pass 1: ∂L/∂x"]
+    assert card.name == "g"
     assert card.note.endswith("backward nodes")
     assert all(look.cards[card.key].reached for card in picture.cards)
     scene = scenes(tape)[-1]
@@ -131,3 +132,85 @@ def test_a_large_second_graph_folds_and_opens(recorded):
     for drawing in (picture, opened):
         sources = {wire.target for wire in drawing.wires}
         assert {c.key for c in drawing.cards if c.name == "g" or c.key == card.key} <= sources
+
+
+def test_nodes_of_each_pass_stand_in_a_frame_of_their_own(recorded):
+    tape = recorded(
+        "x = torch.tensor(3.0, requires_grad=True)\ny = x ** 3\n"
+        "(dy,) = torch.autograd.grad(y, x, create_graph=True)\n"
+        "(d2y,) = torch.autograd.grad(dy, x, create_graph=True)\nd2y.backward()"
+    )
+    picture, _ = drawn(tape)
+    titles = {frame.key: frame.title for frame in picture.frames}
+    assert list(titles.values()) == ["Pass 1: ∂y/∂x", "Pass 2: ∂dy/∂x"]
+    around = {card.name: titles.get(card.frame) for card in picture.cards if card.name}
+    assert around["dy"] == "Pass 1: ∂y/∂x"
+    assert around["d2y"] == "Pass 2: ∂dy/∂x"
+    assert around["y"] is None
+
+
+def test_a_pass_folds_alone_and_keeps_its_wires(recorded):
+    tape = recorded(TWICE)
+    scene = scenes(tape)[-1]
+    folded = build_picture(tape, scene, frozenset())
+    (card,) = [card for card in folded.cards if card.kind == "module"]
+    assert (card.title, card.name, card.note) == ("Pass 1: ∂y/∂x", "g", "3 backward nodes")
+    assert leads(folded, "x", "h")
+    after = look_at(tape, folded, scene, scene.stop)
+    assert tape.snapshots[after.cards[card.key].snapshot].item() == 12.0
+
+
+def test_a_gradient_without_a_graph_is_a_result_joined_to_root_and_input(recorded):
+    picture, look = drawn(recorded(TWICE.replace(", create_graph=True", "").split("h =")[0]))
+    (card,) = [card for card in picture.cards if card.name == "g"]
+    assert (card.kind, card.note, card.cut) == ("op", "∂y/∂x", True)
+    titles = {c.key: c.name for c in picture.cards}
+    assert {titles[w.source] for w in picture.wires if w.target == card.key} == {"x", "y"}
+    assert {w.cut for w in picture.wires if w.target == card.key} == {"grad"}
+    assert look.cards[card.key].reached
+
+
+def test_a_gradient_that_only_an_update_takes_is_drawn(recorded):
+    picture, _ = drawn(
+        recorded(
+            "w = torch.tensor(2.0, requires_grad=True)\nloss = w ** 2\n"
+            "(g,) = torch.autograd.grad(loss, w)\nwith torch.no_grad():\n    w -= 0.1 * g"
+        )
+    )
+    assert "∂loss/∂w" in {card.note for card in picture.cards}
+
+
+def test_an_earlier_pass_is_past_once_the_next_begins(recorded):
+    tape = recorded(
+        "x = torch.tensor(3.0, requires_grad=True)\ny = x ** 3\n"
+        "(dy,) = torch.autograd.grad(y, x, create_graph=True)\n"
+        "(d2y,) = torch.autograd.grad(dy, x)\n"
+    )
+    picture, end = drawn(tape)
+    scene, (first, second) = scenes(tape)[-1], sorted(index_of(tape).passes.values())
+    cards = {card.name: card.key for card in picture.cards}
+    before = look_at(tape, picture, scene, first[1] + 1)
+    assert not before.cards[cards["y"]].past
+    assert tape.snapshots[before.cards[cards["x"]].gradient].item() == 27.0
+    assert before.cards[cards["x"]].returned
+    begun = look_at(tape, picture, scene, second[0] + 1)
+    assert begun.cards[cards["y"]].past
+    assert not begun.cards[cards["dy"]].past
+    assert tape.snapshots[end.cards[cards["x"]].gradient].item() == 18.0
+    wires = [w.key for w in picture.wires if w.source == cards["x"] and w.target == cards["y"]]
+    assert not end.wires[wires[0]].shares
+
+
+def test_a_stored_gradient_is_shown_again_after_one_that_was_returned(recorded):
+    tape = recorded(
+        "x = torch.tensor(3.0, requires_grad=True)\n(x ** 2).backward()\ny = x ** 3\n"
+        "(dy,) = torch.autograd.grad(y, x)\nx.grad = None\nz = x * 5\nz.backward()"
+    )
+    picture, end = drawn(tape)
+    scene = scenes(tape)[-1]
+    key = next(card.key for card in picture.cards if card.kind == "parameter")
+    ends = sorted(stop for _, stop in index_of(tape).passes.values())
+    shown = [look_at(tape, picture, scene, stop + 1).cards[key] for stop in ends]
+    assert [tape.snapshots[s.gradient].item() for s in shown] == [6.0, 27.0, 5.0]
+    assert [s.returned for s in shown] == [False, True, False]
+    assert tape.snapshots[end.cards[key].gradient].item() == 5.0

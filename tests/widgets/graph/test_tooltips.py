@@ -143,3 +143,14 @@ def test_a_folded_module_names_its_weakest_and_its_strongest_parameter(light):
     drawing.set_coloring("gradient")
     words = accessible_text.describe(drawing, "call:net#0")
     assert f"gradients of parameters {norms[least]:.2g} … {norms[most]:.2g}" in words
+
+
+def test_a_returned_gradient_and_one_of_an_earlier_pass_are_called_so(light):
+    m, look = network()
+    gradient = m.snapshot([[3.0, 4.0]])
+    for name, words in (
+        ("returned", "returned by grad, not added to .grad"),
+        ("past", "of an earlier backward pass"),
+    ):
+        cards = look.cards | {"tanh": CardLook(True, gradient=gradient, **{name: True})}
+        assert words in tooltips.tip(drawing_of((m, Look(cards, {})), light), "tanh").splitlines()

@@ -132,15 +132,15 @@ def paint(
     """Paint the gradient a card received, with an upward triangle: it came against the arrows.
 
     ``box`` is the card's; the bubble grows by ``scale`` about its own middle's height. A sum that
-    is still being accumulated and a gradient that was reset are hollow; the rim is dashed for an
-    unfinished sum and for None.
+    is still being accumulated, a gradient that was reset and that of an earlier pass are hollow;
+    the rim is dashed for an unfinished sum and for None.
     """
     text = bubble_text(reading)
     whole = bubble_box(box, text, scale, reading.tag, reading.shift)
     halo = theme.backward if reading.active == "backward" else None
     pill = _begin_pill(painter, whole, scale, 11, halo)
-    hollow = reading.pending or reading.reset != ""
-    ink = theme.ink2 if reading.reset == "none" else theme.backward
+    hollow = reading.pending or reading.reset != "" or reading.past
+    ink = theme.ink2 if reading.reset == "none" or reading.past else theme.backward
     shapes.fill(painter, pill, 11, theme.surface if hollow else theme.backward_soft)
     if reading.bad_gradient:
         shapes.hatch(painter, shapes.rounded(pill, 11), faded(theme.backward, 0.35), 5)

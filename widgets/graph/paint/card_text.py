@@ -54,6 +54,8 @@ class CardReading:
     """The small tag below the card: shared memory, versions, repeats."""
     pending: bool = False
     """True while the sum in ``gradient`` is being accumulated."""
+    past: bool = False
+    """True if ``gradient`` belongs to an earlier pass than the latest."""
     reset: Literal["", "none", "zeros"] = ""
     """Set if ``gradient`` was not computed by backward: it was set to None or to zeros."""
     tint: Tint | None = None
@@ -164,6 +166,7 @@ class CardReader:
             update=self._update(look),
             tag=_tag(card, look),
             pending=look.pending,
+            past=look.past,
             reset=look.reset if look.gradient is None else "",
         )
 
@@ -225,6 +228,8 @@ class CardReader:
         written, not only the factor; a single share stands in the source's bubble anyway, and is
         written while it is on its way.
         """
+        if look.past:
+            return ""
         if len(look.shares) > 1:
             parts = [self.number(share) for share in look.shares]
             written = len(parts) <= MAX_TERMS and None not in parts

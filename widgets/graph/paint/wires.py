@@ -117,7 +117,7 @@ def tone(look: WireLook | None, phase: str, gradients: bool) -> Tone:
         return "forward"
     if gradients and look.active == "backward":
         return "backward"
-    if gradients and (look.share is not None or look.shares):
+    if gradients and (look.share is not None or look.shares) and not look.past:
         return "share"
     return "carried" if look.carried and phase == "forward" else "rest"
 

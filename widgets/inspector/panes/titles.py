@@ -2,7 +2,7 @@
 
 from gradscribe.engine.protocol.tape import Snapshot, Value
 from gradscribe.playback.explain import page as explained
-from gradscribe.playback.tape import event_text
+from gradscribe.playback.tape import event_text, passes
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.phases import phases
 from gradscribe.playback.text import formatting as texts
@@ -68,6 +68,8 @@ def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:
 
 def _about(index: Index, value: Value) -> str:
     maker = symbols.canonical_name(index.op(value.op).op) if value.op is not None else ""
+    if value.maker == "grad":
+        return f"gradient {passes.made_by(index, value)}".rstrip()
     return {
         "parameter": "parameter, gets a gradient",
         "data": "input data",
@@ -92,6 +94,8 @@ def absence_reason(page: InspectorPage) -> str:
         return "No gradient: it does not require one"
     if known.pending:
         return "On its way"
+    if known.returned is not None:
+        return "Returned by grad, not added to .grad"
     started = [run for run, (at, _) in index.passes.items() if at < page.position]
     if not started:
         return "No gradient yet: backward has not begun"
@@ -111,7 +115,7 @@ def gradient_sum_text(page: InspectorPage) -> str:
     written = " + ".join(f"({p})" if p.startswith(texts.MINUS) else p for p in parts[:6])
     if len(parts) > 6:
         written += f" + {len(parts) - 6} more"
-    total = _scalar(index.snapshot(known.snapshot))
+    total = _scalar(index.snapshot(known.returned if known.snapshot is None else known.snapshot))
     return f"{written} + …" if known.pending or not total else f"{written} = {total}"
 
 

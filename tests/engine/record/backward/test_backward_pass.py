@@ -130,3 +130,76 @@ def test_gradients_in_other_dtypes_and_sparse_ones():
         gradient(tape, "e.weight"), np.float32([[0, 0], [2, 2], [0, 0], [0, 0]])
     )
     assert gradient(tape, "h") == 4
+
+
+CUBE_TWICE = """\
+x = param(3.0)
+y = x ** 3
+(dy,) = torch.autograd.grad(y, x, create_graph=True)
+(d2y,) = torch.autograd.grad(dy, x)
+"""
+
+
+def test_a_pass_lists_what_was_asked_for_and_what_it_returned():
+    tape = mirror(CUBE_TWICE)
+    values = {v.id: v for v in tape.values}
+    for run, root, result, number in ((0, "y", "dy", 27.0), (1, "dy", "d2y", 18.0)):
+        row = tape.passes[run]
+        assert values[row.roots[0]].name == root
+        assert row.inputs == ((leaf(tape, "x"), 0),)
+        (got,) = (values[value] for value in row.results)
+        assert (got.name, got.role) == (result, "result")
+        assert numbers(tape, got.snapshot) == number
+
+
+def test_an_inner_value_that_was_asked_for_is_named_by_its_node():
+    tape = mirror("a = param(2.0)\nb = a ** 2\nc = b ** 3\n(db,) = torch.autograd.grad(c, b)")
+    b = next(v for v in tape.values if v.name == "b")
+    assert tape.passes[0].inputs == ((b.node, b.output_nr),)
+
+
+def test_a_pass_that_stores_its_gradients_returns_none():
+    tape = mirror("x = param(3.0)\n(x ** 2).backward()")
+    assert tape.passes[0].inputs == tape.passes[0].results == ()
+
+
+def test_the_nodes_that_a_pass_makes_are_recorded_while_it_runs():
+    tape = mirror(CUBE_TWICE.rpartition("(d2y")[0])
+    start = next(at for at, e in enumerate(tape.events) if e.kind == "backward")
+    stop = next(at for at, e in enumerate(tape.events) if e.kind == "end")
+    made = [node for node in tape.nodes if node.op is None]
+    assert [node.name for node in made] == ["MulBackward0", "MulBackward1", "PowBackward0"]
+    assert all(start < node.made <= stop and any(node.next) for node in made)
+
+
+def test_a_gradient_that_can_be_differentiated_is_a_value_from_its_node_on():
+    tape = mirror(CUBE_TWICE)
+    dy = next(v for v in tape.values if v.name == "dy")
+    events = [at for at, e in enumerate(tape.events) if e.kind == "leaf" and e.ref == dy.id]
+    ends = [at for at, e in enumerate(tape.events) if e.kind == "end"]
+    assert events[0] < ends[0] < events[1]
+    assert tape.events[events[1]].line == 3
+
+
+def test_without_create_graph_a_pass_makes_no_values_but_what_it_returns():
+    tape = mirror("x = param(3.0)\ny = (x ** 2).exp()\n(dy,) = torch.autograd.grad(y, x)")
+    assert [v.name for v in tape.values if v.maker == "grad"] == ["dy"]
+
+
+def test_several_results_are_named_in_their_order_inside_a_function():
+    tape = mirror(
+        "def step(w, b):\n"
+        "    gw, gb = torch.autograd.grad(w ** 2 * b, (w, b), create_graph=True)\n"
+        "    return gw * gb\n"
+        "out = step(param(2.0), param(3.0))\nout.backward()"
+    )
+    values = {v.id: v for v in tape.values}
+    named = {values[v].name: numbers(tape, values[v].snapshot) for v in tape.passes[0].results}
+    assert named == {"gw": 12.0, "gb": 4.0}
+
+
+def test_the_numbers_inside_torch_func_grad_are_recorded():
+    tape = mirror("x = torch.tensor(3.0)\ng = torch.func.grad(lambda t: t ** 3)(x)")
+    made = [numbers(tape, v.snapshot) for v in tape.values if v.op is not None]
+    assert 27.0 in made
+    assert [numbers(tape, e.gradient) for e in tape.edges if e.execution is not None] == [27.0]

@@ -5,7 +5,11 @@ import textwrap
 import pytest
 import torch
 
-from gradscribe.engine.record.values.raw_reads import has_readable_data, is_plain_strided
+from gradscribe.engine.record.values.raw_reads import (
+    has_readable_data,
+    is_plain_strided,
+    unwrapped,
+)
 from gradscribe.engine.run import run
 from tests.engine.mirror import mirror, plain
 
@@ -235,3 +239,18 @@ def test_views_parameters_and_inference_tensors_are_everyday():
         inferred = torch.ones(2)
     plain = [_PLAIN, _PLAIN[1:].t(), torch.nn.Parameter(_PLAIN), inferred, torch.tensor(True)]
     assert all(is_plain_strided(t) and has_readable_data(t) for t in plain)
+
+
+def test_a_wrapper_of_a_transform_is_unwrapped_to_its_numbers():
+    x = torch.tensor([1.0, 2.0])
+    seen = []
+    torch.func.grad(lambda t: (seen.append(unwrapped(t)), (t**3).sum())[1])(x)
+    assert seen[0] is x
+    assert unwrapped(x) is None
+
+
+def test_a_tensor_inside_a_vmap_has_no_numbers_of_its_own():
+    seen = []
+    torch.func.vmap(lambda t: (seen.append(unwrapped(t)), t * 2)[1])(torch.ones(3))
+    torch.func.vmap(torch.func.grad(lambda t: (seen.append(unwrapped(t)), t * 2)[1]))(torch.ones(3))
+    assert seen == [None, None]
