@@ -64,6 +64,7 @@ bench: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.frames
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.turns
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.charts
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.completion
 	@"$(BIN)/python" -m tests.bench.record
 	@"$(BIN)/python" -m tests.bench.train
 

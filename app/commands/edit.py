@@ -53,6 +53,44 @@ def comment(context: CommandContext) -> None:
     context.toggle_comment()
 
 
+def _in_program(context: CommandContext) -> bool:
+    return context.workspaces.current == "program"
+
+
+@command("edit.complete", "Complete", menu="Edit/3", keys=("Ctrl+Space",), when=_in_program)
+def complete(context: CommandContext) -> None:
+    """List the names that complete the word at the caret; Tab or Return inserts one."""
+    context.editor.setFocus()
+    context.editor.assistance.complete()
+
+
+@command(
+    "edit.arguments", "Show arguments", menu="Edit/3", keys=("Ctrl+Shift+Space",), when=_in_program
+)
+def arguments(context: CommandContext) -> None:
+    """Show the signature of the call around the caret."""
+    context.editor.setFocus()
+    context.editor.assistance.explain()
+
+
+@command("edit.definition", "Go to definition", menu="Edit/3", keys=("F12",), when=_in_program)
+def definition(context: CommandContext) -> None:
+    """Go to the line that defines the name at the caret; so does a click with Ctrl."""
+    context.editor.setFocus()
+    context.editor.assistance.go_to_definition()
+
+
+@command(
+    "edit.complete_typing",
+    "Complete while typing",
+    menu="Edit/3",
+    checked=lambda context: context.settings.flag("complete"),
+)
+def complete_typing(context: CommandContext) -> None:
+    """Open the list of completions and the signature of a call by themselves."""
+    context.settings.put("complete", not context.settings.flag("complete"))
+
+
 @command("edit.find", "Find", menu="Edit/3", keys=("Ctrl+F",))
 def find(context: CommandContext) -> None:
     """Search for a text in the program, or in the graph if it has the focus."""

@@ -11,9 +11,7 @@ def _has_tape(context: CommandContext) -> bool:
     return context.clock.length > 0 or context.workspaces.current == "training"
 
 
-@command(
-    "play.toggle", "Play or pause", "Play/1", keys=("Ctrl+Space",), bare=("Space",), when=_has_tape
-)
+@command("play.toggle", "Play or pause", "Play/1", keys=("F7",), bare=("Space",), when=_has_tape)
 def toggle(context: CommandContext) -> None:
     """Play the tape or train on from here, or pause."""
     if context.workspaces.current == "training":

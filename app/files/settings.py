@@ -78,6 +78,7 @@ SETTINGS = (
     Setting("pointer_ring", "Pointer ring", True),
     Setting("film_size", "Size of films", "fit", _is_film_size),
     Setting("film_code", "Program in films", False),
+    Setting("complete", "Complete while typing", True),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}

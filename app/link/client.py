@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.link.language import LanguageLink
 from gradscribe.app.link.requests import (
     PendingRequest,
     failed_check_reply,
@@ -384,6 +385,10 @@ class Link(QObject):
     def companion(self, parent: QObject) -> "Link":
         """Return a link to another engine, which takes this link's spare engine if it is ready."""
         return Link(parent, lend=self.give_spare)
+
+    def language(self, parent: QObject) -> LanguageLink:
+        """Return a link to a language process, which starts when it is needed."""
+        return LanguageLink(parent)
 
     def _swap(self) -> None:
         """Replace the engine by the spare if it is ready, else by a new one."""

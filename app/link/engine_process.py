@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, Signal
@@ -34,7 +34,14 @@ class EngineProcess(QObject):
     ended = Signal(str)
     """Carries a short reason; emitted once, never after `discard` or `close`."""
 
-    def __init__(self, parent: QObject, spare: bool = False, is_open: bool = False) -> None:
+    def __init__(
+        self,
+        parent: QObject,
+        spare: bool = False,
+        is_open: bool = False,
+        arguments: Sequence[str] | None = None,
+    ) -> None:
+        """``arguments`` of the interpreter: those of another process that speaks the protocol."""
         super().__init__(parent)
         self.is_open = is_open
         """True if its programs have all of the user's permissions."""
@@ -54,7 +61,7 @@ class EngineProcess(QObject):
         self._process = process = QProcess(self)
         process.setProgram(launch.python_executable())
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*launch.engine_arguments(), *words])
+        process.setArguments([*(arguments or launch.engine_arguments()), *words])
         environment = QProcessEnvironment()
         for name, text in launch.environment(is_open).items():
             environment.insert(name, text)

@@ -63,6 +63,11 @@ def engine_arguments() -> list[str]:
     return ["-P", "-u", "-m", "gradscribe.engine"]
 
 
+def language_arguments(folder: str) -> list[str]:
+    """Return the interpreter's arguments for the language process of programs in ``folder``."""
+    return ["-P", "-u", "-m", "gradscribe.engine.language", *([folder] if folder else [])]
+
+
 def free_memory() -> int:
     """Return the bytes of memory free for another engine; a huge number if unknown."""
     free = 1 << 40

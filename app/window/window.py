@@ -15,6 +15,7 @@ from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Layer
+from gradscribe.app.document.typing_assistance import AssistanceController
 from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files.documents import Drafts, Refused
@@ -110,6 +111,7 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.typing = self._make_typing()
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
@@ -157,6 +159,9 @@ class Window(QMainWindow):
             lambda kept: self.recovery.restore(kept),
             self,
         )
+
+    def _make_typing(self) -> AssistanceController:
+        return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
     def _make_recovery(self) -> Recovery:
         host = WatchHost(
@@ -303,6 +308,7 @@ class Window(QMainWindow):
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.status.say)
+        self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
         self._show_result()
 
@@ -370,7 +376,7 @@ class Window(QMainWindow):
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
-        for key in ("left", "memory", "follow"):
+        for key in ("left", "memory", "complete", "follow"):
             self._show_settings(key)
 
     # Updates
@@ -432,6 +438,8 @@ class Window(QMainWindow):
             memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
             is_open = self.settings.flag("access")
             self.session.set_limits(seconds, round(memory) << 20, is_open)
+        if key == "complete":
+            self.editor.assistance.is_automatic = self.settings.flag("complete")
         if key == "follow":
             self.graph.set_following("on" if self.settings.flag("follow") else "off")
             self.menus.refresh()
@@ -583,6 +591,7 @@ class Window(QMainWindow):
         self.loop_curves.close()
         self.history.close()
         self.findings_controller.close()
+        self.typing.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()

@@ -11,7 +11,14 @@ from typing import Generic, TypeVar, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol import check_replies, check_tape, incremental, packing, regions
+from gradscribe.engine.protocol import (
+    check_replies,
+    check_tape,
+    incremental,
+    language,
+    packing,
+    regions,
+)
 from gradscribe.engine.protocol.frame_buffer import FrameBuffer
 from gradscribe.engine.protocol.messages import (
     Checked,
@@ -165,5 +172,7 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_gradchecked(message)
         case Ready():
             yield from check_replies.check_ready(message)
+        case _ if isinstance(message, language.LanguageReply):
+            yield language.find_flaw(message)
         case _ if isinstance(message, TrainReply):
             yield from check_replies.check_training_reply(message)

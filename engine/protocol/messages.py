@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from gradscribe.engine.protocol.language import LanguageReply, LanguageRequest
 from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.regions import ReadRegion, Region
@@ -274,7 +275,9 @@ class Probed(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
-Request = Run | Stop | Peek | ReadRegion | Check | Gradcheck | Probe | Quit | TrainRequest
+RunRequest = Run | Stop | Peek | ReadRegion | Check | Gradcheck | Probe
+Request = RunRequest | Quit | TrainRequest | LanguageRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Ended
 """Messages about a run that precede its tape."""
-Reply = Ready | RunNotice | Recorded | Peeked | Region | Checked | Gradchecked | Probed | TrainReply
+RunReply = RunNotice | Recorded | Peeked | Region | Checked | Gradchecked | Probed
+Reply = Ready | RunReply | TrainReply | LanguageReply

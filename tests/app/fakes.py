@@ -62,6 +62,9 @@ class FakeLink(QObject):
         self.companions.append(FakeLink())
         return self.companions[-1]
 
+    def language(self, parent):
+        return FakeLanguage(parent)
+
     def close(self) -> None:
         self.closed = True
 
@@ -95,6 +98,29 @@ class FakeLink(QObject):
 
     def die(self, why="the engine ended with signal 9") -> None:
         self.died.emit(why)
+
+
+class FakeLanguage(QObject):
+    """A language process that answers only what a test says."""
+
+    received = Signal(object)
+    ready_changed = Signal(bool)
+
+    def __init__(self, parent=None) -> None:
+        super().__init__(parent)
+        self.asked, self.folder, self.started, self.closed = [], "", 0, False
+
+    def start(self) -> None:
+        self.started += 1
+
+    def set_folder(self, folder) -> None:
+        self.folder = folder
+
+    def ask(self, request) -> None:
+        self.asked.append(request)
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class FakeDialogs:

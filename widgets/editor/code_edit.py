@@ -22,6 +22,7 @@ from gradscribe.playback.code.lines import LineMark
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.editor import brackets, line_layout, source_text
+from gradscribe.widgets.editor.completion.assistance import TypingAssistance
 from gradscribe.widgets.editor.finding_underlines import FindingMarks
 from gradscribe.widgets.editor.gutter import Gutter
 from gradscribe.widgets.editor.highlight import units
@@ -68,6 +69,7 @@ class CodeEdit(SourceEdit):
         self._strip = ProblemStrip(self)
         self._drag = NumberDrag(self)
         self._hover = NumberHover(self, self._drag)
+        self.assistance = TypingAssistance(self)
         self._ready = True
         self.viewport().setMouseTracking(True)
         self._gutter.picked.connect(self.line_picked)
@@ -89,6 +91,7 @@ class CodeEdit(SourceEdit):
             self._strip.set_style(self.look)
             self._hover.set_style(self.look)
             self._hover.dismiss()
+            self.assistance.dismiss()
             self._invalidate_marks()
             self._highlight_brackets()
             self._arrange()
@@ -237,6 +240,9 @@ class CodeEdit(SourceEdit):
         margins = self.viewportMargins()
         if (margins.left(), margins.bottom()) != (gutter, strip):
             self.setViewportMargins(gutter, 0, 0, strip)
+            if self.hasFocus():
+                # A strip that appears must not cover the line that is being typed.
+                self.ensureCursorVisible()
         view = self.viewport().geometry()
         self._gutter.setGeometry(view.left() - gutter, view.top(), gutter, view.height())
         left = view.left() - gutter

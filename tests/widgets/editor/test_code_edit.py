@@ -363,3 +363,13 @@ def test_the_strip_is_as_tall_with_a_scroll_bar_as_without(edit, qapp):
             qapp.processEvents()
             heights.add(strip.height())
         assert len(heights) == 1, width
+
+
+def test_an_error_that_appears_does_not_cover_the_line_being_typed(edit, qtbot):
+    edit.set_source("x = 1\n" * 40)
+    edit.moveCursor(edit.textCursor().MoveOperation.End)
+    edit.setFocus()
+    qtbot.waitUntil(edit.hasFocus)
+    edit.ensureCursorVisible()
+    edit.set_problem(MISMATCH)
+    assert edit.viewport().rect().contains(edit.cursorRect())
