@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPen
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights
+from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights
 
 SIDE, APART = 7.0, 3.0
 """Pixels of a square, and of the gap to its map."""

@@ -7,9 +7,9 @@ from PySide6.QtCore import QRectF
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.colors import class_color
 from gradscribe.widgets.plots.drawing.points import PlanePoints
-from gradscribe.widgets.plots.drawing.unit_curve import draw_unit_curve
-from gradscribe.widgets.plots.drawing.unit_layout import OUTPUT_LEAST, output_boxes
-from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights
+from gradscribe.widgets.plots.drawing.units.unit_curve import draw_unit_curve
+from gradscribe.widgets.plots.drawing.units.unit_layout import OUTPUT_LEAST, output_boxes
+from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights
 from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 from tests.widgets.pixels import near, painted
 

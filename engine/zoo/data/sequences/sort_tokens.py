@@ -2,7 +2,7 @@
 
 import torch
 
-from gradscribe.engine.zoo.data import copy_tokens
+from gradscribe.engine.zoo.data.sequences import copy_tokens
 from gradscribe.engine.zoo.entry import Data
 
 

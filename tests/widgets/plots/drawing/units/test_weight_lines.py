@@ -6,9 +6,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.plots.drawing import weight_lines
-from gradscribe.widgets.plots.drawing.unit_layout import column_boxes, grid_boxes
-from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights, WeightLine
+from gradscribe.widgets.plots.drawing.units import weight_lines
+from gradscribe.widgets.plots.drawing.units.unit_layout import column_boxes, grid_boxes
+from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights, WeightLine
 from gradscribe.widgets.plots.views import unit_maps
 from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 from tests.widgets.pixels import near, painted

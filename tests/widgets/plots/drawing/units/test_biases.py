@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.plots.drawing import biases
-from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights
+from gradscribe.widgets.plots.drawing.units import biases
+from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights
 from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 from tests.widgets.pixels import near, painted
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QWidget
 
-from gradscribe.widgets.plots.drawing.weight_entry import WeightEntry
+from gradscribe.widgets.plots.drawing.units.weight_entry import WeightEntry
 
 
 @pytest.fixture

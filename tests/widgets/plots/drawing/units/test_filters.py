@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.plots.drawing import filters
+from gradscribe.widgets.plots.drawing.units import filters
 from gradscribe.widgets.plots.views.unit_maps import LayerMaps, UnitMaps
 from tests.widgets.pixels import near, painted
 
