@@ -45,13 +45,20 @@ class GradientSender:
             wire = self._picture.edge_wires.get((execution.node, edge.slot))
             if wire is not None:
                 known_wire = wires.get(wire, WireLook())
+                if known_wire.run != edge.run:
+                    known_wire = WireLook(known_wire.carried, run=edge.run)
                 wires[wire] = self._run_along(known_wire, number, edge.gradient, wire)
                 active.append(wire)
             key = self._targets.get(self._index.target(edge.target, edge.input_nr))
             if key is None or key == self._picture.node_cards.get(execution.node):
                 continue
-            arriving.setdefault(key, []).append(edge.gradient)
             known = cards.get(key, CardLook())
+            if known.run != edge.run:
+                shown = None if known.returned else known.gradient
+                shares = self._before(edge, at)
+                known = replace(known, gradient=shown, shares=shares, returned=False, run=edge.run)
+                cards[key] = known
+            arriving.setdefault(key, []).append(edge.gradient)
             arrived = len(known.shares) + len(arriving[key])
             total, more = self._sum(edge, edge.gradient, known, arrived, at)
             if total is not None or more:
@@ -60,6 +67,14 @@ class GradientSender:
             known = cards.get(key, CardLook())
             cards[key] = replace(known, shares=(*known.shares, *gradients))
         return tuple(active)
+
+    def _before(self, edge: Edge, at: int) -> tuple[int, ...]:
+        """Return the shares that an edge's pass brought to its target before event ``at``.
+
+        Another pass may have run in between, from a hook.
+        """
+        arrived = self._index.arrivals.get(self._index.target(edge.target, edge.input_nr), ())
+        return tuple(a.snapshot for a in arrived if a.run == edge.run and a.event < at)
 
     def _run_along(self, before: WireLook, number: int, gradient: int, wire: str) -> WireLook:
         alone = not before.shares
