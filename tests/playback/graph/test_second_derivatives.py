@@ -15,8 +15,6 @@ from gradscribe.playback.tape.scenes import scenes
 from tests.engine.mirror import plain
 from tests.playback.graph.second_derivative_programs import PROGRAMS
 
-# Torch's advice against what some of the programs do.
-pytestmark = pytest.mark.filterwarnings("ignore:Using backward")
 EVERY = pytest.mark.parametrize("name", PROGRAMS)
 BY_ROUNDING = {"rtol": 1e-5, "atol": 1e-5}
 
