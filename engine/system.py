@@ -5,13 +5,14 @@ All of it is best effort: the engine also runs on systems that lack a service.
 
 import contextlib
 import ctypes
+import gc
 import os
 import select
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 MEMORY_SHARE = 0.75
@@ -192,6 +193,18 @@ def cap_memory(share: float = MEMORY_SHARE) -> None:
     with contextlib.suppress(OSError, ValueError):
         _, hard = resource.getrlimit(resource.RLIMIT_CORE)
         resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
+@contextlib.contextmanager
+def without_gc() -> Iterator[None]:
+    """Pause the garbage collector: everything allocated meanwhile, possibly much, stays alive."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def raise_stack_limit(size: int = STACK) -> None:

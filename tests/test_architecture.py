@@ -25,7 +25,7 @@ PROGRAMS = sorted((ROOT / "tests").rglob("*.txt"))
 """Programs that tests run, kept as text."""
 
 MAX_FUNCTION, MAX_FOLDER = 50, 20
-REGISTRIES = {"engine/doctor/findings", "engine/zoo/data", "widgets/graph/paint"}
+REGISTRIES = {"engine/doctor/findings", "widgets/graph/paint"}
 """Folders of one file an entry, which may hold as many as there are."""
 TESTS_PER_SOURCE = 0.6
 

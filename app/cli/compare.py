@@ -44,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
             timeout=options.timeout,
             policy=not options.trust,
             is_open=options.trust,
+            examine=False,
         )
         for name, source in zip(names, sources, strict=True)
     ]

@@ -14,7 +14,9 @@ from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
 from gradscribe.engine.protocol import frames, messages
 from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
+from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.engine.system import without_gc
 
 TIMEOUT_S = 60.0
 EVENT_LIMIT = 2_000_000
@@ -43,13 +45,16 @@ def record_source(
     is_open: bool = False,
     is_full: bool = False,
     memory: int = 256 << 20,
+    examine: bool = True,
+    leaves_only: bool = False,
 ) -> Tape:
     """Run a program in a new engine and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the program runs.
     ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
     permissions; ``is_full``: record every step of long loops in full; ``memory``: bytes for the
-    numbers of big tensors.
+    numbers of big tensors; ``examine``: look for mistakes; ``leaves_only``: return no more of the
+    tape than its leaves, its output and its error.
 
     Raises:
         NoDevice: the device does not exist.
@@ -66,6 +71,8 @@ def record_source(
         threads=0,
         memory=memory,
         policy=policy,
+        examine=examine,
+        leaves_only=leaves_only,
         full_events=0 if is_full else FULL_EVENTS,
     )
     with BlockingEngine(is_open) as engine:
@@ -204,16 +211,16 @@ class BlockingEngine:
         self._printed.clear()
         self._at = self.outcome = None
         self.send(run)
-        deadline = time.monotonic() + run.timeout + launch.GRACE_S
+        spent = self._count_time(run.timeout + launch.GRACE_S)
         room, ended = PRINTED_LIMIT, False
         try:
             while room >= 0:
-                match self.next(deadline):
-                    case messages.Recorded(run.run_id, tape, spent=spent, outcome=outcome):
-                        self.spent, self.outcome = spent, outcome
+                match self._next_within(spent):
+                    case messages.Recorded(run.run_id, tape, spent=is_spent, outcome=outcome):
+                        self.spent, self.outcome = is_spent, outcome
                         return tape
                     case messages.Ended(run.run_id) if not ended:
-                        deadline, ended = time.monotonic() + FREEZE_S, True
+                        spent, ended = self._count_time(FREEZE_S), True
                     case CurrentLine(run.run_id) as at:
                         self._at = at
                     case messages.Printed(run.run_id, text):
@@ -224,13 +231,31 @@ class BlockingEngine:
             self._fault = ENDLESS
             return self._failed_tape(run, late=False)
         except NoReply as silence:
-            return self._failed_tape(run, late=not isinstance(silence, EngineGone))
+            late = not isinstance(silence, EngineGone)
+            return self._failed_tape(run, late=late, ended=ended)
 
-    def _failed_tape(self, run: messages.Run, late: bool) -> Tape:
+    def _count_time(self, seconds: float) -> SpentTime:
+        """Return a time limit of the engine from now on, without its waits for a processor."""
+        return SpentTime(seconds, self._process.pid)
+
+    def _next_within(self, spent: SpentTime) -> messages.Reply:
+        """Return the next message; see `next`."""
+        while (left := spent.left()) > 0:
+            try:
+                return self.next(time.monotonic() + left)
+            except EngineGone:
+                raise
+            except NoReply:
+                continue
+        raise NoReply
+
+    def _failed_tape(self, run: messages.Run, late: bool, ended: bool = False) -> Tape:
         aborted = late and launch.abort(self._process.pid)
         self._await_end(launch.ABORT_S if aborted or late else launch.GRACE_S)
         who = run.source, run.filename
         stdout, at = "".join(self._printed), self._at
+        if late and ended:
+            return launch.unfinished_tape(FREEZE_S, stdout)
         if late:
             return launch.timeout_tape(*who, run.timeout, self._error_tail(), stdout, at=at)
         return launch.crash_tape(*who, self.exit_reason(), self._error_tail(), stdout, at)
@@ -274,8 +299,10 @@ class BlockingEngine:
         reader = frames.MessageReader[messages.Reply](messages.Reply)  # type: ignore[arg-type]
         try:
             while data := _read(self._process.stdout):
-                for message in reader.feed(data):
-                    self._messages.put(message)
+                # A tape is a million objects that all stay alive.
+                with without_gc():
+                    for message in reader.feed(data):
+                        self._messages.put(message)
         except frames.ProtocolError:
             self._fault = GARBAGE
         self._messages.put(None)

@@ -108,6 +108,8 @@ def run(options: argparse.Namespace) -> int:
         is_open=options.trust,
         is_full=options.full,
         memory=options.memory << 20,
+        examine=options.json is not None,
+        leaves_only=not _is_written(options),
     )
     if talks and tape.status != "refused":
         say(shown(tape.stdout[sum(streamed) :]))
@@ -119,6 +121,12 @@ def run(options: argparse.Namespace) -> int:
         tape = fix_trials.tried_as_asked(tape, source, options)
     _write(tape, options, source)
     return BY_STATUS[tape.status]
+
+
+def _is_written(options: argparse.Namespace) -> bool:
+    """Return whether something is made of the tape."""
+    names = (options.json, *(getattr(options, option) for option in (*DRAWN, *GRAPHS)))
+    return any(name is not None for name in names)
 
 
 def _check_names(options: argparse.Namespace) -> None:

@@ -36,11 +36,12 @@ def value_table(tape: Tape) -> str:
 
 def counts_line(tape: Tape) -> str:
     """Return the numbers of ops, backward nodes and events in one line."""
+    ops, nodes, events = tape.left_out
     return ", ".join(
         (
-            formatting.count(len(tape.ops), "op"),
-            formatting.count(len(tape.executions), "backward node"),
-            formatting.count(len(tape.events), "event"),
+            formatting.count(len(tape.ops) + ops, "op"),
+            formatting.count(len(tape.executions) + nodes, "backward node"),
+            formatting.count(len(tape.events) + events, "event"),
         )
     )
 

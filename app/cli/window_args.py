@@ -80,7 +80,9 @@ def _headless(options: argparse.Namespace) -> int:
         title, filename, source = example.title, example.name, example.source
     say(f"{title}: forward and backward\n\n")
     from_outside = options.file is not None and not options.trust
-    tape = record_source(source, filename=filename, policy=from_outside, is_open=options.trust)
+    tape = record_source(
+        source, filename=filename, policy=from_outside, is_open=options.trust, examine=False
+    )
     if tape.stdout:
         say(tape.stdout.rstrip("\n") + "\n\n")
     say(f"{report.value_table(tape)}\n{report.counts_line(tape)}\n")

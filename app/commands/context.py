@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
+    from gradscribe.app.document.error_fix import ErrorFix
     from gradscribe.app.document.examples import Example
     from gradscribe.app.document.findings_controller import FindingsController
     from gradscribe.app.document.presenter import Presenter
@@ -85,6 +86,7 @@ class CommandContext:
     parameters: ProgramParameters
     lessons: LessonController
     findings_controller: FindingsController
+    error_fix: ErrorFix
     loop_curves: LoopCurves
     history: HistoryTab
     workspaces: Workspaces
@@ -167,6 +169,20 @@ class CommandContext:
             self.over.tools.open()
         else:
             self.find_bar.open()
+
+    def open_replace(self) -> None:
+        """Open the search line of the program with a replacement."""
+        self.find_bar.open(replace=True)
+
+    def find_next(self, back: bool = False) -> None:
+        """Go to the next match where a search is open, or to the previous one."""
+        if self.over.tools.is_open() and not self.find_bar.isVisible():
+            self.over.tools.stepped.emit(back)
+        elif self.find_bar.isVisible():
+            self.find_bar.go(back=back)
+        else:
+            self.find_bar.open()
+            self.find_bar.go(back=back)
 
     def open_graph_find(self) -> None:
         """Open the search line of the graph."""

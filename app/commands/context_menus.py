@@ -32,7 +32,7 @@ _LOOK = ("view.fold", "view.zoom_selection", "view.coloring", "graph.gradient", 
 _EDIT = (
     *("edit.undo", "edit.redo", SEPARATOR),
     *("edit.cut", "edit.copy", "edit.paste", "edit.select_all", SEPARATOR),
-    *("edit.comment", "edit.find"),
+    *("edit.comment", "edit.find", "edit.replace"),
 )
 _PICTURE = (
     "file.copy_picture",

@@ -53,11 +53,11 @@ def comment(context: CommandContext) -> None:
     context.toggle_comment()
 
 
-def _in_program(context: CommandContext) -> bool:
+def _on_program(context: CommandContext) -> bool:
     return context.workspaces.current == "program"
 
 
-@command("edit.complete", "Complete", menu="Edit/3", keys=("Ctrl+Space",), when=_in_program)
+@command("edit.complete", "Complete", menu="Edit/3", keys=("Ctrl+Space",), when=_on_program)
 def complete(context: CommandContext) -> None:
     """List the names that complete the word at the caret; Tab or Return inserts one."""
     context.editor.setFocus()
@@ -65,7 +65,7 @@ def complete(context: CommandContext) -> None:
 
 
 @command(
-    "edit.arguments", "Show arguments", menu="Edit/3", keys=("Ctrl+Shift+Space",), when=_in_program
+    "edit.arguments", "Show arguments", menu="Edit/3", keys=("Ctrl+Shift+Space",), when=_on_program
 )
 def arguments(context: CommandContext) -> None:
     """Show the signature of the call around the caret."""
@@ -73,7 +73,7 @@ def arguments(context: CommandContext) -> None:
     context.editor.assistance.explain()
 
 
-@command("edit.definition", "Go to definition", menu="Edit/3", keys=("F12",), when=_in_program)
+@command("edit.definition", "Go to definition", menu="Edit/3", keys=("F12",), when=_on_program)
 def definition(context: CommandContext) -> None:
     """Go to the line that defines the name at the caret; so does a click with Ctrl."""
     context.editor.setFocus()
@@ -91,13 +91,61 @@ def complete_typing(context: CommandContext) -> None:
     context.settings.put("complete", not context.settings.flag("complete"))
 
 
-@command("edit.find", "Find", menu="Edit/3", keys=("Ctrl+F",))
+@command("edit.find", "Find", menu="Edit/4", keys=("Ctrl+F",), when=_on_program)
 def find(context: CommandContext) -> None:
-    """Search for a text in the program, or in the graph if it has the focus."""
+    """Search for a text in the program; in the graph while that has the keyboard."""
     context.open_find()
 
 
-@command("edit.find_graph", "Find in the graph", menu="Edit/3", keys=("Ctrl+Shift+F",))
+@command("edit.replace", "Find and replace", menu="Edit/4", keys=("Ctrl+H",), when=_on_program)
+def replace(context: CommandContext) -> None:
+    """Search for a text in the program and replace it; all at once is one step of undo."""
+    context.open_replace()
+
+
+@command("edit.find_next", "Find next", menu="Edit/4", keys=("F3",), when=_on_program)
+def find_next(context: CommandContext) -> None:
+    """Go to the next match of the search in the program, or in the graph if only that is open."""
+    context.find_next()
+
+
+@command("edit.find_back", "Find previous", menu="Edit/4", keys=("Shift+F3",), when=_on_program)
+def find_back(context: CommandContext) -> None:
+    """Go to the previous match of the search in the program or in the graph."""
+    context.find_next(back=True)
+
+
+@command(
+    "edit.find_graph", "Find in the graph", menu="Edit/4", keys=("Ctrl+Shift+F",), when=_on_program
+)
 def find_graph(context: CommandContext) -> None:
     """Search the graph for a name, an op, a shape such as 16 × 8, a module, nan or inf."""
     context.open_graph_find()
+
+
+@command(
+    "edit.fold", "Fold block", menu="Edit/5", keys=("Ctrl+Shift+[", "Ctrl+{"), when=_on_program
+)
+def fold(context: CommandContext) -> None:
+    """Hide the lines of the function, class, loop or other block around the caret."""
+    context.editor.folds.fold_at_caret()
+
+
+@command(
+    "edit.unfold", "Unfold block", menu="Edit/5", keys=("Ctrl+Shift+]", "Ctrl+}"), when=_on_program
+)
+def unfold(context: CommandContext) -> None:
+    """Show the lines that are hidden under the caret's line."""
+    context.editor.folds.unfold_at_caret()
+
+
+@command("edit.fold_all", "Fold all blocks", menu="Edit/5", when=_on_program)
+def fold_all(context: CommandContext) -> None:
+    """Fold every function, class, loop and other block; the playing line and errors stay."""
+    context.editor.folds.fold_all()
+
+
+@command("edit.unfold_all", "Unfold all blocks", menu="Edit/5", when=_on_program)
+def unfold_all(context: CommandContext) -> None:
+    """Show every line of the program."""
+    context.editor.folds.unfold_all()

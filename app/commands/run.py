@@ -20,6 +20,18 @@ def run_now(context: CommandContext) -> None:
     context.session.run_now()
 
 
+@command(
+    "run.fix",
+    "Apply the error's fix",
+    menu="Run/1",
+    keys=("Alt+Return",),
+    when=lambda context: bool(context.error_fix.program),
+)
+def fix(context: CommandContext) -> None:
+    """Make the change that is shown under the error; can be undone."""
+    context.error_fix.apply()
+
+
 @command("run.stop", "Stop", menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
 def stop(context: CommandContext) -> None:
     """Interrupt the program that is running."""

@@ -215,7 +215,8 @@ class Link(QObject):
         elif not job.stopped:
             job.stopped = True
             self._send(messages.Stop(job.request.run_id))
-            self._grace.start(STOP_GRACE_WITH_SPARE_MS if self.spare_pid() else STOP_GRACE_MS)
+            if not job.has_ended:
+                self._grace.start(STOP_GRACE_WITH_SPARE_MS if self.spare_pid() else STOP_GRACE_MS)
         if waiting is not None:
             self.received.emit(fallback_reply(waiting, None))
 
@@ -328,6 +329,7 @@ class Link(QObject):
         job = self._running
         if job is not None and self._runs(run_id) and isinstance(job.request, messages.Run):
             self._grace.stop()
+            job.has_ended = True
             self._start_limit(job, launch.FREEZE_S)
 
     def _keep(self, run_id: int, text: str) -> bool:

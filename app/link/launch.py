@@ -207,6 +207,13 @@ def timeout_tape(
     return Tape(status="timeout", error=problem, stdout=stdout)
 
 
+def unfinished_tape(seconds: float, stdout: str) -> Tape:
+    """Return the tape of a program that has ended, but whose recording never arrived."""
+    message = f"The program ended, but its recording was not ready after {seconds:g} s"
+    hint = "Make a loop shorter or a size smaller, or record fewer steps in full."
+    return Tape(status="error", error=Problem("RecordingError", message, hint), stdout=stdout)
+
+
 def kill(pid: int) -> None:
     """Kill an engine and its process group without waiting."""
     if pid > 0 and hasattr(os, "killpg"):

@@ -22,6 +22,8 @@ class PendingRequest(Struct):
     overdue: bool = False
     printed: str = ""
     at: CurrentLine | None = None
+    has_ended: bool = False
+    """True if its program has ended and its tape is being made."""
     spent: SpentTime | None = None
     """The time that it has taken so far; None before it begins."""
 
@@ -47,6 +49,8 @@ def lost_engine_tape(job: PendingRequest, why: str, errors: str) -> Tape | None:
     if not isinstance(run, messages.Run):
         return None
     output, at = (errors, job.printed), job.at
+    if job.overdue and job.has_ended and not job.stopped:
+        return launch.unfinished_tape(launch.FREEZE_S, job.printed)
     if job.overdue:
         return launch.timeout_tape(run.source, run.filename, job.timeout, *output, job.stopped, at)
     return launch.crash_tape(run.source, run.filename, why, *output, at)

@@ -1,74 +1,251 @@
-"""The search line below the program."""
+"""Find and replace below the program."""
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
-from gradscribe.widgets.base.boxes import hbox
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.editor.code_edit import CodeEdit
+from gradscribe.widgets.editor.find.query import MAX_MATCHES, Query, QueryError
+from gradscribe.widgets.editor.find.query_line import QueryLine
+from gradscribe.widgets.editor.find.replacing import Replacement, replaced, write
+from gradscribe.widgets.editor.source_text import MAX_LENGTH, length_problem
+
+AT_ONCE = 50_000
+"""Most characters of a program that is searched at every keystroke in it."""
+REST_MS = 150
+"""Pause in typing after which a longer program is searched again."""
 
 
 class FindBar(QFrame):
-    """Search bar of an editor: Return finds the next match, Shift+Return the previous one."""
+    """Search line and replacement line of an editor.
 
-    def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
+    Return finds the next match, Shift+Return the previous one, Esc closes the bar.
+    """
+
+    def __init__(self, editor: CodeEdit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._editor = editor
-        self.query = QLineEdit()
-        self.query.setPlaceholderText("Find in the program")
-        self.query.setAccessibleName("Find in the program")
+        self.setAccessibleName("Find and replace")
+        self.query = QueryLine("Find in the program")
+        self.replacement = QueryLine("Replace by")
+        self.match_case = self._option("Aa", "Match case")
+        self.whole_word = self._option("W", "Whole word")
+        self.regex = self._option(".*", "Regular expression")
+        self.next_button = self._button("↓", self.go, "Next match (F3)")
+        self.back_button = self._button(
+            "↑", lambda: self.go(back=True), "Previous match (Shift+F3)"
+        )
+        self.close_button = self._button("✕", self.leave, "Close (Esc)")
+        self.replace_button = self._button("Replace", self.replace, "Replace this match")
+        self.all_button = self._button("All", self.replace_all, "Replace all matches")
         self.count = plain_label(role="caption")
-        row = hbox(self, margins=(12, 4, 12, 10))
-        row.addWidget(self.query, 1)
-        row.addWidget(self.count)
-        self.query.textChanged.connect(self._search)
-        self.query.installEventFilter(self)
+        self.problem = plain_label(role="error")
+        self.problem.setWordWrap(True)
+        self._problem = ""
+        self._again = single_shot(self, self._search, REST_MS)
+        self._lay_out()
+        self.query.textChanged.connect(self._search_from_here)
+        self.replacement.textChanged.connect(self._report)
+        for option in self._options():
+            option.toggled.connect(self._search_from_here)
+        editor.textChanged.connect(self._on_text_changed)
+        editor.selectionChanged.connect(self._report)
         self.hide()
 
-    def open(self) -> None:
-        """Show the bar with the selected text, and focus it."""
+    def _lay_out(self) -> None:
+        rows = vbox(self, margins=(12, 4, 12, 8), spacing=4)
+        self._replace_row = QWidget(self)
+        buttons = (self.back_button, self.next_button, self.close_button)
+        rows.addLayout(hbox(None, (self.query, 1), *buttons, spacing=2))
+        row = self._replace_row
+        hbox(row, (self.replacement, 1), self.replace_button, self.all_button, spacing=2)
+        rows.addWidget(self._replace_row)
+        words = vbox(None, self.count, self.problem, spacing=0)
+        rows.addLayout(hbox(None, (words, 1), *self._options(), spacing=2))
+        self._replace_row.hide()
+        for part in self.findChildren(QWidget):
+            part.installEventFilter(self)
+
+    def _options(self) -> tuple[QPushButton, QPushButton, QPushButton]:
+        return self.match_case, self.whole_word, self.regex
+
+    def _option(self, text: str, name: str) -> QPushButton:
+        button = self._button(text, lambda: None, name)
+        button.setCheckable(True)
+        return button
+
+    def _button(self, text: str, pressed: Callable[[], object], name: str) -> QPushButton:
+        button = push_button(text, self, lambda: pressed(), "quiet", "crumb", tip=name)
+        button.setAccessibleName(name.partition(" (")[0])
+        return button
+
+    def open(self, replace: bool = False) -> None:
+        """Show the bar with the selected text, and focus it; ``replace``: with a replacement."""
         chosen = self._editor.textCursor().selectedText()
-        if chosen and "\u2029" not in chosen:
+        if (
+            chosen
+            and "\u2029" not in chosen
+            and not self.isAncestorOf(QApplication.focusWidget() or self._editor)
+        ):
             self.query.setText(chosen)
+        # With Find alone a replacement that is open stays.
+        self._replace_row.setVisible(replace or (self.isVisible() and self._replaces()))
         self.show()
-        self.query.setFocus()
-        self.query.selectAll()
+        target = self.replacement if replace and self.query.text() else self.query
+        target.setFocus()
+        target.selectAll()
+        self._search()
+
+    def _replaces(self) -> bool:
+        return not self._replace_row.isHidden()
 
     def go(self, back: bool = False) -> None:
-        """Go to the next match, or the previous one, wrapping around."""
-        text = self.query.text()
-        if not text:
-            return
-        flags = QTextDocument.FindFlag(0)
-        if back:
-            flags |= QTextDocument.FindFlag.FindBackward
-        if not self._editor.find(text, flags):
-            cursor = self._editor.textCursor()
-            ends = QTextCursor.MoveOperation
-            cursor.movePosition(ends.End if back else ends.Start)
-            self._editor.setTextCursor(cursor)
-            self._editor.find(text, flags)
+        """Select the next match, or the previous one, wrapping around."""
+        marks, here = self._editor.found, self._editor.textCursor()
+        if self._again.isActive() or self.isHidden():
+            self._search()
+        start, is_match = here.selectionStart(), self._is_match(here)
+        number = marks.last_before(start) if back else marks.next_from(start + int(is_match))
+        self._choose(number)
 
-    def _search(self, text: str) -> None:
-        found = self._editor.toPlainText().casefold().count(text.casefold()) if text else 0
-        self.count.setText(f"{found} found" if text else "")
-        cursor = self._editor.textCursor()
-        cursor.setPosition(cursor.selectionStart())
-        self._editor.setTextCursor(cursor)
-        self.go()
+    def _is_match(self, here: QTextCursor) -> bool:
+        number = self._editor.found.next_from(here.selectionStart())
+        span = (here.selectionStart(), here.selectionEnd())
+        return number is not None and self._editor.found.spans()[number] == span
+
+    def _choose(self, number: int | None) -> None:
+        if number is not None:
+            self._editor.set_caret(*self._editor.found.spans()[number])
+            self._editor.ensureCursorVisible()
+        self._report()
+
+    def asked(self) -> Query:
+        """Return the query as it is set."""
+        options = (option.isChecked() for option in self._options())
+        return Query(self.query.text(), *options)
+
+    def _search_from_here(self) -> None:
+        """Search again and go to the first match from the selection on."""
+        self._search()
+        if self.isVisible():
+            self._choose(self._editor.found.next_from(self._editor.textCursor().selectionStart()))
+
+    def _search(self) -> None:
+        self._again.stop()
+        source, self._problem = self._editor.source(), ""
+        self.query.underline(None)
+        try:
+            self._editor.found.set_matches(self.asked().matches(source), source)
+        except QueryError as error:
+            self._editor.found.clear()
+            self._problem = f"{error}"
+            self.query.underline(error)
+        self._report()
+
+    def _on_text_changed(self) -> None:
+        if self.isHidden() or not self.query.text():
+            return
+        if self._editor.document().characterCount() < AT_ONCE:
+            self._search()
+        else:
+            self._again.start()
+
+    def _report(self) -> None:
+        """Show the number of matches and the current one, or what is wrong with the query."""
+        if self.isHidden():
+            return
+        spans = self._editor.found.spans()
+        here = self._editor.textCursor()
+        words = self._problem
+        if not words and self.query.text() and not self._again.isActive():
+            many = "+" if len(spans) == MAX_MATCHES else ""
+            words = f"{len(spans):,}{many} found" if spans else "None found"
+            number = self._editor.found.next_from(here.selectionStart())
+            if number is not None and self._is_match(here):
+                words = f"{number + 1:,} of {len(spans):,}{many}"
+        self._say(words, is_problem=bool(self._problem))
+
+    def _say(self, words: str, *, is_problem: bool = False) -> None:
+        self.count.setVisible(not is_problem)
+        self.problem.setVisible(is_problem)
+        self.problem.setText(words if is_problem else "")
+        if words != self.count.text():
+            self.count.setText(words)
+            self.query.setAccessibleDescription(words)
+            QAccessible.updateAccessibility(QAccessibleEvent(self.count, QAccessible.Event.Alert))
+
+    def replace(self) -> None:
+        """Replace the selected match and go to the next; without one, only go there."""
+        here = self._editor.textCursor()
+        if not self._is_match(here):
+            self.go()
+            return
+        number = self._editor.found.next_from(here.selectionStart())
+        assert number is not None
+        found = self._replacements()
+        if found is not None and number < len(found):
+            here.insertText(found[number][1])
+            self._editor.setTextCursor(here)
+            self._search()
+            self._choose(self._editor.found.next_from(here.position()))
+
+    def replace_all(self) -> None:
+        """Replace all matches, as one step of undo."""
+        found = self._replacements()
+        if not found:
+            return
+        source = self._editor.source()
+        write(self._editor.document(), source, found)
+        self._search()
+        self._say(f"{formatting.count(len(found), 'place')} changed")
+
+    def _replacements(self) -> list[Replacement] | None:
+        """Return what every match is replaced by; None after saying what is wrong."""
+        source = self._editor.source()
+        self.replacement.underline(None)
+        try:
+            found = self.asked().replacements(source, self.replacement.text(), MAX_LENGTH)
+            if why := length_problem(replaced(source, found)):
+                raise QueryError(f"Not replaced: {why}")
+        except QueryError as error:
+            self._say(str(error), is_problem=True)
+            self.replacement.underline(error)
+            return None
+        return found
 
     def leave(self) -> None:
-        """Hide the bar and focus the editor."""
+        """Hide the bar and the highlights, and focus the editor."""
         self.hide()
+        self._again.stop()
+        self._editor.found.clear()
         self._editor.setFocus()
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Handle Return and Esc in the search line."""
-        if handle_search_key(happened, self.leave, lambda back: self.go(back=back)):
+        """Handle Return and Esc in the bar."""
+        if isinstance(watched, QPushButton):
+            # Return presses a button.
+            if isinstance(happened, QKeyEvent) and happened.key() == Qt.Key.Key_Escape:
+                return handle_search_key(happened, self.leave, lambda _: None)
+            return False
+        go = self._return_in_replacement if watched is self.replacement else self._return_in_query
+        if handle_search_key(happened, self.leave, go):
             return True
         return super().eventFilter(watched, happened)
+
+    def _return_in_query(self, back: bool) -> None:
+        self.go(back=back)
+
+    def _return_in_replacement(self, back: bool) -> None:
+        if back:
+            self.go(back=True)
+        else:
+            self.replace()
 
 
 def handle_search_key(

@@ -10,6 +10,7 @@ from gradscribe.app.commands import export, file, learn, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
+from gradscribe.app.document.error_fix import ErrorFix
 from gradscribe.app.document.findings_controller import FindingsController
 from gradscribe.app.document.line_table import LineTableController
 from gradscribe.app.document.presenter import Presenter, Views
@@ -95,6 +96,7 @@ class Window(QMainWindow):
         self.look.apply()
         self._make_widgets()
         self.presenter = Presenter(self.session, self.clock, self.views, self)
+        self.error_fix = ErrorFix(self.session, self.editor)
         self.finder = GraphSearch(self.session, self.presenter, self.graph)
         self.lesson_dock = self._make_lesson_dock()
         panes = (self.legend, self.findings, self.lesson_dock.pane, self.lines)
@@ -197,6 +199,7 @@ class Window(QMainWindow):
             parameters=self.parameters,
             lessons=self.lesson_dock.learning,
             findings_controller=self.findings_controller,
+            error_fix=self.error_fix,
             loop_curves=self.loop_curves,
             history=self.history,
             workspaces=self.workspaces,

@@ -1,6 +1,7 @@
 """Places where a leaf whose gradient is needed is cut off from the loss."""
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
@@ -89,9 +90,9 @@ def own_roots(evidence: Evidence, leaf: Value) -> list[int | None]:
         held = tape.steps[number].held
         if held < 0 or leaf.tensor not in tape.held[held]:
             continue
-        before = [run for begun, run in starts if begun < at]
+        before = bisect_left(starts, (at, -1))
         if before:
-            found += tape.passes[before[-1]].roots
+            found += tape.passes[starts[before - 1][1]].roots
     return list(dict.fromkeys(found))
 
 

@@ -122,6 +122,11 @@ class Evidence:
         return list(dict.fromkeys(found))
 
     @cached_property
+    def root_set(self) -> frozenset[int]:
+        """The same without an order."""
+        return frozenset(self.roots)
+
+    @cached_property
     def root_dependencies(self) -> set[int]:
         """All values that the root of a pass depends on."""
         return self.dependencies(self.roots)

@@ -4,7 +4,7 @@ import ast
 import contextlib
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from gradscribe.engine.doctor import findings
@@ -42,20 +42,27 @@ def find_kind(finding: str) -> FindingKind | None:
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Return the findings on a tape: sure ones before hints, then by line."""
     evidence = Evidence(tape, source)
-    return _sorted(f for entry in finding_kinds() for f in run_detector(entry, evidence))
+    return sort_findings(f for entry in finding_kinds() for f in run_detector(entry, evidence))
 
 
 def examine_safely(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Do the same as `examine`, but skip detectors that raise."""
-    evidence, found = Evidence(tape, source), list[Finding]()
+    return sort_findings(f for _, found in examine_each(tape, source) for f in found)
+
+
+def examine_each(tape: Tape, source: str) -> Iterator[tuple[FindingKind, list[Finding]]]:
+    """Yield each kind with its findings on a tape, none of a detector that raises."""
+    evidence = Evidence(tape, source)
     for entry in finding_kinds():
+        found = list[Finding]()
         # A program of any kind may break a detector.
         with contextlib.suppress(Exception):
-            found += run_detector(entry, evidence)
-    return _sorted(found)
+            found = run_detector(entry, evidence)
+        yield entry, found
 
 
-def _sorted(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def sort_findings(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings with sure ones before hints, then by line, consequences after causes."""
     return grouped(sorted(found, key=lambda f: (f.severity == "hint", f.place.line, f.id)))
 
 

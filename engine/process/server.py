@@ -272,7 +272,8 @@ class Server:
         )
         reply = messages.Recorded(request.run_id, tape, seconds, spent)
         try:
-            self.send(_brief(reply, request.source) if request.brief else reply)
+            with system.without_gc():
+                self.send(_asked(reply, request))
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
 
@@ -285,11 +286,13 @@ def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender
         return _own_fault(error)
 
 
-def _brief(reply: messages.Recorded, source: str) -> messages.Recorded:
-    """Return the reply with the outcome in place of the tape, of which only the end stays."""
+def _asked(reply: messages.Recorded, request: messages.Run) -> messages.Recorded:
+    """Return what a request wants of a reply: all, or the outcome in place of the tape."""
+    tape, source = reply.tape, request.source
+    if not request.brief:
+        return reply
     from gradscribe.engine.doctor.fix_trial import outcome_of
 
-    tape = reply.tape
     end = Tape(tape.status, tape.error, findings=tape.findings)
     return replace(reply, tape=end, outcome=outcome_of(tape, source))
 

@@ -8,8 +8,11 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from gradscribe.engine.protocol import figures
 from gradscribe.engine.protocol.tape import (
@@ -52,7 +55,7 @@ def find_flaws(tape: Tape) -> Iterator[str]:
             yield "a snapshot of the wrong length"
         yield ""
     for texts in _names(tape):
-        if any(len(text) > MAX_NAME_CHARS for text in texts):
+        if max(map(len, set(texts)), default=0) > MAX_NAME_CHARS:
             yield "a name that is too long"
         yield ""
     yield "" if figures.are_bounded(tape.figures) else "figures that are too big"
@@ -61,17 +64,14 @@ def find_flaws(tape: Tape) -> Iterator[str]:
         if any(len(text) > MAX_TEXT_CHARS for text in _words(tape))
         else ""
     )
-    shapes = (
-        (item.shape for item in tape.values),
-        (k.shape for item in tape.nodes for k in item.kept),
-    )
-    if not all(map(_is_shape, chain(*shapes))):
+    kept = (k.shape for item in tape.nodes for k in item.kept)
+    if not all(map(_is_shape, {*_each("shape", tape.values), *kept})):
         yield "an impossible shape"
-    if any(len(item.stride) > MAX_DIMENSIONS for item in tape.values):
+    if max(map(len, _each("stride", tape.values)), default=0) > MAX_DIMENSIONS:
         yield "an impossible stride"
     yield ""
     for what, numbers, count in chain(_forward(tape), _backward(tape)):
-        if any(number is not None and not 0 <= number < count for number in numbers):
+        if not _are_below(numbers, count):
             yield f"{what} that does not exist"
         yield ""
     if _has_dangling_event(tape):
@@ -88,6 +88,16 @@ def find_flaws(tape: Tape) -> Iterator[str]:
         yield "steps that do not exist"
     yield from _of_ids(tape)
     yield _of_places(tape)
+
+
+def _each(name: str, rows: Iterable[Struct]) -> Iterator[Any]:
+    return map(attrgetter(name), rows)
+
+
+def _are_below(numbers: Iterable[_Index], count: int) -> bool:
+    """Return whether numbers are None or from 0 up to ``count`` (exclusive)."""
+    present = [number for number in numbers if number is not None]
+    return not present or (min(present) >= 0 and max(present) < count)
 
 
 def is_consistent_snapshot(snapshot: Snapshot, most: int = INLINE_ELEMENTS) -> bool:
@@ -147,13 +157,13 @@ def are_valid_indices(data: bytes, count: int) -> bool:
 
 def _forward(tape: Tape) -> Iterator[_Counted]:
     """Yield the forward part's indices: what they refer to, the indices, the number of items."""
-    yield "a snapshot", (item.snapshot for item in tape.values), len(tape.snapshots)
-    yield "an op", (item.op for item in tape.values), len(tape.ops)
-    yield "an op", (item.op for item in tape.nodes), len(tape.ops)
-    yield "a module call", (item.call for item in tape.ops), len(tape.calls)
-    yield "a module call", (item.parent for item in tape.calls), len(tape.calls)
+    yield "a snapshot", _each("snapshot", tape.values), len(tape.snapshots)
+    yield "an op", _each("op", tape.values), len(tape.ops)
+    yield "an op", _each("op", tape.nodes), len(tape.ops)
+    yield "a module call", _each("call", tape.ops), len(tape.calls)
+    yield "a module call", _each("parent", tape.calls), len(tape.calls)
     yield "a module call", (item.call for item in _fault(tape)), len(tape.calls)
-    yield "a snapshot", (item.grad for item in tape.leaves), len(tape.snapshots)
+    yield "a snapshot", _each("grad", tape.leaves), len(tape.snapshots)
     yield "a snapshot", (kept for item in tape.rewrites for _, kept in item), len(tape.snapshots)
     yield (
         "a snapshot",
@@ -165,14 +175,14 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a line", printed, len(tape.prints)
     memory = (number for item in tape.steps for _, _, number in item.memory)
     yield "a snapshot", memory, len(tape.snapshots)
-    yield "an op", (item.op for item in tape.function_checks), len(tape.ops)
+    yield "an op", _each("op", tape.function_checks), len(tape.ops)
     yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
 
 
 def _backward(tape: Tape) -> Iterator[_Counted]:
     edges, executions, sums = tape.edges, tape.executions, tape.accumulations
     snapshots, passes, ends = len(tape.snapshots), len(tape.passes), len(tape.events) + 1
-    yield "a snapshot", (item.gradient for item in edges), snapshots
+    yield "a snapshot", _each("gradient", edges), snapshots
     yield "a snapshot", (number for item in executions for number in item.received), snapshots
     yield (
         "a snapshot",
@@ -180,12 +190,12 @@ def _backward(tape: Tape) -> Iterator[_Counted]:
         snapshots,
     )
     yield "a snapshot", (number for item in tape.passes for number in item.seeds), snapshots
-    yield "an execution", (item.execution for item in edges), len(executions)
+    yield "an execution", _each("execution", edges), len(executions)
     yield "an edge", (number for item in executions for number in item.edges), len(edges)
     for rows in (edges, executions, sums):
-        yield "a pass", (item.run for item in rows), passes
-    yield "an event", (item.made for item in tape.nodes), ends
-    yield "an event", (item.freed for item in tape.nodes), ends
+        yield "a pass", _each("run", rows), passes
+    yield "an event", _each("made", tape.nodes), ends
+    yield "an event", _each("freed", tape.nodes), ends
 
 
 def _has_dangling_event(tape: Tape) -> bool:
@@ -207,10 +217,12 @@ def _has_dangling_event(tape: Tape) -> bool:
         "print": len(tape.prints),
         "error": 1,
     }
-    return any(
-        not 0 <= event.ref < counts[event.kind] or not 0 <= event.line <= MAX_LINES
-        for event in tape.events
-    )
+    if not _are_below(_each("line", tape.events), MAX_LINES + 1):
+        return True
+    refs: dict[str, list[int]] = {kind: [] for kind in counts}
+    for event in tape.events:
+        refs[event.kind].append(event.ref)
+    return not all(_are_below(refs[kind], count) for kind, count in counts.items())
 
 
 def _of_ids(tape: Tape) -> Iterator[str]:
@@ -248,16 +260,16 @@ def _of_ids(tape: Tape) -> Iterator[str]:
 def _names(tape: Tape) -> Iterator[Iterable[str]]:
     """Yield the texts drawn in one line, in groups; messages and printed text may be long."""
     for value in ("name", "dtype", "device", "maker"):
-        yield (getattr(item, value) for item in tape.values)
+        yield _each(value, tape.values)
     ops = (*tape.ops, *_fault(tape))
     yield (text for item in ops for text in (item.op, item.scope))
     yield (text for item in ops for arg in item.args for text in (arg.text, arg.name, arg.keyword))
     yield (text for item in tape.calls for text in (item.name, item.kind, item.about))
     yield (text for item in tape.nodes for text in (item.name, *item.saved))
     yield (kept.name for item in tape.nodes for kept in item.kept)
-    yield (item.dtype for item in tape.snapshots)
-    yield (item.name for item in tape.leaves)
-    yield (item.optimizer for item in tape.steps)
+    yield _each("dtype", tape.snapshots)
+    yield _each("name", tape.leaves)
+    yield _each("optimizer", tape.steps)
     yield (column.name for item in tape.step_loops for column in item.columns)
     yield (name for item in tape.steps for _, name, _ in item.memory)
     for word in ("title", "description", "name", "file_type", "note"):
@@ -290,14 +302,14 @@ def _values_named(tape: Tape) -> Iterator[int]:
                 yield arg.value
     yield from (item.base for item in tape.values if item.base is not None)
     yield from (item.leaf for item in tape.accumulations)
-    yield from (item.value for item in tape.leaves)
+    yield from _each("value", tape.leaves)
     yield from (item.ref for item in tape.events if item.kind == "leaf")
     yield from (leaf for item in tape.resets for leaf in item.leaves)
     for item in tape.passes:
         yield from (value for value in (*item.roots, *item.results) if value is not None)
     yield from (leaf for item in tape.rewrites for leaf, _ in item)
     yield from (leaf for item in tape.gaps for leaf, _ in item.gradients)
-    stepped = (item.changes for item in tape.steps)
+    stepped = _each("changes", tape.steps)
     passed = (item.changes for item in tape.gaps)
     for change in chain(*stepped, *passed, *tape.writes):
         yield change.before
@@ -315,7 +327,7 @@ def _nodes_named(tape: Tape) -> Iterator[int]:
 def _of_places(tape: Tape) -> str:
     places: Iterable[Place] = chain(
         (item.place for item in (*tape.ops, *_fault(tape))),
-        (item.place for item in tape.values),
+        _each("place", tape.values),
         (place for item in tape.findings for place in (item.place, *item.related)),
         () if tape.error is None else (tape.error.place,),
     )

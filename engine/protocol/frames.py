@@ -14,12 +14,10 @@ from msgspec import Struct
 from gradscribe.engine.protocol import (
     check_replies,
     check_tape,
-    incremental,
     language,
     packing,
     regions,
 )
-from gradscribe.engine.protocol.frame_buffer import FrameBuffer
 from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
@@ -31,14 +29,15 @@ from gradscribe.engine.protocol.messages import (
     Reply,
     Request,
 )
+from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.regions import Region
-from gradscribe.engine.protocol.tape import Snapshot
+from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.protocol.training import StepTape, TrainReply
+from gradscribe.engine.protocol.wire import columns, incremental
+from gradscribe.engine.protocol.wire.frame_buffer import FrameBuffer
 
 CHUNK = 1 << 20
-INCREMENTAL_BYTES = 256 << 10
-"""The tape in a message of more bytes is decoded incrementally."""
 MAX_MESSAGE = 512 << 20
 """A longer message is refused: the other side is broken or hostile."""
 
@@ -54,7 +53,21 @@ class _RecordedHead(Struct, tag="Recorded"):
     tape: msgspec.Raw
     seconds: float
     spent: bool = False
+    outcome: Outcome | None = None
     is_draft: bool = False
+    columns: dict[str, tuple[bytes, ...]] = {}
+
+
+class _RecordedColumns(Struct, tag="Recorded"):
+    """`Recorded` with most rows of its tape as columns."""
+
+    run_id: int
+    tape: Tape
+    seconds: float
+    spent: bool
+    outcome: Outcome | None
+    is_draft: bool
+    columns: dict[str, tuple[bytes, ...]]
 
 
 _RECORDED = b"\xa4type\xa8Recorded"
@@ -76,13 +89,30 @@ def encode_frames(message: Request | Reply) -> Iterator[bytes]:
     Raises:
         TooLong: it is longer than `MAX_MESSAGE`; nothing has been yielded then.
     """
-    body = packing.pack(message)
+    body = _packed(message)
     left = sum(map(len, body))
     if left > MAX_MESSAGE:
         raise MessageTooLong(f"a message of {left >> 20} MB")
     for piece in packing.split_chunks(body, CHUNK):
         left -= len(piece)
         yield _HEADER.pack(len(piece), left > 0) + piece
+
+
+def _packed(message: Request | Reply) -> list[bytes]:
+    """Return the encoding of a message, with the rows of a long tape as columns."""
+    if not isinstance(message, Recorded):
+        return packing.pack(message)
+    tape = message.tape
+    rows = {name: getattr(tape, name) for name in columns.KINDS}
+    if sum(map(len, rows.values())) < columns.LEAST_ROWS:
+        return packing.pack(message)
+    try:
+        found = {name: columns.encode_rows(name, row) for name, row in rows.items()}
+    except UnicodeEncodeError:
+        return packing.pack(message)
+    rest = msgspec.structs.replace(tape, **dict.fromkeys(rows, ()))
+    head = message.run_id, rest, message.seconds, message.spent, message.outcome
+    return packing.pack(_RecordedColumns(*head, message.is_draft, found))
 
 
 class MessageReader(Generic[T]):
@@ -122,7 +152,7 @@ class MessageReader(Generic[T]):
                 continue
             body, self._body = self._body, FrameBuffer()
             try:
-                if self._records and len(body) > INCREMENTAL_BYTES and body.startswith(_RECORDED):
+                if self._records and body.startswith(_RECORDED):
                     yield from self._recorded(body.to_bytes())
                 else:
                     message = body.decode(self._decoder)
@@ -133,15 +163,15 @@ class MessageReader(Generic[T]):
 
     def _recorded(self, body: bytes) -> Iterator[T | None]:
         head = _heads.decode(body)
-        for tape in incremental.decode_tape(head.tape):
+        for tape in incremental.decode_tape(head.tape, head.columns):
             if tape is None:
                 yield None
                 continue
             for flaw in check_tape.find_flaws(tape):
                 _refuse(flaw)
                 yield None
-            done = Recorded(head.run_id, tape, head.seconds, head.spent, is_draft=head.is_draft)
-            yield cast("T", done)
+            end = head.seconds, head.spent, head.outcome, head.is_draft
+            yield cast("T", Recorded(head.run_id, tape, *end))
 
 
 def _refuse(flaw: str) -> None:

@@ -28,6 +28,10 @@ class Run(Struct, frozen=True, tag=True):
     """True if the policy for untrusted programs applies."""
     brief: bool = False
     """True to send only the outcome, for the trial of a fix."""
+    examine: bool = True
+    """False if nothing is to look for mistakes in it once it has ended."""
+    leaves_only: bool = False
+    """True for a tape of leaves, error and output alone, not examined; see `Tape.left_out`."""
     full_events: int = 40_000
     """Events for which steps of loops are recorded in full; 0: no step is left out."""
     wanted_steps: tuple[int, int, int] | None = None

@@ -5,6 +5,8 @@ thread for a tenth of a second.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -108,9 +110,20 @@ def _has_long(value: object) -> bool:
         return len(value) > LONG
     inside: Iterable[object] = ()
     if isinstance(value, Struct):
-        inside = _values(value)
+        inside = _values(value) if _may_hold_bytes(type(value)) else ()
     elif isinstance(value, dict):
         inside = value.values()
     elif isinstance(value, tuple) and value and isinstance(value[0], Struct):
-        inside = value
+        # There may be a hundred thousand rows of a kind without any bytes.
+        inside = value if any(map(_may_hold_bytes, set(map(type, value)))) else ()
     return any(map(_has_long, inside))
+
+
+@cache
+def _may_hold_bytes(kind: object) -> bool:
+    """Return whether a value of this type may have bytes inside."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return any(map(_may_hold_bytes, get_type_hints(kind).values()))
+    if inside := get_args(kind):
+        return get_origin(kind) is not Literal and any(map(_may_hold_bytes, inside))
+    return kind not in (str, int, float, bool, type(None), Ellipsis)

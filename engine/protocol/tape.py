@@ -383,6 +383,8 @@ class Problem(Struct, frozen=True):
     place: Place = Place()
     trace: tuple[str, ...] = ()
     """For an internal error of the engine: the places in its source, outermost first."""
+    fix: str = ""
+    """The whole program with the edit that the hint speaks of; empty if none is known."""
 
 
 class Leaf(Struct, frozen=True, array_like=True, gc=False):
@@ -500,3 +502,5 @@ class Tape(Struct, frozen=True):
     step_loops: tuple[StepLoop, ...] = ()  # loops whose steps were recorded in part
     gaps: tuple[Gap, ...] = ()
     word_lists: tuple[WordList, ...] = ()
+    left_out: tuple[int, int, int] = (0, 0, 0)
+    """Ops, runs of backward nodes and events that were not sent, as nobody asked for them."""

@@ -2,7 +2,7 @@
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import prod
 from typing import TypeVar, cast
@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from gradscribe.engine.protocol.safe_text import MAX_NAME_CHARS, type_name
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import (
     Arg,
     Call,
@@ -194,6 +195,39 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     return tape if tape is not None else _printed(log)
 
 
+def freeze_leaves(recorder: Recorder, found: list[Leaf]) -> Tape:
+    """Return a tape of the leaves alone, with the number of everything else that was recorded."""
+    log = recorder.log
+    with torch._C.DisableTorchFunction():
+        _attempt(log, recorder.passes.process_notes)
+        tape = _attempt(log, functools.partial(_leaves_tape, recorder, found))
+    return tape if tape is not None else _printed(log)
+
+
+def _leaves_tape(recorder: Recorder, found: list[Leaf]) -> Tape:
+    log, used = recorder.log, dict[int, int]()
+
+    def moved(snapshot: int | None) -> int | None:
+        return None if snapshot is None else used.setdefault(snapshot, len(used))
+
+    leaves = tuple(replace(leaf, grad=moved(leaf.grad)) for leaf in found)
+    named = {leaf.value for leaf in found}
+    values = [_value(row, recorder.source) for row in log.values if row.id in named]
+    shown = tuple(
+        replace(value, snapshot=moved(value.snapshot), base=None, op=None, node=None)
+        for value in values
+    )
+    events = sum(type(event) is EventRow for event in log.events)
+    return Tape(
+        snapshots=_snapshots([log.snapshots[at] for at in used], log.dropped),
+        values=shown,
+        leaves=leaves,
+        dropped=log.dropped,
+        truncated=log.describe_omissions(),
+        left_out=(len(log.ops), len(log.executions), events),
+    )
+
+
 T = TypeVar("T")
 
 
@@ -225,7 +259,7 @@ def _tape(recorder: Recorder, found: list[Leaf]) -> Tape:
     log, source, failed = recorder.log, recorder.source, recorder.failure
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
-        kept = _snapshots(log)
+        kept = _snapshots(log.snapshots, log.dropped)
     return Tape(
         snapshots=kept,
         values=tuple(_value(v, source) for v in log.values),
@@ -285,10 +319,10 @@ def _steps(log: Log, source: Source) -> tuple[Step, ...]:
     )
 
 
-def _snapshots(log: Log) -> tuple[Snapshot, ...]:
-    copies = [s for s in log.snapshots if not isinstance(s, Snapshot)]
-    made = iter(snapshots(copies, log.dropped))
-    return tuple(s if isinstance(s, Snapshot) else next(made) for s in log.snapshots)
+def _snapshots(kept: Sequence[torch.Tensor | Snapshot], dropped: int) -> tuple[Snapshot, ...]:
+    copies = [s for s in kept if not isinstance(s, Snapshot)]
+    made = iter(snapshots(copies, dropped))
+    return tuple(s if isinstance(s, Snapshot) else next(made) for s in kept)
 
 
 def _node(n: NodeRow, log: Log) -> Node:

@@ -19,8 +19,8 @@ use_original_builtins(globals())
 
 FIRST_S = 0.8
 """Seconds after a program's start from which its first draft is made."""
-PERIOD_S = 4.0
-"""Least seconds between two drafts."""
+PERIOD_S, LONGEST_S = 1.0, 8.0
+"""Seconds between the first two drafts, and the limit of what is doubled from draft to draft."""
 SHARE = 0.05
 """Largest share of the program's time that is spent on drafts after the first."""
 
@@ -32,11 +32,13 @@ class DraftSender:
         self._sending = SendingThread[Tape]("drafts", send)
         self._run_id = 0
         self._due = 0.0
+        self._period = PERIOD_S
         self._recorder: Recorder | None = None
 
     def begin(self, run_id: int) -> None:
         """Follow the run ``run_id`` from now on, once `watch` has its recorder."""
         self._run_id, self._due = run_id, time.monotonic() + FIRST_S
+        self._period = PERIOD_S
         self._sending.begin(run_id)
 
     def watch(self, recorder: "Recorder", make: "Callable[[], Tape]") -> None:
@@ -67,7 +69,8 @@ class DraftSender:
         began = time.monotonic()
         tape = make()
         now = time.monotonic()
-        self._due = now + max(PERIOD_S, (now - began) / SHARE)
+        self._due = now + max(self._period, (now - began) / SHARE)
+        self._period = min(2 * self._period, LONGEST_S)
         self._sending.offer(self._run_id, tape)
 
 

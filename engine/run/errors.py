@@ -5,6 +5,7 @@ import contextlib
 from types import CodeType, FrameType, TracebackType
 
 from gradscribe.engine import hints
+from gradscribe.engine.hints import fixes
 from gradscribe.engine.protocol.check_tape import MAX_LINES
 from gradscribe.engine.protocol.safe_text import type_name, without_surrogates
 from gradscribe.engine.protocol.tape import Place, Problem
@@ -51,7 +52,8 @@ def to_problem(exc: BaseException, source: str, filename: str) -> Problem:
     # The names that the failing frame could see.
     scope = {**frame.f_builtins, **frame.f_globals, **frame.f_locals} if frame else None
     text = _clipped(hints.hint(exc, source, place, scope))
-    return Problem(type_name(type(exc)), message, text, place)
+    fix = without_surrogates(fixes.fixed(exc, source, place, scope, text))
+    return Problem(type_name(type(exc)), message, text, place, fix=fix)
 
 
 USER_ERRORS = BaseException

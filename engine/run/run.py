@@ -9,7 +9,7 @@ import random
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from types import CodeType, ModuleType
@@ -21,14 +21,14 @@ import torch.nn.functional as F
 from torch import nn, optim
 
 from gradscribe.engine import hints
-from gradscribe.engine.doctor.examine import examine_safely
+from gradscribe.engine.doctor.examine import examine_each, finding_kinds, sort_findings
 from gradscribe.engine.plotting import capture as plots
 from gradscribe.engine.protocol.messages import Run
-from gradscribe.engine.protocol.tape import Event, Place, Problem, Status, Tape
+from gradscribe.engine.protocol.tape import Event, Finding, Place, Problem, Status, Tape
 from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
 from gradscribe.engine.record.draft import draft
-from gradscribe.engine.record.freeze import freeze, leaves
+from gradscribe.engine.record.freeze import freeze, freeze_leaves, leaves
 from gradscribe.engine.record.log import EventRow, NodeRow
 from gradscribe.engine.record.loops.plan import StepPlan
 from gradscribe.engine.record.loops.recorder import StepReached
@@ -51,10 +51,13 @@ from gradscribe.engine.run.word_lists import word_lists
 from gradscribe.engine.sandbox.confine import box
 from gradscribe.engine.sandbox.policy import program
 from gradscribe.engine.sandbox.policy.refusal import Refusal
+from gradscribe.engine.system import without_gc
 
 plots.watch_imports()
 EXPLAIN_S = 1.0
 """Time limit for describing an exception, which may run the program's ``__str__``."""
+EXAMINE_S = 20.0
+"""Time limit for the search for mistakes on a tape."""
 FINALIZE_S = 0.5
 """Time limit for the finalizers of a program's objects."""
 YOUNG_GENERATION = 1
@@ -132,14 +135,33 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
         done = _failed_late(done, failure, recorder)
-    with _without_gc():
-        tape = _completed(freeze(recorder, leaves(recorder, done.names)), done, request.device)
-        checks = function_checks(tape, request.source, recorder.log.snapshots)
-        tape = msgspec.structs.replace(tape, function_checks=checks) if checks else tape
-        tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
+    with without_gc():
+        found = leaves(recorder, done.names)
+        frozen = (freeze_leaves if request.leaves_only else freeze)(recorder, found)
+        tape = _completed(frozen, done, request.device)
+        if request.examine and not request.leaves_only:
+            tape = _examined(tape, request.source, recorder.log.snapshots)
     recorder.backward.failed_by = None
     last_run = FinishedRun(request, recorder, tape, done.names)
     return tape
+
+
+def _examined(tape: Tape, source: str, copies: Sequence[object]) -> Tape:
+    """Return a tape with the mistakes found on it until the time for that is up, or Stop."""
+    checks = function_checks(tape, source, copies)
+    tape = msgspec.structs.replace(tape, function_checks=checks) if checks else tape
+    found, left = list[Finding](), {kind.id for kind in finding_kinds()}
+    guard = watchdog.InterruptGuard(EXAMINE_S, is_last=True, patience=0.0)
+    with suppress(watchdog.Interrupted), guard:
+        for kind, more in examine_each(tape, source):
+            found += more
+            left.discard(kind.id)
+    tape = msgspec.structs.replace(tape, findings=sort_findings(found))
+    if not left:
+        return tape
+    why = f"took longer than {EXAMINE_S:g} s" if guard.why == "timeout" else "was stopped"
+    note = f"The search for mistakes {why}; {len(left)} kinds of them were not looked for."
+    return msgspec.structs.replace(tape, truncated=f"{tape.truncated} {note}".strip())
 
 
 def new_recorder(request: Run) -> Recorder:
@@ -261,6 +283,7 @@ def perform(
                 _capture_figures(recorder, output, may_write=not request.policy)
                 _run_with_callbacks(code, names, exits)
             finally:
+                guard.finish()
                 kept.stop_tracing()
                 plots.capture.end()
     except (PassReached, StepReached):
@@ -281,7 +304,7 @@ def perform(
 def _draft(
     request: Run, recorder: Recorder, names: dict[str, object], output: StdoutCapture
 ) -> Tape:
-    with _without_gc(), torch.no_grad():
+    with without_gc(), torch.no_grad():
         tape = draft(recorder, names)
     return msgspec.structs.replace(
         tape,
@@ -389,18 +412,6 @@ def unrecorded(seed: int = 0, threads: int = THREADS) -> Iterator[None]:
         redirect_stderr(io.StringIO()),
     ):
         yield
-
-
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """Pause the garbage collector: everything allocated meanwhile, possibly much, stays alive."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _filter_as_python_does() -> None:

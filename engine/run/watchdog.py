@@ -103,12 +103,17 @@ class InterruptGuard:
 
     ``why`` is afterwards the reason for which it was stopped: ``timeout``, ``stop``, or empty. The
     body, or leaving it, raises `Interrupted` if it was. ``seconds`` <= 0 means no limit.
-    ``is_last``: the program has ended already, and only its clean-up runs.
+    ``is_last``: the program has ended already, and only what follows it runs. ``patience``:
+    seconds for which the engine's own code is not interrupted once a stop is due.
     """
 
-    def __init__(self, seconds: float, *, is_last: bool = False) -> None:
+    def __init__(
+        self, seconds: float, *, is_last: bool = False, patience: float = PATIENCE_S
+    ) -> None:
         self.why: StopReason = ""
         self._is_last = is_last
+        self._patience = patience
+        self._was_raised = False
         self.seconds = seconds
         self._due = 0.0
         self._quiet_until = 0.0
@@ -153,6 +158,18 @@ class InterruptGuard:
         """Give an exception time to leave the program before it is raised once more."""
         self._quiet_until = time.monotonic() + AGAIN_S
 
+    def finish(self) -> None:
+        """End the time limit: the program has ended, and what follows is the engine's own work.
+
+        A limit that was reached before, but interrupted nothing, is forgotten.
+        """
+        with self._changed:
+            self._open = False
+            if not self._was_raised:
+                self.why = ""
+            self._changed.notify(_WAITERS)
+        self._cancel_pending()
+
     def _close(self) -> None:
         global _active
         self._open = False
@@ -184,10 +201,10 @@ class InterruptGuard:
                     and not _blocked
                     and time.monotonic() > self._due + NO_SIGNAL_S
                 ):
-                    self._raised = True
+                    self._raised = self._was_raised = True
                     _raise_in_main_thread(Interrupted)
                 self._changed.wait(
-                    RETRY_S if self._due + PATIENCE_S > time.monotonic() else AGAIN_S
+                    RETRY_S if self._due + self._patience > time.monotonic() else AGAIN_S
                 )
 
     def _cancel_pending(self) -> None:
@@ -208,10 +225,11 @@ class InterruptGuard:
         self._was_signalled = True
         if _blocked or not self._open or not self.why or now < self._quiet_until:
             return
-        if (now - self._due < PATIENCE_S and _is_engine_code(frame)) or _is_importing(frame):
+        if (now - self._due < self._patience and _is_engine_code(frame)) or _is_importing(frame):
             return
         self.hold_off()
         self._cancel_pending()
+        self._was_raised = True
         raise Interrupted(self.why, self.seconds)
 
 

@@ -6,6 +6,7 @@ from msgspec import structs
 
 from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
 from gradscribe.playback.graph import failed, folding, marks, origins, repeats, second_graph, sizes
+from gradscribe.playback.graph.constants import Constants
 from gradscribe.playback.graph.folding import FoldingPlan, plan_folding
 from gradscribe.playback.graph.node_cards import NodeCards, PictureTables
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
@@ -49,6 +50,10 @@ class _Builder:
         self.ops = [op for op in ops if op not in self.prepared]
         self.adopted = origins.buffer_creating_ops(index, self.ops)
         self.plan: FoldingPlan = plan_folding(index, self.ops, open_calls, self.adopted)
+        self.constants: dict[int, ModuleUnit] = {}
+        """First version of a constant -> the first of the folded modules that contain it."""
+        self.paths: dict[str, frozenset[str]] = {}
+        """Key of a unit -> the paths of its modules."""
         self.within = set(self.ops)
         self.opened = open_calls or frozenset()
         self.rows: dict[int, str] = {}
@@ -80,6 +85,9 @@ class _Builder:
             for value in taker.inputs:
                 if self._maker(self.index.values[value]) is None:
                     self.takers[self.index.first_version(value)].append(number)
+        constants = Constants(self.index, self.ops, self.adopted)
+        shown = self.fault.inputs if self.fault is not None else ()
+        self.constants = constants.fold(self.plan, self.takers, shown)
         self._find_rows()
         for leaf in self._unused():
             self._pill(leaf)
@@ -93,6 +101,7 @@ class _Builder:
         for number, home in self.prepared.items():
             for made in self.index.op(number).outputs if home in self.homes else ():
                 self.value_cards.setdefault(made, self.homes[home])
+        self._note_leaves()
         opened = dict.fromkeys(key for key in self.rows.values() if key in self.opened)
         rows = (Frame(key, None, key.removeprefix("leaves:"), "leaves") for key in opened)
         frames = (
@@ -109,6 +118,15 @@ class _Builder:
             value_cards=self.value_cards,
             title=self.scene.title,
         )
+
+    def _note_leaves(self) -> None:
+        """Note on each folded card the leaves inside that require a gradient."""
+        inside: dict[str, list[int]] = defaultdict(list)
+        for home, key in self.homes.items():
+            if self.cards[key].kind == "module" and self.index.values[home].requires_grad:
+                inside[key].append(home)
+        for key, leaves in inside.items():
+            self.cards[key] = structs.replace(self.cards[key], leaves=tuple(leaves))
 
     def _rebase(self) -> None:
         """Map the nodes that an in-place op gave to other views of its memory to the op's card."""
@@ -200,6 +218,8 @@ class _Builder:
     ) -> str:
         """Add the wire of an operand to a card; return its key, "" for none."""
         value = self.index.values[arg.value] if arg.value is not None else None
+        if value is not None and self.index.first_version(value.id) in self.constants:
+            return ""
         if source is None:
             source = self._constant(key, arg, number)
         return self._wire(op, source, key, value, folded) if source not in ("", key) else ""
@@ -287,16 +307,28 @@ class _Builder:
 
     def _hidden_in(self, home: int, value: Value) -> ModuleUnit | None:
         """Return the folded unit that owns a leaf and contains all its users; None for none."""
+        if home in self.constants:
+            return self.constants[home]
         units = {self.plan.folded.get(op) for op in self.takers[home]}
         unit = units.pop() if len(units) == 1 else None
         if unit is None:
             return None
         if not unit.calls:
-            return None
-        path = self.index.tape.calls[unit.calls[0]].name + "."
-        own = value.role == "parameter" or value.name.startswith(path)
+            return unit if self._is_named_in(value, unit) else None
+        # A variable of the program's own is an input, even if it requires a gradient.
+        is_parameter = value.role == "parameter" and not value.name.isidentifier()
+        own = is_parameter or self._is_named_in(value, unit)
         own = own or self._born_in(value, unit) or self._only_adopted(home)
         return unit if own else None
+
+    def _is_named_in(self, value: Value, unit: ModuleUnit) -> bool:
+        """Return whether a value's name begins with the path of one of a unit's modules."""
+        if unit.key not in self.paths:
+            units = (unit,) if unit.calls else unit.all_units()
+            names = (self.index.tape.calls[call].name for part in units for call in part.calls)
+            self.paths[unit.key] = frozenset(names)
+        ends = [at for at, letter in enumerate(value.name) if letter == "."]
+        return any(value.name[:end] in self.paths[unit.key] for end in ends)
 
     def _only_adopted(self, home: int) -> bool:
         """Return whether a leaf is used only to create a module's buffers."""
@@ -385,7 +417,8 @@ class _Builder:
             module = symbols.module_title(self.index.tape.calls[call])
             note = f"{module} · {note}" if note else module
         scalar = value.shape == () or set(value.shape) == {1}
-        width, height = sizes.op(title, name, note, scalar, self._written(value))
+        shown = self._written(value) if scalar else formatting.shape(value.shape)
+        width, height = sizes.op(title, name, note, scalar, shown)
         unit = self.plan.inside[number]
         self.cards[key] = Card(
             key,

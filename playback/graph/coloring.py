@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.playback.graph.parameter_gradients import GradientRange, ParameterGradients
 from gradscribe.playback.graph.picture import Card, CardLook
 from gradscribe.playback.tape import saved_memory, snapshot_text
 from gradscribe.playback.tape.index import index_of
@@ -48,6 +49,10 @@ class Tint(Struct, frozen=True):
     group: int = 0
     alarm: bool = False
     """True where the number is far too big, far too small or not finite."""
+    stated: Literal["", "gradient", "value"] = ""
+    """Part of the card that writes the same number: the bubble of its gradient, or its value."""
+    least: float | None = None
+    """Share of the weakest parameter in a folded module, of whose strongest ``share`` is."""
 
 
 class ColorLegend(Struct, frozen=True):
@@ -81,6 +86,7 @@ class Coloring:
         self._names: dict[str, int] = {}
         self._largest = 0.0
         self._depth = 0
+        self._parameters = ParameterGradients(self._index, cards)
         if mode == "value":
             sizes = (
                 abs(x) for card in cards if (x := self._mean(self._own_snapshot(card))) is not None
@@ -105,7 +111,12 @@ class Coloring:
                 self._value(at if at is not None else self._own_snapshot(card)) if reached else None
             )
         if self.mode == "gradient":
-            return None if look is None or look.gradient is None else self._gradient(look.gradient)
+            if look is None:
+                return None
+            if self._parameters.are_known(card):
+                found = self._parameters.at(card, look.inside)
+                return self._range(found, self._parameters.starvation(card)) if found else None
+            return None if look.gradient is None else self._gradient(look.gradient)
         if self.mode == "kept":
             size = self._saved_bytes(card)
             share = math.sqrt(size / self._largest) if self._largest else 0.0
@@ -131,9 +142,10 @@ class Coloring:
         if self.mode == "gradient":
             low, high = DECADES
             ticks = tuple(_power(low + (high - low) * n // 4) for n in range(5))
-            return ColorLegend(
-                title, "gradient", ticks, note="log scale · ↓ vanishing  ↑ exploding"
-            )
+            note = "log scale · ↓ vanishing  ↑ exploding"
+            if any(self._parameters.are_known(card) for card in self._cards):
+                note += "\nfolded: its weakest parameter left, its strongest right"
+            return ColorLegend(title, "gradient", ticks, note=note)
         if self.mode == "kept":
             ticks = tuple(formatting.size(round(self._largest * x)) for x in (0.0, 0.25, 1.0))
             return ColorLegend(title, "amount", ticks)
@@ -162,10 +174,11 @@ class Coloring:
         words = (
             formatting.number(mean) if snapshot.numel == 1 else f"mean {formatting.number(mean)}"
         )
+        stated: Literal["", "value"] = "value" if snapshot.numel == 1 else ""
         if not math.isfinite(mean):
-            return Tint(words, "signed", alarm=True)
+            return Tint(words, "signed", alarm=True, stated=stated)
         size = min(1.0, math.sqrt(abs(mean) / self._largest)) if self._largest else 0.0
-        return Tint(words, "signed", math.copysign(size, mean))
+        return Tint(words, "signed", math.copysign(size, mean), stated=stated)
 
     def _gradient(self, number: int) -> Tint | None:
         snapshot = self._index.snapshot(number)
@@ -173,14 +186,23 @@ class Coloring:
         if norm is None:
             return None
         if not math.isfinite(norm):
-            return Tint(f"↑ {formatting.number(norm)}", "gradient", 1.0, alarm=True)
+            words = f"↑ {formatting.number(norm)}"
+            return Tint(words, "gradient", 1.0, alarm=True, stated="gradient")
         sign = "↑ " if norm > EXPLODING else "↓ " if norm < VANISHING else ""
-        words = (
-            f"{norm:.1e}".replace("-", formatting.MINUS)
-            if norm and sign
-            else formatting.number(norm)
-        )
-        return Tint(sign + words, "gradient", _on_decades(norm), alarm=bool(sign))
+        words = _exponential(norm) if sign else formatting.number(norm)
+        share = _on_decades(norm)
+        return Tint(sign + words, "gradient", share, alarm=bool(sign), stated="gradient")
+
+    def _range(self, found: GradientRange, starvation: float) -> Tint:
+        """Return the tint of a folded module: from its weakest to its strongest parameter."""
+        least, most = (_short(norm) for norm in (found.least, found.most))
+        words = least if least == most else f"{least} … {most}"
+        up = not found.most <= EXPLODING
+        down = starvation > 0 or found.most < VANISHING
+        sign = "↑ " if up else "↓ " if down else ""
+        share = _on_decades(found.most)
+        weakest = _on_decades(found.least)
+        return Tint(sign + words, "gradient", share, alarm=up or down, least=weakest)
 
     def _saved_bytes(self, card: Card) -> int:
         """Return the bytes saved for backward by a card's ops; shared memory counts once."""
@@ -242,7 +264,23 @@ def _mean(snapshot: Snapshot | None) -> float | None:
 
 def _on_decades(norm: float) -> float:
     low, high = DECADES
+    if not math.isfinite(norm):
+        return 1.0
     return 0.0 if norm <= 0 else min(1.0, max(0.0, (math.log10(norm) - low) / (high - low)))
+
+
+def _exponential(norm: float) -> str:
+    return f"{norm:.1e}".replace("-", formatting.MINUS) if norm else formatting.number(norm)
+
+
+def _short(norm: float) -> str:
+    """Return a norm with two digits: ``0.0031``, ``2.1e−7``; infinity as its sign."""
+    if not math.isfinite(norm):
+        return formatting.number(norm)
+    if not norm or 1e-3 <= norm < 1e4:
+        return f"{norm:.2g}"
+    digits, _, exponent = f"{norm:.1e}".partition("e")
+    return f"{digits}e{int(exponent)}".replace("-", formatting.MINUS)
 
 
 def _power(exponent: int) -> str:

@@ -90,6 +90,10 @@ class _Player:
         self.targets: dict[tuple[int, int], str] = {}
         self.torch_made = self._torch_made()
         self.silent = self._silent()
+        self.folded = {leaf: card.key for card in picture.cards for leaf in card.leaves}
+        """First version of a leaf inside a folded card -> the card's key."""
+        self.at = 0
+        """Number of the events up to the one that is applied."""
         self.memory: dict[int, list[str]] = {}
         """Storage -> the cards that show a value in it."""
         for card in picture.cards:
@@ -100,6 +104,10 @@ class _Player:
         first = _State()
         for card in picture.cards:
             self._before(card, first)
+        for leaf, key in self.folded.items():
+            grads = index.grads.get(leaf, ())
+            if grads and grads[0].event < scene.start:
+                first.cards[key] = CardLook(inside=scene.start)
         for key in self.torch_made.keys() & first.cards.keys():
             self._reach(first, key)
         self.film = CheckpointedFold(scene.stop - scene.start, first, _State.copy)
@@ -185,6 +193,7 @@ class _Player:
 
     def step(self, state: _State, number: int) -> None:
         """Change the state by one event of the scene."""
+        self.at = self.scene.start + number + 1
         if number == 0:
             literals = [key for key, card in self.cards.items() if card.literal]
             state.cards.update(dict.fromkeys(literals, CardLook(True)))
@@ -228,6 +237,7 @@ class _Player:
         for leaf in reset.leaves:
             key = self._pill(leaf)
             if key is None:
+                self._change_inside(state, leaf)
                 continue
             mark = "none" if reset.to_none else "zeros"
             self._change(state, key, **_NO_GRADIENT, reset=mark)
@@ -262,6 +272,12 @@ class _Player:
             if key is not None:
                 self._change(state, key, **{**_NO_GRADIENT, "gradient": after, "reset": ""})
                 state.active_cards.append(key)
+            else:
+                self._change_inside(state, leaf)
+
+    def _change_inside(self, state: _State, leaf: int) -> None:
+        """Note that the gradient of a leaf inside a folded card has changed."""
+        self._change(state, self.folded.get(self.index.first_version(leaf)), inside=self.at)
 
     def _pill(self, leaf: int) -> str | None:
         """Return the key of a leaf's own card, if the picture shows it."""
@@ -450,6 +466,7 @@ class _Player:
         added = self.index.tape.accumulations[number]
         key = self._pill(added.leaf)
         if key is None:
+            self._change_inside(state, added.leaf)
             hidden = self.picture.value_cards.get(self.index.first_version(added.leaf))
             state.active_cards = [hidden] if hidden is not None else []
             return

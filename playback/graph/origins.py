@@ -80,7 +80,10 @@ def source_of_copy(index: Index, prepared: dict[int, int], leaf: int) -> str:
 
 
 def _copied(index: Index, value: Value) -> int | None:
-    """Return the leaf that ``nn.Parameter`` made of a value: the next leaf with equal data."""
+    """Return the leaf that ``nn.Parameter`` made of a value: the next leaf with equal data.
+
+    A frozen parameter is known by the name of a module's attribute, and by having no maker.
+    """
     leaves = index.cached("leaves by numbers", _by_numbers).get(index.snapshot(value.snapshot), ())
     return next((leaf for leaf in leaves if leaf > value.id), None)
 
@@ -88,27 +91,33 @@ def _copied(index: Index, value: Value) -> int | None:
 def _by_numbers(index: Index) -> dict[Snapshot | None, list[int]]:
     found: dict[Snapshot | None, list[int]] = defaultdict(list)
     for value in index.tape.values:
-        if is_trainable_leaf(value) and index.first_version(value.id) == value.id:
+        frozen = value.is_leaf and value.op is None and "." in value.name and not value.maker
+        if (is_trainable_leaf(value) or frozen) and index.first_version(value.id) == value.id:
             found[index.snapshot(value.snapshot)].append(value.id)
     found.pop(None, None)
     return found
 
 
 def buffer_creating_ops(index: Index, ops: Iterable[int]) -> dict[int, int]:
-    """Return op -> index of the module call whose buffer it created, for ops outside any call."""
+    """Return op -> index of the module call whose buffer it created, for ops outside any call.
+
+    A tensor that only helps to create a buffer may have any name, and may be changed in place.
+    """
     calls = index.tape.calls
     found: dict[int, int] = {}
     for number in sorted(ops, reverse=True):
         op = index.op(number)
-        if op.call is not None or op.nodes or op.inplace or not op.outputs:
+        if op.call is not None or op.nodes or not op.outputs:
             continue
         homes: set[int | None] = set()
         for output in op.outputs:
             value = index.values[output]
-            users = index.users.get(output, [])
+            users = [user for user in index.users.get(output, []) if user != number]
             if "." in value.name and users:
-                homes.add(_named(index, value.name, index.op(users[0]).call))
-            elif not value.name:
+                own = [user for user in users if user not in found]
+                homes.update(found[user] for user in users if user in found)
+                homes.update(_named(index, value.name, index.op(user).call) for user in own[:1])
+            elif users or op.inplace or not value.name:
                 homes.update(found.get(user) for user in users)
             else:
                 homes.add(None)

@@ -46,6 +46,8 @@ class Card(Struct, frozen=True, gc=False):
     """Index in `Tape.calls` of the folded module, or of the module around an op."""
     ops: tuple[int, ...] = ()
     """Indices of all ops inside a folded module (for an op card its own)."""
+    leaves: tuple[int, ...] = ()
+    """First versions of the leaves inside a folded module or row that require a gradient."""
     frame: str = ""
     """Key of the open module frame around it; empty at the top level."""
     scalar: bool = True
@@ -177,6 +179,8 @@ class CardLook(Struct, frozen=True, gc=False):
     """True once the program has failed in this card."""
     version: int | None = None
     """Version of the card's memory after in-place ops that ran since the card was reached."""
+    inside: int = 0
+    """Number of events after which a gradient of `Card.leaves` last changed; 0 for never."""
 
 
 class WireLook(Struct, frozen=True, gc=False):

@@ -13,13 +13,16 @@ _LONGEST = 24
 """Letters of a name that count for the width."""
 
 
-def op(title: str, name: str, note: str, scalar: bool, number: str = "") -> tuple[float, float]:
-    """Return width and height of an op's card; tensors get space for a thumbnail."""
+def op(title: str, name: str, note: str, scalar: bool, shown: str = "") -> tuple[float, float]:
+    """Return width and height of an op's card; tensors get space for a thumbnail.
+
+    ``shown`` is the number of a scalar, else the shape.
+    """
     texts = _SMALL * (len(title) + min(len(name), _LONGEST)) + 24
     if scalar:
-        width = 56 + max(texts, _SMALL * len(note), _BIG * len(number) + 8)
+        width = 56 + max(texts, _SMALL * len(note), _BIG * len(shown) + 8)
         return min(MAX_WIDTH, max(164.0, width)), 58.0 if not note else 68.0
-    width = 88 + max(texts, _SMALL * len(note))
+    width = 88 + max(texts, _SMALL * len(note), _MONO * len(shown))
     return min(MAX_WIDTH, max(192.0, width)), 58.0 if not note else 68.0
 
 

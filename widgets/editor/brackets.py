@@ -37,14 +37,15 @@ def matching_pair(caret: QTextCursor) -> tuple[int, int] | None:
     column = len(column_text(text, caret.positionInBlock()))
     near = [at for at in (column, column - 1) if 0 <= at < len(text) and _BRACKET.match(text, at)]
     for at in near:
-        if (at, text[at]) in _brackets(block):
-            partner = _partner(block, at)
+        if (at, text[at]) in in_line(block):
+            partner = partner_of(block, at)
             if partner is not None:
                 return block.position() + units(text[:at]), partner
     return None
 
 
-def _brackets(block: QTextBlock) -> tuple[tuple[int, str], ...]:
+def in_line(block: QTextBlock) -> tuple[tuple[int, str], ...]:
+    """Return the columns and brackets of a line, those in strings and comments left out."""
     return _brackets_in(block.text(), state_before(block))
 
 
@@ -63,7 +64,8 @@ def _brackets_in(text: str, state: int) -> tuple[tuple[int, str], ...]:
     )
 
 
-def _partner(block: QTextBlock, at: int) -> int | None:
+def partner_of(block: QTextBlock, at: int) -> int | None:
+    """Return the position of the partner of the bracket in column ``at``; None without one."""
     opens = block.text()[at] in PAIRS
     stack: list[str] = []
     for here, column, bracket in _walk(block, at, forwards=opens):
@@ -87,7 +89,7 @@ def _walk(block: QTextBlock, at: int, *, forwards: bool) -> Iterator[tuple[QText
     while block.isValid() and abs(block.blockNumber() - first) < MAX_LINES:
         if abs(block.position() - start) > MAX_CHARACTERS:
             return
-        found = _brackets(block)
+        found = in_line(block)
         for column, bracket in found if forwards else reversed(found):
             if block.blockNumber() != first or (column >= at if forwards else column <= at):
                 yield block, column, bracket

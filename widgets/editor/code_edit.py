@@ -1,6 +1,6 @@
 """The program editor: Python source with the values and gradients of each line next to it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -23,19 +23,23 @@ from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.editor import brackets, line_layout, source_text
 from gradscribe.widgets.editor.completion.assistance import TypingAssistance
+from gradscribe.widgets.editor.find.match_marks import MatchMarks
 from gradscribe.widgets.editor.finding_underlines import FindingMarks
+from gradscribe.widgets.editor.folding.folds import Folds
 from gradscribe.widgets.editor.gutter import Gutter
 from gradscribe.widgets.editor.highlight import units
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.line_marks import LineMarks, PlacedMark
 from gradscribe.widgets.editor.number_drag import NumberDrag, key_steps
 from gradscribe.widgets.editor.number_hover import NumberHover
-from gradscribe.widgets.editor.problem_strip import ProblemStrip, problem_text
+from gradscribe.widgets.editor.problems.strip import ProblemStrip, problem_text
 from gradscribe.widgets.editor.source_edit import SourceEdit
 from gradscribe.widgets.editor.style import Band, Phase
 
 QUIET_MS = 2000
 """Time after typing during which the view does not scroll to the playing line."""
+STRIP_SHARE = 0.55
+"""Largest share of the height for an error with an edit; in less the hint is left out."""
 MOST_MEASURED = 300
 """Maximum number of marked lines measured to find the columns of the marks."""
 
@@ -52,6 +56,8 @@ class CodeEdit(SourceEdit):
     menu_requested = Signal(int, QPoint)
     """Open the menu of a line (0: below the text) at a global point."""
     """A line number or mark was clicked, or the caret set in another line with the mouse."""
+    fix_requested = Signal()
+    """Apply the edit that is shown with the error."""
 
     def __init__(self, theme: Theme | None = None, parent: QWidget | None = None) -> None:
         theme = theme or Theme.load("light")
@@ -64,6 +70,8 @@ class CodeEdit(SourceEdit):
         self._problem: Problem | None = None
         self._problem_cursors: list[QTextCursor] = []
         self.findings = FindingMarks(self)
+        self.found = MatchMarks(self)
+        self.folds = Folds(self)
         self._typed = QElapsedTimer()
         self._gutter = Gutter(self, self._line_tooltip)
         self._strip = ProblemStrip(self)
@@ -73,7 +81,10 @@ class CodeEdit(SourceEdit):
         self._ready = True
         self.viewport().setMouseTracking(True)
         self._gutter.picked.connect(self.line_picked)
+        self._gutter.fold_requested.connect(self.folds.toggle)
+        self.folds.refused.connect(self.refused)
         self._strip.picked.connect(self._go_to_problem)
+        self._strip.fix_requested.connect(self.fix_requested)
         self._drag.changed.connect(lambda: self.number_changed.emit(self.source()))
         self._drag.hover_changed.connect(self.viewport().update)
         self.lines_moved.connect(self._on_lines_moved)
@@ -109,6 +120,7 @@ class CodeEdit(SourceEdit):
         if (line, phase) == self._playing:
             return
         self._playing = (line, phase)
+        self._reveal_needed()
         typing = self.hasFocus() and self._typed.isValid() and self._typed.elapsed() < QUIET_MS
         if 0 < line <= self.blockCount() and not typing:
             self._show_line(line)
@@ -130,15 +142,28 @@ class CodeEdit(SourceEdit):
                 at, text = block.position(), block.text()
                 start, end = at + units(text[:start]), at + units(text[:end])
                 self._problem_cursors.append(source_text.range_cursor(self.document(), start, end))
+        self._reveal_needed()
         self.setAccessibleDescription("" if problem is None else problem_text(problem))
         self._strip.set_problem(problem)
         self._highlight_brackets()
         self._arrange()
         self.viewport().update()
 
+    def show_fix(self, rows: Sequence[str]) -> None:
+        """Offer an edit for the error: the lines it removes (``- ``) and adds (``+ ``)."""
+        self._strip.set_edit(rows)
+        self._arrange()
+
     def problem(self) -> Problem | None:
         """Return the error shown, if any."""
         return self._problem
+
+    def _reveal_needed(self) -> None:
+        """Open the folds that hide the playing line or the error."""
+        needed = (self._playing[0], "the line that plays is in it")
+        self.folds.needed = (needed, (self._problem_line(), "an error is in it"))
+        for line, _ in self.folds.needed:
+            self.folds.reveal(line)
 
     def problem_ranges(self) -> list[tuple[int, int, int]]:
         """Return the underlined ranges: line (from 1), start and end column in characters.
@@ -194,13 +219,15 @@ class CodeEdit(SourceEdit):
         bar, rows = self.verticalScrollBar(), self.rows()
         inside = [row.line for row in rows if row.bottom <= self.viewport().height()]
         if inside and not inside[0] <= line <= inside[-1]:
-            bar.setValue(max(0, line - 1 - len(inside) // 3))
+            block = self.document().findBlockByNumber(line - 1)
+            bar.setValue(max(0, block.firstLineNumber() - len(inside) // 3))
 
     def _on_lines_moved(self, first: int, change: int) -> None:
         self._marks.shift(first, change)
         line, phase = self._playing
         if line >= first:
             self._playing = (line + change if line + change >= first else 0, phase)
+            self._reveal_needed()
 
     def _invalidate_marks(self) -> None:
         self._text_end = None
@@ -212,7 +239,7 @@ class CodeEdit(SourceEdit):
             width = 0.0
             for line in self._marks.lines()[:MOST_MEASURED]:
                 block = self.document().findBlockByNumber(line - 1)
-                if block.isValid():
+                if block.isValid() and block.isVisible():
                     size = self.blockBoundingRect(block)
                     width = max(width, block.layout().lineAt(0).naturalTextWidth() if size else 0)
             step = self.look.metrics.horizontalAdvance(" ") * 4
@@ -236,7 +263,8 @@ class CodeEdit(SourceEdit):
         gutter = self._gutter.width_for(self.look, self.blockCount())
         # The same with and without the scroll bar, else showing and hiding it would loop forever.
         bar = self.verticalScrollBar().sizeHint().width()
-        strip = self._strip.height_for(self.contentsRect().width() - bar)
+        most = round(self.contentsRect().height() * STRIP_SHARE)
+        strip = self._strip.height_for(self.contentsRect().width() - bar, most)
         margins = self.viewportMargins()
         if (margins.left(), margins.bottom()) != (gutter, strip):
             self.setViewportMargins(gutter, 0, 0, strip)
@@ -247,6 +275,12 @@ class CodeEdit(SourceEdit):
         self._gutter.setGeometry(view.left() - gutter, view.top(), gutter, view.height())
         left = view.left() - gutter
         self._strip.setGeometry(QRect(left, view.bottom() + 1, gutter + view.width(), strip))
+
+    def compact_history(self) -> None:
+        """Rebuild the document's history if it has grown too big; folds stay."""
+        folded = self.folds.lines()
+        super().compact_history()
+        self.folds.fold_lines(folded)
 
     def resizeEvent(self, resize: QResizeEvent) -> None:
         """Lay out gutter and problem strip; called by Qt."""
@@ -261,12 +295,15 @@ class CodeEdit(SourceEdit):
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_bands(painter, rows, bands)
+            self.found.paint(painter, rows, self.look)
         super().paintEvent(paint)
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_number(painter, rows)
             self._paint_error_underline(painter, rows)
             self.findings.paint(painter, rows, self.look)
+            rows = self.folds.widened(rows, self.look)
+            self.folds.paint(painter, self.look)
             self._placed = self._marks.place(rows, self.viewport().width(), self._line_end())
             self._marks.paint(painter, self._placed, bands)
             if self.document().isEmpty():
@@ -275,6 +312,7 @@ class CodeEdit(SourceEdit):
                 )
         current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0
         self._gutter.show_findings(self.findings.lines())
+        self._gutter.show_folds(self.folds.headers(rows))
         self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())
 
     def _paint_bands(
@@ -362,6 +400,10 @@ class CodeEdit(SourceEdit):
         """Pick a mark, get ready to drag a number, set the caret; called by Qt."""
         self._hover.dismiss()
         is_left = press.button() == Qt.MouseButton.LeftButton
+        folded = self.folds.chip_at(press.position()) if is_left else 0
+        if folded:
+            self.folds.toggle(folded)
+            return
         marked = self._marked_at(press.position()) if is_left else 0
         if marked:
             self.line_picked.emit(marked)
@@ -397,7 +439,7 @@ class CodeEdit(SourceEdit):
         shape = Qt.CursorShape.IBeamCursor
         if self._drag.hovered is not None:
             shape = Qt.CursorShape.SizeHorCursor
-        elif self._marked_at(at):
+        elif self._marked_at(at) or self.folds.chip_at(at):
             shape = Qt.CursorShape.PointingHandCursor
         self.viewport().setCursor(shape)
 
@@ -414,7 +456,8 @@ class CodeEdit(SourceEdit):
         steps = key_steps(press)
         if steps is None:
             self._hover.dismiss()
-            super().keyPressEvent(press)
+            if not self.folds.step_over(press):
+                super().keyPressEvent(press)
         elif steps:
             self._drag.step(steps)
         else:

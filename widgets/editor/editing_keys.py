@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeyEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 from gradscribe.widgets.editor import highlight
+from gradscribe.widgets.editor.brackets import PAIRS
 from gradscribe.widgets.editor.source_text import INDENT, TAB
 
 _LEAVES = ("return", "pass", "break", "continue", "raise")
@@ -102,6 +103,11 @@ def insert_newline(edit: QPlainTextEdit) -> bool:
                 len(right) - len(right.lstrip(" ")),
             )
         cursor.insertText("\n" + lead)
+        if code[-1:] in PAIRS and right.lstrip().startswith(PAIRS[code[-1]]):
+            # Between a bracket and the one that closes it: the latter gets a line of its own.
+            at = cursor.position()
+            cursor.insertText("\n" + lead[: -len(TAB)])
+            cursor.setPosition(at)
     edit.setTextCursor(cursor)
     edit.ensureCursorVisible()
     return True

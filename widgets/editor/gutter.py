@@ -1,24 +1,37 @@
 """The strip with line numbers, left of the code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import (
+    QEnterEvent,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QWidget
 
+from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.finding_underlines import paint_ring
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.style import BAR, Band, EditorStyle
 
 LEFT = 8
-RIGHT = 10
+RIGHT = 18
+"""Space right of the numbers, in which the fold signs stand."""
 MIN_DIGITS = 2
+FOLD, UNFOLD = "Fold this block (Ctrl+Shift+[)", "Unfold this block (Ctrl+Shift+])"
 
 
 class Gutter(QWidget):
     """Paints a line number per row; a click emits `picked` with the line, from 1."""
 
     picked = Signal(int)
+    fold_requested = Signal(int)
+    """The fold sign of a line was clicked."""
 
     def __init__(self, editor: QAbstractScrollArea, about: Callable[[int], str]) -> None:
         """Create the gutter of ``editor``; ``about`` returns the tooltip of a line.
@@ -34,6 +47,8 @@ class Gutter(QWidget):
         self._current = 0
         self._faulty = 0
         self._noticed: frozenset[int] = frozenset()
+        self._folds: dict[int, bool] = {}
+        self._is_hovered = False
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def width_for(self, style: EditorStyle, lines: int) -> int:
@@ -59,6 +74,12 @@ class Gutter(QWidget):
         """Draw a ring next to the numbers of these lines (lines with findings)."""
         if lines != self._noticed:
             self._noticed = lines
+            self.update()
+
+    def show_folds(self, folds: Mapping[int, bool]) -> None:
+        """Draw a sign next to lines that begin a block: folded (True) or open."""
+        if folds != self._folds:
+            self._folds = dict(folds)
             self.update()
 
     def paintEvent(self, _: QPaintEvent) -> None:
@@ -90,11 +111,18 @@ class Gutter(QWidget):
         painter.setPen(style.error if faulty else theme.ink if strong else theme.ink3)
         place = QRectF(0, row.top, self.width() - RIGHT, row.height)
         painter.drawText(place, _RIGHT, str(row.line))
+        folded = self._folds.get(row.line)
+        if folded or (folded is False and self._is_hovered):
+            paint_fold_sign(painter, QPointF(self.width() - RIGHT / 2, row.middle), folded, theme)
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
         """Pick the line that was pressed; called by Qt."""
         line = self._line_at(press.position().y())
-        if line and press.button() == Qt.MouseButton.LeftButton:
+        if not line or press.button() != Qt.MouseButton.LeftButton:
+            return
+        if line in self._folds and press.position().x() >= self.width() - RIGHT:
+            self.fold_requested.emit(line)
+        else:
             self.picked.emit(line)
 
     def mouseReleaseEvent(self, release: QMouseEvent) -> None:
@@ -104,10 +132,23 @@ class Gutter(QWidget):
     def event(self, event: QEvent) -> bool:
         """Show a line's tooltip; called by Qt."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            text = self._about(self._line_at(event.pos().y()))
+            line = self._line_at(event.pos().y())
+            text = self._about(line)
+            if line in self._folds and event.pos().x() >= self.width() - RIGHT:
+                text = UNFOLD if self._folds[line] else FOLD
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+    def enterEvent(self, _: QEnterEvent) -> None:
+        """Show the signs of open blocks; called by Qt."""
+        self._is_hovered = True
+        self.update()
+
+    def leaveEvent(self, _: QEvent) -> None:
+        """Hide the signs of open blocks; called by Qt."""
+        self._is_hovered = False
+        self.update()
 
     def _line_at(self, y: float) -> int:
         return next((row.line for row in self._rows if row.top <= y < row.bottom), 0)
@@ -115,6 +156,16 @@ class Gutter(QWidget):
     def wheelEvent(self, wheel: QWheelEvent) -> None:
         """Scroll the code; called by Qt."""
         QApplication.sendEvent(self._editor.viewport(), wheel)
+
+
+def paint_fold_sign(painter: QPainter, at: QPointF, folded: bool, theme: Theme) -> None:
+    """Paint a chevron: to the right for a folded block, down for an open one."""
+    painter.setPen(QPen(theme.ink if folded else theme.ink2, 1.6))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    points = [QPointF(-1.5, -3.5), QPointF(2, 0), QPointF(-1.5, 3.5)]
+    if not folded:
+        points = [QPointF(-3.5, -1.5), QPointF(0, 2), QPointF(3.5, -1.5)]
+    painter.drawPolyline([at + point for point in points])
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

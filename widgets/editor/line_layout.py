@@ -71,7 +71,18 @@ def visible_rows(edit: QPlainTextEdit, gap: float) -> Iterator[VisibleRow]:
         end = offset.x() + line.x() + line.naturalTextWidth()
         yield VisibleRow(block.blockNumber() + 1, top + gap / 2, gap + line.height(), end)
         top += size.height()
-        block = block.next()
+        block = next_visible(block)
+
+
+def next_visible(block: QTextBlock) -> QTextBlock:
+    """Return the next line that is not folded; there may be very many that are."""
+    below = block.next()
+    if not below.isValid() or below.isVisible():
+        return below
+    # Folded blocks have no lines.
+    number = block.firstLineNumber() + block.lineCount()
+    found = block.document().findBlockByLineNumber(number)
+    return found if found.blockNumber() > block.blockNumber() else QTextBlock()
 
 
 def span_x(edit: QPlainTextEdit, block: QTextBlock, start: int, end: int) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from gradscribe.playback.code.lines import LineMark
+from gradscribe.playback.text.fitting import fitted
 from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.style import Band, EditorStyle
@@ -193,14 +194,14 @@ class LineMarks:
     def _placed(
         self, mark: LineMark, row: VisibleRow, value: tuple[float, float], pill: tuple[float, float]
     ) -> PlacedMark:
-        elide, style = Qt.TextElideMode.ElideRight, self._style
+        style = self._style
         inner = pill[1] - self._sign_width() - 5
         return PlacedMark(
             row.line,
             _box(*value, row) if value[1] else None,
-            style.value_metrics.elidedText(mark.value, elide, value[1]),
+            _fitted(style.value_metrics, mark.value, value[1]),
             _box(*pill, row) if pill[1] else None,
-            style.gradient_metrics.elidedText(mark.gradient, elide, inner + 1) if inner > 0 else "",
+            _fitted(style.gradient_metrics, mark.gradient, inner + 1) if inner > 0 else "",
         )
 
     def paint(
@@ -258,6 +259,13 @@ class LineMarks:
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip
+
+
+def _fitted(metrics: QFontMetricsF, text: str, width: float) -> str:
+    """Return a text as wide as there is space; no shape or number is cut to another."""
+    known = fitted(text, lambda form: metrics.horizontalAdvance(form) <= width)
+    elide = Qt.TextElideMode.ElideRight
+    return metrics.elidedText(text, elide, width) if known is None else known
 
 
 def _few(metrics: QFontMetricsF) -> float:

@@ -18,6 +18,7 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor import editing_keys, line_layout, restore_lines, source_text
 from gradscribe.widgets.editor.edit_history import EditHistory, EditStep, original_text
 from gradscribe.widgets.editor.highlight import Highlighter, units
+from gradscribe.widgets.editor.keys.closing import Closing
 from gradscribe.widgets.editor.line_layout import SpacedLayout, VisibleRow
 from gradscribe.widgets.editor.style import MAX_PX, MIN_PX, TEXT_PX, EditorStyle
 
@@ -45,6 +46,7 @@ class SourceEdit(QPlainTextEdit):
         self._wheel = 0
         self._tab_leaves = False
         self._highlighter = Highlighter(self.document())
+        self._closing = Closing(self)
         # The document does not keep the Python object of its layout alive.
         self._layout = SpacedLayout(self.document(), self.look.gap)
         self.document().setDocumentLayout(self._layout)
@@ -272,7 +274,9 @@ class SourceEdit(QPlainTextEdit):
             self.setTabChangesFocus(False)
         elif press.text() == "\N{NO-BREAK SPACE}":
             self.insertPlainText(" ")
-        elif self.isReadOnly() or not editing_keys.handle_key(self, press):
+        elif self.isReadOnly() or not (
+            self._closing.handle_key(press) or editing_keys.handle_key(self, press)
+        ):
             super().keyPressEvent(press)
 
     def inputMethodEvent(self, composed: QInputMethodEvent) -> None:

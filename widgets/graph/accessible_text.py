@@ -42,6 +42,8 @@ def describe_card(card: Card, reading: CardReading, inputs: list[str]) -> str:
         parts.append(f"holds {reading.bad}")
     if reading.gradient:
         parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+    if reading.tint is not None and reading.tint.least is not None:
+        parts.append(f"gradients of parameters {reading.tint.words}")
     if reading.failed:
         parts.append(f"the program stopped here: {reading.failed}")
     if card.mark:

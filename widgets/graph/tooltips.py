@@ -59,6 +59,8 @@ def _card(drawing: GraphDrawing, card: Card) -> list[str]:
     look = drawing.look.cards.get(card.key)
     if reading.gradient and look is not None:
         lines += _gradient(reading.gradient, look)
+    if card.leaves and look is not None and look.inside:
+        lines += drawing.parameters.lines(card, look.inside)
     if reading.update:
         lines.append(f"update: {reading.update}")
     lines += _marks(card, look)

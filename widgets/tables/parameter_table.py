@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
 from gradscribe.playback.text import formatting
+from gradscribe.playback.text.fitting import fitted
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
@@ -193,9 +194,11 @@ class _Cells(QStyledItemDelegate):
             colors = {GRADIENT: theme.backward, SHAPE: theme.ink2}
             painter.setPen(theme.error if wrong else colors.get(column, theme.ink))
             # The end of a name tells it from its neighbours.
-            short = QFontMetrics(font).elidedText(
-                text, Qt.TextElideMode.ElideMiddle, int(area.width())
-            )
+            metrics = QFontMetrics(font)
+            short = fitted(text, lambda form: metrics.horizontalAdvance(form) <= area.width())
+            if short is None:
+                middle = Qt.TextElideMode.ElideMiddle
+                short = metrics.elidedText(text, middle, int(area.width()))
             painter.drawText(
                 area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, short
             )

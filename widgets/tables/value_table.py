@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.playback.tape.track import VariableRow
+from gradscribe.playback.text.fitting import fitted
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
@@ -193,7 +194,9 @@ class _Cells(QStyledItemDelegate):
         area = rect.adjusted(6, 0, -4, 0)
         # Names such as "net.0.weight" and "net.0.bias" differ at the end.
         mode = Qt.TextElideMode.ElideLeft if column == 0 else Qt.TextElideMode.ElideRight
-        text = QFontMetrics(font).elidedText(text, mode, int(area.width()))
+        metrics = QFontMetrics(font)
+        known = fitted(text, lambda form: metrics.horizontalAdvance(form) <= area.width())
+        text = metrics.elidedText(text, mode, int(area.width())) if known is None else known
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         painter.restore()
 

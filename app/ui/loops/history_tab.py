@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
+from gradscribe.app.ui.loops.chart_making import make_loop_chart
 from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.tape.index import index_of
@@ -17,14 +18,11 @@ from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.time_slices import TimeSlices
-from gradscribe.widgets.charts import preload
 
 if TYPE_CHECKING:
     from gradscribe.widgets.charts.loop_chart import LoopChart
 
 TURN_MS = 8
-JOIN_S = 0.004
-"""Longest wait for the import of the chart in one turn."""
 TITLE = "History"
 NOTHING = "Click a card: its tensor is drawn here over the steps of the loop."
 SEARCHING = "The history is being read…"
@@ -143,7 +141,7 @@ class HistoryTab(QObject):
         index = index_of(self._session.result.tape)
         if self.chart is None:
             self.words.say(SEARCHING)
-            yield from self._make()
+            self.chart = yield from make_loop_chart(self._rows, self._look, self._clock, self.said)
         self.history = yield from tensor_history(index, value)
         chart, history = self.chart, self.history
         assert chart is not None
@@ -152,22 +150,6 @@ class HistoryTab(QObject):
         chart.setVisible(not history.note)
         chart.set_series(history.series, "", again, steps_of(index))
         chart.set_position(self._session.view.position)
-
-    def _make(self) -> Iterator[None]:
-        importing = preload.start()
-        while importing.is_alive():
-            importing.join(JOIN_S)
-            yield
-        # Not at the top of the file: pyqtgraph is imported only once a history is shown.
-        from gradscribe.widgets.charts.loop_chart import LoopChart
-
-        yield
-        chart = LoopChart(self.page)
-        self._rows.insertWidget(0, chart, 1)
-        self._look.add(chart)
-        chart.position_picked.connect(self._clock.seek)
-        chart.said.connect(self.said)
-        self.chart = chart
 
     def _move(self) -> None:
         if self.chart is not None and self._tabs.currentWidget() is self.page:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QTabWidget, QWidget
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
+from gradscribe.app.ui.loops.chart_making import make_loop_chart
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.messages import Computed
 from gradscribe.playback.tape.index import index_of
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 TURN_MS = 8
 MOST_CHARACTERS = 10
 """Most characters of a name that the button says."""
-JOIN_S = 0.004
-"""Longest wait for the import of the chart in one turn."""
 TITLE = "Curves"
 RUNNING = "The program runs"
 NONE = (
@@ -220,19 +219,9 @@ class LoopCurves(QObject):
             self._follow()
 
     def _make(self) -> Iterator[None]:
-        importing = self._importing or preload.start()
-        while importing.is_alive():
-            importing.join(JOIN_S)
-            yield
-        # Not at the top of the file: pyqtgraph is imported only for a program with such a loop.
-        from gradscribe.widgets.charts.loop_chart import LoopChart
-
-        yield
-        chart = LoopChart(self.page)
-        self._rows.insertWidget(0, chart, 1)
-        self._look.add(chart)
-        chart.position_picked.connect(self._clock.seek)
-        chart.said.connect(self.said)
+        chart = yield from make_loop_chart(
+            self._rows, self._look, self._clock, self.said, self._importing
+        )
         self.chart = chart
         same, self._same = self._same, False
         if self._growing is not None:

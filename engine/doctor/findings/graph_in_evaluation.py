@@ -24,9 +24,14 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
             line = modes.call_line(evidence, call)
             seen[line] = seen.get(line, 0) + 1
             idle.append((call, values))
+    found = set[int]()
     for call, values in idle:
-        if _evaluates(evidence, call, values, seen[modes.call_line(evidence, call)]):
-            yield from _case(evidence, call, values)
+        line = modes.call_line(evidence, call)
+        # A loop's calls are a single case, which takes a look at the whole tape.
+        if line not in found and _evaluates(evidence, call, values, seen[line]):
+            cases = list(_case(evidence, call, values))
+            found.update(line for _ in cases)
+            yield from cases
 
 
 def _evaluates(evidence: Evidence, call: Call, values: list[int], times: int) -> bool:

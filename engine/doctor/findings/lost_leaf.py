@@ -48,7 +48,7 @@ def _is_lost(evidence: Evidence, leaf: Value, op: Op) -> bool:
     name = evidence.values[op.outputs[0]].name
     inside = op.place.line <= leaf.place.line <= op.place.end_line and leaf.place.line > 0
     if not leaf.name:
-        is_root = op.outputs[0] in evidence.roots
+        is_root = op.outputs[0] in evidence.root_set
         return inside and leaf.maker != "" and name.count(".") < 2 and not is_root
     return leaf.name == name and _is_wanted(evidence, name)
 

@@ -1,6 +1,7 @@
 """An unused gradient with respect to the data."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from gradscribe.engine.doctor import parameters
@@ -14,20 +15,20 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield data that got gradients in a run that trains something else."""
     if not evidence.updated:
         return
+    asks = _asks(evidence)
+    counts = Counter(evidence.values[a.leaf].tensor for a in evidence.tape.accumulations)
     for tensor, leaf in evidence.leaves.items():
         if tensor in evidence.optimized or tensor in evidence.updated:
             continue
         if tensor not in evidence.received or not parameters.is_data(evidence, tensor):
             continue
-        if evidence.program.reads_grad(leaf.name) or _asks(evidence):
+        if evidence.program.reads_grad(leaf.name) or asks:
             continue
         made = evidence.creator(leaf.id)
         if made is not None and made.phase == "backward":
             # A checkpoint made it to compute its part once more.
             continue
-        count = sum(
-            1 for a in evidence.tape.accumulations if evidence.values[a.leaf].tensor == tensor
-        )
+        count = counts[tensor]
         times = "1 pass" if count == 1 else f"{count} passes"
         message = (
             f"{leaf.name or 'The data'} requires a gradient and got one in {times}; "

@@ -15,6 +15,13 @@ RATIO, SMALL, LIKE = 1e3, 0.02, 30.0
 """Least factor between a block and its neighbours, largest constant that may cause it, and most
 by which neighbours may differ from each other."""
 _PASSES, _STEPS = 3, 4
+_PARTS = {"add": -1, "add_": -1, "sub": -1, "sub_": -1, "lerp": 2, "lerp_": 2, "addcmul": -1}
+"""Op -> place of its factor among the arguments; -1 for a keyword (``alpha``, ``value``) alone."""
+_SHAPED = ("view", "reshape", "unsqueeze", "expand", "getitem", "squeeze", "to", "float", "item")
+_GATES = dict.fromkeys(_SHAPED, "") | {
+    name: name for name in ("sigmoid", "exp", "softplus", "tanh", "abs", "relu", "square")
+}
+"""Ops that make a factor of a parameter -> their name in a sentence; empty for mere views."""
 
 Sizes = dict[int, float]
 
@@ -129,9 +136,13 @@ def _is_in(scope: str, block: str) -> bool:
 
 
 def _small_factor(evidence: Evidence, op: Op) -> _Cause | None:
-    if op.op not in ("mul", "mul_", "rmul", "div", "div_"):
+    if op.op in _PARTS:
+        args = [arg for n, arg in enumerate(op.args) if arg.keyword or n == _PARTS[op.op]]
+    elif op.op in ("mul", "mul_", "rmul", "div", "div_"):
+        args = list(op.args)
+    else:
         return None
-    for arg in op.args:
+    for arg in args:
         number, name = arg.number, ""
         if arg.value is not None:
             number, name = _size(evidence, arg.value)
@@ -145,15 +156,24 @@ def _small_factor(evidence: Evidence, op: Op) -> _Cause | None:
 
 def _size(evidence: Evidence, value: int) -> tuple[float | None, str]:
     """Return the number that all elements of a constant or a parameter are, about."""
-    known = evidence.values[value]
+    known, gate = evidence.values[value], ""
     snapshot = evidence.snapshot(value)
+    for _ in range(_STEPS if known.role == "result" else 0):
+        made = evidence.creator(known.id)
+        if made is None or len(made.inputs) != 1 or made.op not in _GATES:
+            return None, ""
+        known, gate = evidence.values[made.inputs[0]], _GATES[made.op] or gate
+        if known.role != "result":
+            break
     if known.role == "result" or snapshot is None:
         return None, ""
+    name = f"{gate} of {known.name}" if gate else known.name
     array = real(snapshot)
-    if array is None or not array.size or len([n for n in known.shape if n > 1]) > 1:
+    shape = evidence.values[value].shape
+    if array is None or not array.size or len([n for n in shape if n > 1]) > 1:
         return None, ""
     low, high = float(np.abs(array).min()), float(np.abs(array).max())
-    return (high, known.name if known.requires_grad else "") if high <= 2 * low else (None, "")
+    return (high, name if known.requires_grad else "") if high <= 2 * low else (None, "")
 
 
 def _case(block: _Block, causes: list[_Cause]) -> FoundCase:
@@ -288,6 +308,43 @@ for step in range(3):
     loss.backward()
     opt.step()
 """,
+        """# a part in a sum
+torch.manual_seed(0)
+class Stage(nn.Module):
+    def __init__(self, part):
+        super().__init__()
+        self.a, self.b, self.part = nn.Linear(9, 9), nn.Linear(9, 9), part
+
+    def forward(self, x):
+        return torch.add(x, self.b(F.gelu(self.a(x))), alpha=self.part)  # !
+
+stages = nn.ModuleList([Stage(2e-4 if n == 1 else 0.5) for n in range(4)])
+top = nn.Linear(9, 2)
+x = torch.randn(12, 9)
+for stage in stages:
+    x = stage(x)
+loss = F.cross_entropy(top(x), torch.randint(0, 2, (12,)))
+loss.backward()
+""",
+        """# a gate that is shut
+torch.manual_seed(0)
+class Gated(nn.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.fc, self.gate = nn.Linear(10, 10), nn.Parameter(torch.tensor(start))
+
+    def forward(self, x):
+        return x + torch.sigmoid(self.gate) * torch.tanh(self.fc(x))  # !
+
+tower = nn.Sequential(*[Gated(-11.0 if n == 2 else 1.0) for n in range(5)])
+end = nn.Linear(10, 1)
+opt = optim.SGD([*tower.parameters(), *end.parameters()], lr=0.01)
+for step in range(3):
+    loss = F.mse_loss(end(tower(torch.randn(16, 10))), torch.randn(16, 1))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
     ),
     healthy=(
         """# the same small scale in each block
@@ -337,6 +394,22 @@ for step in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
+""",
+        """# gates that are half open, and parts that are alike
+torch.manual_seed(0)
+class Gated(nn.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.fc, self.gate = nn.Linear(10, 10), nn.Parameter(torch.tensor(start))
+
+    def forward(self, x):
+        y = torch.sigmoid(self.gate) * torch.tanh(self.fc(x))
+        return torch.add(x, y, alpha=0.1)
+
+tower = nn.Sequential(*[Gated(-1.0 if n == 2 else 1.0) for n in range(5)])
+end = nn.Linear(10, 1)
+loss = F.mse_loss(end(tower(torch.randn(16, 10))), torch.randn(16, 1))
+loss.backward()
 """,
     ),
 )

@@ -42,7 +42,8 @@ def _broken_off(evidence: Evidence) -> set[int]:
     calls = modes.outer_calls(evidence)
     before = [c for c in calls if evidence.call_at.get(c.id, 0) < last]
     lines = {modes.call_line(evidence, call) for call in before}
-    return {c.id for c in calls if c not in before and modes.call_line(evidence, c) in lines}
+    known = {c.id for c in before}
+    return {c.id for c in calls if c.id not in known and modes.call_line(evidence, c) in lines}
 
 
 def _follows(evidence: Evidence, call: Call, begun: int | None) -> bool:

@@ -30,7 +30,9 @@ T = TypeVar("T")
 _NO_MODULES: list[tuple[str, nn.Module]] = []
 _NO_NAMES = ("self", "module", "__class__")
 _MOST_SEARCHED = 64
-"""Elements of a list that are searched for the module that is called."""
+"""Elements of a list that are searched for the module that is called, or for its tensors."""
+_OWN_TABLES = frozenset(vars(nn.Module()))
+"""Attributes that torch gives to each module."""
 
 
 @dataclass(eq=False)
@@ -99,6 +101,8 @@ class Modules:
             outermost = calls[0].known.module() if calls else module
             named_by_class = name.partition(".")[0] == type_name(type(outermost))
             self._name_parameters(module, name, named_by_class)
+            with torch._C.DisableTorchFunction():
+                self._name_constants(module, name)
         try:
             training = bool(module.training)
         except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
@@ -198,6 +202,58 @@ class Modules:
                     tensors.names[id(t)] = f"{path}.{name}"
                 elif not row.name:
                     row.name = f"{path}.{name}"
+
+    def _name_constants(self, module: nn.Module, path: str) -> None:
+        """Name the module's own tensors that are neither parameters nor buffers: a plain mask.
+
+        A variable of the running program that refers to the tensor is a better name.
+        """
+        own = [row for row in _plain_tensors(module) if self._is_nameless(row[1])]
+        if not own:
+            return
+        taken: set[int] = set()
+        for frame in _frames(self.source.user_frame()):
+            taken |= {id(thing) for thing in frame.f_locals.values()}
+            taken |= {id(thing) for thing in frame.f_globals.values()}
+        for name, t in own:
+            row = self.tensors.known(t)
+            if id(t) in taken:
+                continue
+            if row is None:
+                self.tensors.names[id(t)] = f"{path}.{name}"
+            else:
+                row.name = f"{path}.{name}"
+
+    def _is_nameless(self, t: torch.Tensor) -> bool:
+        row = self.tensors.known(t)
+        return row is None or not row.name
+
+
+def _plain_tensors(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """Return tensors without a gradient in a module's attributes, and in lists and dicts there."""
+    found: list[tuple[str, object]] = []
+    # The class of a module may intercept attributes: its dictionary is read without it.
+    fields = cast("dict[str, object]", object.__getattribute__(module, "__dict__"))
+    for name, thing in list(fields.items()):
+        if issubclass(type(thing), torch.Tensor):
+            found.append((name, thing))
+        elif name in _OWN_TABLES:
+            continue
+        elif type(thing) in (list, tuple):
+            rows = cast("list[object]", thing)[:_MOST_SEARCHED]
+            found += [(f"{name}[{number}]", child) for number, child in enumerate(rows)]
+        elif type(thing) is dict:
+            pairs = islice(thing.items(), _MOST_SEARCHED)
+            found += [(f"{name}[{k!r}]", child) for k, child in pairs if type(k) in (int, str)]
+    return [
+        (name, t)
+        for name, t in found
+        if issubclass(type(t), torch.Tensor) and isinstance(t, torch.Tensor) and _is_constant(t)
+    ]
+
+
+def _is_constant(t: torch.Tensor) -> bool:
+    return _ask(lambda: not t.requires_grad, False)
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:

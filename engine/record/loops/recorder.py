@@ -163,7 +163,9 @@ class LoopRecorder:
         least = self._least.get(id(site))
         if least is None:
             least = self._least[id(site)] = self.plan.events_before(events)
-        if self.draft_wanted and not dispatch_mode_count() and self._may_switch(frame):
+        # Not before the first round has ended: there is a graph then.
+        has_round = self.draft_wanted and site.rounds > site.entries
+        if has_round and not dispatch_mode_count() and self._may_switch(frame):
             self._draft()
         if has_passed and site.rounds >= MANY_ROUNDS * site.entries:
             for outer in running[:-1]:

@@ -113,12 +113,7 @@ class Tensors:
             before = None
         row, fn, base, readable = self._read(t, me, before, op, maker, where)
         if before is not None:
-            row.name = before.name
-            if op is not None:
-                self.written.add(row.tensor)
-            if row.storage != before.storage >= 0:
-                # ``set_`` and ``.data = other`` give a tensor another memory.
-                row.storage = self.storage(t, me)
+            self._continue(row, before, t, op)
         elif self.names:
             row.name = self.names.pop(key, "")
         if self._grads:
@@ -143,6 +138,15 @@ class Tensors:
         log.values.append(row)
         self.values_by_id[key] = row
         return row
+
+    def _continue(self, row: ValueRow, before: ValueRow, t: torch.Tensor, op: int | None) -> None:
+        """Complete the row of a tensor that had a value before."""
+        row.name = before.name
+        if op is not None:
+            self.written.add(row.tensor)
+        if row.storage != before.storage >= 0:
+            # ``set_`` and ``.data = other`` give a tensor another memory.
+            row.storage = self.storage(t, row.ref)
 
     def _read(
         self,

@@ -9,7 +9,7 @@ from gradscribe.engine.protocol.tape import Problem
 from gradscribe.engine.protocol.training.replies import ColumnSummary, FileSummary
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.zoo import provided_files
-from gradscribe.engine.zoo.data import csv
+from gradscribe.engine.zoo.data.own import csv
 from gradscribe.engine.zoo.tables.columns import KINDS, Column, check_cells, described, understand
 from gradscribe.engine.zoo.tables.loaded import SEPARATORS, LoadedTable, load
 from gradscribe.engine.zoo.tables.script import ENCODINGS

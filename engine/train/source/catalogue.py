@@ -40,11 +40,15 @@ P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
 
 @functools.cache
 def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
-    """Return the entries of a kind by name, in the order in which to offer them."""
+    """Return the entries of a kind by file name, in the order in which to offer them.
+
+    The files stand in the kind's folder or in folders of it.
+    """
     package = importlib.import_module(PACKAGES[kind])
     entries_by_name: dict[str, ZooEntry] = {
-        module.name: importlib.import_module(f"{PACKAGES[kind]}.{module.name}").ENTRY
-        for module in pkgutil.iter_modules(package.__path__)
+        module.name.rpartition(".")[2]: importlib.import_module(module.name).ENTRY
+        for module in pkgutil.walk_packages(package.__path__, f"{PACKAGES[kind]}.")
+        if not module.ispkg
     }
     return dict(sorted(entries_by_name.items(), key=_order))
 

@@ -1,1 +1,1 @@
-"""Data sets, one entry per module."""
+"""Data sets, one entry per module, in a folder for each group of the menu."""

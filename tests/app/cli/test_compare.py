@@ -15,7 +15,7 @@ BASE = "a = param(2.0)\nb = a * 3\nc = b.log()\nc.backward()\n"
 def here(monkeypatch):
     """Record in this process: an engine of its own is tested elsewhere."""
 
-    def record_source(source, *, filename, device="cpu", timeout=60.0, policy=False, is_open=False):
+    def record_source(source, *, filename, device="cpu", timeout=60.0, policy=False, **_):
         return run.execute(messages.Run(0, source, device=device, timeout=timeout, policy=policy))
 
     monkeypatch.setattr("gradscribe.app.cli.record.record_source", record_source)

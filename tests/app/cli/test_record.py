@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from gradscribe.app.cli import main as command_line
+from gradscribe.app.cli import record
 from gradscribe.app.cli.exit_codes import REFUSED
 from gradscribe.app.cli.record import NoDevice, record_source
 from gradscribe.app.link import launch
@@ -153,6 +154,53 @@ def test_an_engine_that_is_not_ours_any_more_is_given_up(monkeypatch, tmp_path, 
     tape = record_source("print('first')", timeout=0.7)
     assert tape.status in ("died", "timeout")
     assert told in tape.error.message
+
+
+def test_a_program_that_has_ended_is_not_said_to_be_still_running(monkeypatch, tmp_path):
+    script, heard = tmp_path / "puppet.py", tmp_path / "said"
+    script.write_text(PUPPET)
+    heard.write_bytes(
+        raw(
+            protocol_messages.Started(1),
+            protocol_messages.Printed(1, "done\n"),
+            protocol_messages.Ended(1),
+        )
+    )
+    hello = raw(protocol_messages.Ready("none", "3", ("cpu",), 1)).hex()
+    monkeypatch.setattr(launch, "engine_arguments", lambda: [str(script), hello, str(heard), ""])
+    monkeypatch.setattr(record, "FREEZE_S", 0.3)
+    tape = record_source("print('done')", timeout=20.0)
+    assert (tape.status, tape.stdout) == ("error", "done\n")
+    assert tape.error.message.startswith("The program ended, but its recording")
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_mistakes_are_looked_for_only_if_something_shows_them(monkeypatch, tmp_path, words):
+    asked = {}
+
+    def record_source(_source, **options):
+        asked.update(options)
+        return Tape()
+
+    monkeypatch.setattr(record, "record_source", record_source)
+    (tmp_path / "script.py").write_text("x = 1")
+    words = [*words, str(tmp_path / "out.json")] if words else []
+    command_line.main(["record", str(tmp_path / "script.py"), *words])
+    assert (asked["examine"], asked["leaves_only"]) == (bool(words), not words)
+
+
+def test_a_recording_without_outputs_prints_the_same(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\nw = torch.ones(2, requires_grad=True)\nfor i in range(4):\n"
+        "    (w * i).sum().backward()\nprint(w.grad)\n"
+    )
+    assert command_line.main(["record", str(script)]) == 0
+    alone = capsys.readouterr().out
+    assert command_line.main(["record", str(script), "--dot", str(tmp_path / "g.dot")]) == 0
+    assert alone == capsys.readouterr().out
+    assert "tensor([6., 6.])" in alone
+    assert "8 ops, 8 backward nodes, " in alone
 
 
 @posix

@@ -31,3 +31,11 @@ def test_the_end_of_a_program_is_told_by_what_it_was_asked_for():
     job.stopped = True
     assert lost_engine_tape(job, "it does not answer", "").error.type == "Stopped"
     assert lost_engine_tape(PendingRequest(messages.Probe(7, ""), 1.0), "killed", "") is None
+
+
+def test_a_program_that_has_ended_did_not_run_too_long():
+    job = PendingRequest(messages.Run(3, "x"), 2.0, printed="done\n", has_ended=True)
+    job.overdue = True
+    tape = lost_engine_tape(job, "it does not answer", "")
+    assert (tape.status, tape.stdout) == ("error", "done\n")
+    assert "recording was not ready" in tape.error.message

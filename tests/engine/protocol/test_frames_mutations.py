@@ -8,6 +8,7 @@ import pytest
 from gradscribe.engine.protocol import frames, setup
 from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol.training import requests
+from gradscribe.engine.protocol.wire import columns
 from gradscribe.engine.run import run
 from gradscribe.engine.train.serve.host import TrainingHost
 
@@ -28,9 +29,15 @@ HOSTILE = (b"\xff" * 5, b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6
 MOST_MB = 200
 
 
-@pytest.fixture(scope="module")
-def streams():
+@pytest.fixture(scope="module", params=[0, columns.LEAST_ROWS], ids=["columns", "rows"])
+def streams(request):
     """Bytes as an engine has really sent them: one stream of runs, one of training."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "LEAST_ROWS", request.param)
+        yield made_streams()
+
+
+def made_streams():
     told = [protocol_messages.Started(1), protocol_messages.Printed(1, "a line\n")]
     told += [protocol_messages.Recorded(1, run.record(PROGRAM), 0.1), protocol_messages.Ended(1)]
     trained = []
@@ -102,9 +109,7 @@ def test_what_is_whole_arrives_whole(streams):
     assert read(streams[0], random.Random(0))[0] == 4
 
 
-@pytest.mark.parametrize("limit", [0, frames.INCREMENTAL_BYTES])
-def test_a_damaged_stream_takes_no_more_memory_than_a_whole_one_might(streams, limit, monkeypatch):
-    monkeypatch.setattr(frames, "INCREMENTAL_BYTES", limit)
+def test_a_damaged_stream_takes_no_more_memory_than_a_whole_one_might(streams):
     tracemalloc.start()
     try:
         attack(streams, 40, 2)
@@ -113,10 +118,7 @@ def test_a_damaged_stream_takes_no_more_memory_than_a_whole_one_might(streams, l
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("limit", [0, frames.INCREMENTAL_BYTES])
-def test_thousands_of_damaged_streams(streams, limit, monkeypatch):
-    """``limit`` 0: every tape is decoded bit by bit, as long ones are."""
-    monkeypatch.setattr(frames, "INCREMENTAL_BYTES", limit)
+def test_thousands_of_damaged_streams(streams):
     refused, came = attack(streams, 2500, 3)
     assert refused > 500
     assert came > 500

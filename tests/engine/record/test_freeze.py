@@ -3,7 +3,10 @@
 import msgspec
 import pytest
 
-from gradscribe.engine.run.run import record
+from gradscribe.app.cli import report
+from gradscribe.engine.protocol import check_tape
+from gradscribe.engine.protocol.messages import Run
+from gradscribe.engine.run.run import execute, record
 
 
 def test_a_module_that_cannot_tell_its_parameters_ends_no_run():
@@ -67,3 +70,26 @@ def test_a_tensor_of_a_class_that_cannot_tell_itself_ends_no_run(broken):
     assert "could not be read" in tape.truncated
     (leaf,) = [one for one in tape.leaves if one.name == "w"]
     assert tape.snapshots[leaf.grad].item() == 6.0
+
+
+STEPS = """
+net = nn.Linear(2, 3)
+opt = optim.SGD(net.parameters(), lr=0.1)
+unused = param(2.0)
+for step in range(5):
+    opt.zero_grad()
+    net(torch.ones(4, 2)).pow(2).mean().backward()
+    opt.step()
+    print(step)
+"""
+
+
+@pytest.mark.parametrize("source", [STEPS, STEPS + "1 / 0", "x = torch.ones(3)", ""])
+def test_leaves_alone_are_those_of_the_whole_tape(source):
+    tape = record(source)
+    end = execute(Run(0, source, timeout=60, leaves_only=True))
+    assert report.leaf_table(end) == report.leaf_table(tape)
+    assert report.counts_line(end) == report.counts_line(tape)
+    assert (end.stdout, end.error, end.status) == (tape.stdout, tape.error, tape.status)
+    assert not any(check_tape.find_flaws(end))
+    assert (end.events, end.ops, len(end.values)) == ((), (), len(tape.leaves))

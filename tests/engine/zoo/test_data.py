@@ -1,6 +1,8 @@
 """Each data set is what its definition says, drawn from the generator it is given alone."""
 
 import math
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,7 +10,9 @@ import torch
 from gradscribe.engine.protocol.setup import Part, Setup, SetupError
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.program import TrainingProgram
-from gradscribe.engine.zoo.data import csv, digits, formula
+from gradscribe.engine.zoo import data
+from gradscribe.engine.zoo.data.own import csv, formula
+from gradscribe.engine.zoo.data.pictures import digits
 from gradscribe.engine.zoo.entry import Data
 
 NAMES = [name for name in catalogue.zoo_entries("data") if name != "csv"]
@@ -18,6 +22,15 @@ def made(name, seed=0, **options):
     piece, values = catalogue.find("data", Part(name, options), Data)
     x, y, *_ = piece.make(**values, rng=torch.Generator().manual_seed(seed))
     return piece, x, y
+
+
+def test_a_data_set_stands_in_the_folder_of_its_group_under_a_name_of_its_own():
+    files = [file for file in Path(data.__path__[0]).rglob("*.py") if file.name != "__init__.py"]
+    folders = {file.stem: file.parent.name for file in files}
+    assert max(Counter(file.stem for file in files).values()) == 1
+    entries = catalogue.zoo_entries("data")
+    groups = {name: entry.group.lower().removeprefix("your ") for name, entry in entries.items()}
+    assert groups == folders
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -71,3 +71,39 @@ def test_a_deep_copy_is_called_after_its_source(recorded):
     picture = build_picture(tape, scenes(tape)[0])
     titles = {card.title for card in picture.cards if card.kind == "parameter"}
     assert "copy of nets[0].weight" in titles
+
+
+def test_what_leads_to_several_buffers_of_a_module_belongs_to_it_under_any_name(recorded):
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        t = torch.zeros(2)\n        t[0] = 1.0\n"
+        "        self.register_buffer('cos', t.cos())\n"
+        "        self.register_buffer('sin', t.sin())\n"
+        "    def forward(self, x):\n        return x * self.cos + x * self.sin\n"
+        "net = Net()\ny = net(torch.ones(2))"
+    )
+    index, adopted = found(tape, origins.buffer_creating_ops)
+    assert sorted(index.op(op).op for op in adopted) == ["cos", "setitem", "sin"]
+
+
+def test_what_the_program_uses_itself_belongs_to_no_module(recorded):
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('twice', t * 2)\n"
+        "    def forward(self, x):\n        return x * self.twice\n"
+        "t = torch.ones(2) + 1\nnet = Net()\ny = net(t)"
+    )
+    index, adopted = found(tape, origins.buffer_creating_ops)
+    assert [index.op(op).op for op in adopted] == ["mul"]
+
+
+def test_what_a_frozen_parameter_copies_is_part_of_it(recorded):
+    tape = recorded(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.mask = nn.Parameter(torch.ones(2, 2).tril(), requires_grad=False)\n"
+        "    def forward(self, x):\n        return x * self.mask\n"
+        "net = Net()\ny = net(torch.ones(2, 2))"
+    )
+    index, prepared = found(tape, origins.leaf_preparing_ops)
+    assert [index.op(op).op for op in prepared] == ["tril"]
+    assert {index.values[leaf].name for leaf in prepared.values()} == {"net.mask"}

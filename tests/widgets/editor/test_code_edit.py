@@ -9,7 +9,7 @@ from gradscribe.playback.code.lines import LineMark
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor import line_layout
 from gradscribe.widgets.editor.code_edit import CodeEdit
-from gradscribe.widgets.editor.problem_strip import ProblemStrip
+from gradscribe.widgets.editor.problems.strip import ProblemStrip
 
 LEFT = Qt.MouseButton.LeftButton
 NEURON = """\

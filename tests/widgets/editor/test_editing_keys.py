@@ -86,7 +86,7 @@ def test_shift_tab_dedents_all_selected_lines(press):
         ("    for a in b:  # note|", "    for a in b:  # note\n        |"),
         ("    x = 1|", "    x = 1\n    |"),
         ("f(|", "f(\n    |"),
-        ("x = [|]", "x = [\n    |]"),
+        ("x = [|]", "x = [\n    |\n]"),
         ("    return x|", "    return x\n|"),
         ("        pass|", "        pass\n    |"),
         ("returned = 1|", "returned = 1\n|"),

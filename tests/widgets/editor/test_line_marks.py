@@ -105,8 +105,21 @@ def test_a_shortened_number_shows_that_it_is(marks):
         for end in range(100, 400, 2)
         if (found := place(marks, row(text_end=float(end))))
     }
-    assert all(text in ("123456.7891", "") or text.endswith("…") for text in texts)
-    assert len(texts) > 2
+    shown = [text for text in texts if text not in ("123456.7891", "")]
+    assert shown
+    # A mark stands for the digits that follow, an exponent for those before the point.
+    assert all(text.endswith("…") or "e" in text for text in shown)
+    assert {float(text.rstrip("…")) // 1000 for text in shown} <= {100.0, 120.0, 123.0}
+
+
+def test_a_shape_is_never_cut_to_another_shape(marks):
+    marks.set_marks({1: LineMark(1, "y", "100 × 1", "", reached=True)})
+    texts = {
+        found[0].value_text
+        for end in range(100, 400)
+        if (found := place(marks, row(text_end=float(end))))
+    }
+    assert {"100 × 1", ""} <= texts <= {"100 × 1", "100×1", ""}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,10 +1,19 @@
 import pytest
+import torch
 from PySide6.QtCore import QPointF
+from torch import nn
 
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.engine.run.run import record
+from gradscribe.playback.graph import build
+from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.graph.picture import CardLook, Look, WireLook
+from gradscribe.playback.layout.place import place
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph import tooltips
+from gradscribe.widgets.graph import accessible_text, tooltips
+from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.drawing import GraphDrawing
+from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.view import GraphView
 from tests.widgets.pixels import drawing_of
 from tests.widgets.scenes import Maker, network, neuron
@@ -110,6 +119,30 @@ def test_bubbles_and_labels_belong_to_their_card_and_wire(qtbot):
     assert view.canvas.tip_at(camera.to_view(corner)).startswith("n · add")
     assert view.canvas.tip_at(camera.to_view(stage.boxes["u"].center())).startswith("u · mul")
     assert view.canvas.tip_at(QPointF(2, 2)) == ""
+
+
+def test_a_folded_module_names_its_weakest_and_its_strongest_parameter(light):
+    tape = record(
+        "torch.manual_seed(0)\nnet = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))\n"
+        "net(torch.ones(2, 3)).sum().backward()"
+    )
+    scene = build.scenes(tape)[0]
+    picture = build.build_picture(tape, scene, frozenset())
+    drawing = GraphDrawing(Stage(tape, picture, place(picture)), light, Layers())
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))
+    net(torch.ones(2, 3)).sum().backward()
+    norms = {f"net.{name}": float(p.grad.norm()) for name, p in net.named_parameters()}
+    least, most = (f(norms, key=norms.get) for f in (min, max))
+    drawing.set_look(look_at(tape, picture, scene, scene.start + 3))
+    assert "weakest" not in tooltips.tip(drawing, "call:net#0")
+    drawing.set_look(look_at(tape, picture, scene, scene.stop))
+    lines = tooltips.tip(drawing, "call:net#0").splitlines()
+    assert f"weakest gradient: {norms[least]:.4f} of {least}" in lines
+    assert f"strongest gradient: {norms[most]:.4f} of {most}" in lines
+    drawing.set_coloring("gradient")
+    words = accessible_text.describe(drawing, "call:net#0")
+    assert f"gradients of parameters {norms[least]:.2g} … {norms[most]:.2g}" in words
 
 
 def test_a_returned_gradient_and_one_of_an_earlier_pass_are_called_so(light):

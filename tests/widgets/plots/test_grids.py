@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.plots.drawing.unit_layout import GAP, largest_side
+from gradscribe.widgets.plots.drawing.units.unit_layout import GAP, largest_side
 from gradscribe.widgets.plots.plot import EDGE
 from gradscribe.widgets.plots.views.confusion import ConfusionMatrix
 from gradscribe.widgets.plots.views.histograms import LONE, TensorHistogram, TensorHistograms

@@ -113,6 +113,8 @@ class TypingAssistance(QObject):
                 self.definition.take(reply)
             case TorchNames(owners):
                 self.knowledge.owners = owners
+                # A list that the user waits for gets them.
+                self.completion.update_open()
 
     def _ask(self, make: Callable[[int], LanguageRequest]) -> int:
         """Send a request and return its serial number; 0 if there is no process to answer it."""

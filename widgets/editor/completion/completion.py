@@ -30,7 +30,7 @@ LATE_MS = 1500
 """Time after which an answer no longer opens a list that nobody asked for."""
 DESCRIBE_MS = 120
 """Time that a name is selected before more about it is requested."""
-WAITING = "Reading the program…"
+WAITING = "Reading names…"
 NOTHING = "No completions"
 _NAVIGATION = {
     Qt.Key.Key_Up: -1,
@@ -133,6 +133,11 @@ class Completion(QObject):
         self._offer = candidates.offer(caret, self._knowledge.known(), call)
         self._request(cursor)
         self._show()
+
+    def update_open(self) -> None:
+        """Show what has become known since the list was opened, if it is open."""
+        if self._is_open:
+            self.update(may_open=False)
 
     def _request(self, cursor: QTextCursor) -> None:
         caret = self._caret
@@ -248,7 +253,8 @@ class Completion(QObject):
     def _on_current(self) -> None:
         current = self.list.current()
         if current is None:
-            self.list.describe(WAITING if self._serial else NOTHING)
+            is_waiting = self._serial or not self._knowledge.owners
+            self.list.describe(WAITING if is_waiting else NOTHING)
             return
         self.list.describe(_about(current, self._about.get(current.name)))
         is_known = bool(current.signatures or current.summary or current.kind == "keyword")

@@ -18,8 +18,11 @@ OVERHANG = 12.0
 """Distance that a bubble reaches to the right of its card."""
 GAP = 6.0
 """Free space between two bubbles, or a bubble and a card."""
-_OVERLAP = 7.0
-"""Distance that a bubble reaches into its card: not as far as the last line of text."""
+_OVERLAP, _FAR_OVERLAP = 7.0, 2.5
+"""Distance that a bubble reaches into its card: not as far as the last line of text.
+
+At a far zoom that line is larger.
+"""
 _BELOW = 7.0
 """Distance below its card of a bubble that avoids a tag."""
 _RISE, _LOW_RISE = 13.0, 5.0
@@ -79,7 +82,8 @@ def bubble_box(
     width, height = _width(text, scale), 22 * scale
     left = box.right() + OVERHANG + shift - width
     crowded = tag and tag_box(box, tag).right() + 2 > left
-    return QRectF(left, box.bottom() + (_BELOW if crowded else -_OVERLAP), width, height)
+    overlap = _OVERLAP if scale == 1 else _FAR_OVERLAP
+    return QRectF(left, box.bottom() + (_BELOW if crowded else -overlap), width, height)
 
 
 def update_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
@@ -117,7 +121,7 @@ def extent(box: QRectF, reading: CardReading, scale: float = FAR_SCALE) -> QRect
         touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
     if reading.tag:
         touched = touched.united(tag_box(box, reading.tag).adjusted(-2, -2, 2, 2))
-    if reading.tint is not None:
+    if reading.tint is not None and tints.has_badge(reading.tint):
         touched = touched.united(tints.badge_box(box, reading.tint.words, scale))
     return touched
 

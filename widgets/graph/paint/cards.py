@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QPainter, QPainterPath
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
 
 from gradscribe.playback.graph.picture import Card
 from gradscribe.playback.text.formatting import variable
@@ -18,6 +18,8 @@ MAX_OVERHANG = 20.0
 """Largest distance that shadow, glow, bubble and tag stick out of a card, except wide bubbles."""
 STACK_HEIGHT = 7.0
 """Height of the two cards that show behind a folded module."""
+STRIPE = 5.5
+"""Width of a coloured border."""
 LABEL_ZOOM = 0.48
 """Zoom from which bubbles have numbers and wires have labels."""
 UNREACHED_OPACITY = 0.62
@@ -81,7 +83,7 @@ def paint(
         _module(painter, card, box, reading, inner)
     else:
         _op(painter, card, box, reading, inner)
-    if reading.tint is not None:
+    if reading.tint is not None and tints.has_badge(reading.tint):
         tints.paint_badge(painter, box, reading.tint, style.theme)
     if reading.failed:
         failed_card.paint_sign(painter, box, theme)
@@ -123,6 +125,8 @@ def _border(painter: QPainter, card: Card, box: QRectF, reading: CardReading, th
         color, width = theme.error, 2.0
     if reading.bad:
         width = 2.0
+    if reading.tint is not None and reading.tint.alarm and reading.tint.least is not None:
+        color, width = theme.ink, 2.0
     dashes = (5.0, 3.5) if card.kind == "constant" or (card.cut and card.kind not in LEAVES) else ()
     shapes.outline(painter, box, radius(card, box), color, width, dashes)
 
@@ -151,7 +155,7 @@ def _leaf(
     label = QRectF(left, box.top(), right - room - 7 - left, box.height())
     shapes.write(painter, label, variable(card.title), theme.ink, 14, 600)
     values = QRectF(right - room - 1, box.top(), room + 1, box.height())
-    shapes.write(painter, values, value, ink, px, 500, shapes.RIGHT)
+    shapes.write_whole(painter, values, value, ink, px, 500, shapes.RIGHT)
 
 
 def _ground(reading: CardReading, usual: QColor, theme: Theme) -> QColor:
@@ -159,6 +163,13 @@ def _ground(reading: CardReading, usual: QColor, theme: Theme) -> QColor:
     if not reading.tinted:
         return usual
     return theme.surface if reading.tint is None else tints.card_fill(reading.tint, theme)
+
+
+def _module_ground(reading: CardReading, body: QRectF, theme: Theme) -> QColor | QBrush:
+    """Return the fill of a folded module: of two colours where its parameters have a range."""
+    if reading.tint is not None and reading.tint.least is not None:
+        return tints.blend(reading.tint, body, theme, pale=True)
+    return _ground(reading, theme.module_soft, theme)
 
 
 def _value_words(reading: CardReading, style: CardStyle, waiting: str = WAITING) -> str:
@@ -184,7 +195,7 @@ def _op(painter: QPainter, card: Card, box: QRectF, reading: CardReading, style:
         and style.layers.values
     ):
         _stripe(painter, box, RADIUS, heat.color(reading.share, 1.0, theme.dark))
-    _tint_stripe(painter, box, RADIUS, reading, theme)
+    paint_tint_stripe(painter, box, RADIUS, reading, theme)
     _border(painter, card, box, reading, theme)
     if failed_card.is_failed_call(card):
         failed_card.paint_inside(painter, card, box, reading, theme)
@@ -199,20 +210,29 @@ def _is_filled(card: Card, reading: CardReading) -> bool:
     return card.kind == "loss" and reading.state == "reached" and not reading.tinted
 
 
-def _stripe(painter: QPainter, box: QRectF, radius: float, color: QColor) -> None:
-    """Colour the left border."""
+def _stripe(
+    painter: QPainter, box: QRectF, radius: float, color: QColor, right: bool = False
+) -> None:
+    """Colour the left border, or the right."""
     body = shapes.rounded(box.adjusted(0.6, 0.6, -0.6, -0.6), radius - 0.6)
     strip = QPainterPath()
-    strip.addRect(QRectF(box.left(), box.top(), 5.5, box.height()))
+    left = box.right() - STRIPE if right else box.left()
+    strip.addRect(QRectF(left, box.top(), STRIPE, box.height()))
     shapes.fill_inside(painter, body, strip, color)
 
 
-def _tint_stripe(
+def paint_tint_stripe(
     painter: QPainter, box: QRectF, radius: float, reading: CardReading, theme: Theme
 ) -> None:
-    """Colour the left border in the full colour of the tint, of which the fill is a pale shade."""
-    if reading.tint is not None:
-        _stripe(painter, box, radius, tints.color(reading.tint, theme.dark))
+    """Colour the left border in the full colour of the tint, of which the fill is a pale shade.
+
+    Of a folded module it is that of the weakest parameter, and the right that of the strongest.
+    """
+    tint = reading.tint
+    if tint is not None:
+        _stripe(painter, box, radius, tints.weakest_color(tint, theme.dark))
+        if tint.least is not None:
+            _stripe(painter, box, radius, tints.color(tint, theme.dark), right=True)
 
 
 def _inks(card: Card, reading: CardReading, theme: Theme) -> tuple[QColor, QColor, QColor, QColor]:
@@ -242,7 +262,7 @@ def _scalar(
         shapes.write(painter, row, WAITING, ink2, 11, 500)
     elif style.layers.values:
         px = 17.0 if shapes.text_width(reading.number, 17, 600) <= row.width() else 14.0
-        shapes.write(painter, row, reading.number, ink, px, 600)
+        shapes.write_whole(painter, row, reading.number, ink, px, 600)
     else:
         shapes.write(painter, row, card.note, ink2, 11, 500)
 
@@ -293,7 +313,7 @@ def _tensor(
     _heading(painter, card, head, ink, ink2, 13, 600)
     for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * height, right - left, height)
-        shapes.write(painter, row, text, ink2, 11, 500, mono=mono)
+        shapes.write_whole(painter, row, text, ink2, 11, 500, mono=mono)
 
 
 def _tensor_rows(
@@ -331,10 +351,10 @@ def _module(
         shapes.fill(painter, back, RADIUS, theme.module_soft)
         shapes.outline(painter, back, RADIUS, mix(border, theme.canvas, 0.8), 1.0)
     shapes.shadow(painter, body, RADIUS, theme)
-    shapes.fill(painter, body, RADIUS, _ground(reading, theme.module_soft, theme))
+    shapes.fill(painter, body, RADIUS, _module_ground(reading, body, theme))
     if reading.bad:
         shapes.hatch(painter, shapes.rounded(body, RADIUS), faded(theme.ink3, 0.32))
-    _tint_stripe(painter, body, RADIUS, reading, theme)
+    paint_tint_stripe(painter, body, RADIUS, reading, theme)
     _border(painter, card, body, reading, theme)
     middle = body.center().y()
     spot = QRectF(body.left() + 11, middle - 11, 22, 22)
@@ -352,14 +372,16 @@ def _module(
     _heading(painter, card, QRectF(left, top, right - left, 17), theme.ink, theme.ink2, 13, 600)
     for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * 15 + 1, right - left, 15)
-        shapes.write(painter, row, text, theme.ink2, 11, 500, mono=mono)
+        shapes.write_whole(painter, row, text, theme.ink2, 11, 500, mono=mono)
 
 
 def _module_rows(
     card: Card, reading: CardReading, style: CardStyle, height: float
 ) -> list[tuple[str, bool]]:
     """Return the small text lines of a folded module: its note, and its output."""
-    what = " · ".join(text for text in (card.note, reading.bad) if text)
+    ranged = reading.tint is not None and reading.tint.least is not None
+    note = reading.tint.words if ranged and reading.tint is not None else card.note
+    what = " · ".join(text for text in (note, reading.bad) if text)
     rows = [(what, False)] if what else []
     if reading.shape and style.layers.shapes:
         rows.append((reading.shape, True))

@@ -10,14 +10,17 @@ from typing import Literal, TypeVar
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
-from gradscribe.playback.graph.coloring import Coloring, Mode, Tinter
-from gradscribe.playback.graph.picture import CardLook, Look, Wire
+from gradscribe.playback.graph.coloring import Coloring, Mode, Tint, Tinter
+from gradscribe.playback.graph.parameter_gradients import ParameterGradients
+from gradscribe.playback.graph.picture import Card, CardLook, Look, Wire
+from gradscribe.playback.tape.index import index_of
 from gradscribe.widgets.base.theme import Theme, mix
 from gradscribe.widgets.graph.paint import bubbles, cards, far_cards, frames, tints, wires
 from gradscribe.widgets.graph.paint.bubbles import FAR_SCALE
 from gradscribe.widgets.graph.paint.card_text import LEAVES, CardReading, has_gradient
 from gradscribe.widgets.graph.paint.cards import LABEL_ZOOM, CardStyle, Layers
 from gradscribe.widgets.graph.paint.dots import DotPainter
+from gradscribe.widgets.graph.paint.far_names import FarNames
 from gradscribe.widgets.graph.paint.labels import Box, Kind, LabelRequest
 from gradscribe.widgets.graph.paint.sprites import SpriteCache
 from gradscribe.widgets.graph.paint.stage import Stage
@@ -68,6 +71,8 @@ class GraphDrawing:
         self.coloring: Tinter | None = None
         self.zoom = self.label_scale = 1.0
         self.tiles = LabelTiles(stage, self._wishes, self._taken)
+        self._parameters: ParameterGradients | None = None
+        self._names = FarNames(stage)
         self._specks: DotPainter | None = None
         """Everything as shown at the farthest zoom, once that was needed."""
         self._compared: tuple[object, object, list[str]] = (None, None, [])
@@ -83,9 +88,26 @@ class GraphDrawing:
             if reading.gradient:
                 reading = bubbles.fit_bubble(box, reading, self.stage.bubble_space(key), scale)
             if self.coloring is not None:
-                reading = replace(reading, tint=self.coloring.tint(card, look), tinted=True)
+                reading = replace(reading, tint=self._tint(card, look, reading), tinted=True)
             self._readings[cached] = reading
         return self._readings[cached]
+
+    def _tint(self, card: Card, look: CardLook | None, reading: CardReading) -> Tint | None:
+        """Return a card's tint, without words that its number or its bubble says, too."""
+        tint = self.coloring.tint(card, look) if self.coloring is not None else None
+        if tint is None:
+            return None
+        number = reading.number if self.layers.values else ""
+        return tints.unrepeated(tint, number, reading.gradient if self.layers.gradients else "")
+
+    @property
+    def parameters(self) -> ParameterGradients:
+        """The gradients of the parameters inside folded modules."""
+        if self._parameters is None:
+            stage = self.stage
+            index = index_of(stage.reader.tape)
+            self._parameters = ParameterGradients(index, stage.picture.cards)
+        return self._parameters
 
     def set_theme(self, theme: Theme) -> None:
         """Change the theme."""
@@ -116,6 +138,7 @@ class GraphDrawing:
     def set_layers(self, layers: Layers) -> None:
         """Change which layers are shown."""
         self.layers = layers
+        self._readings.clear()
         self.sprites.clear()
         self._specks = None
         self.tiles.clear()
@@ -242,7 +265,7 @@ class GraphDrawing:
             box, reading = stage.boxes[key], self.reading(key)
             bubble = self.bubble(key)
             boxes += [box] if bubble is None else [box, bubble]
-            if reading.tint is not None:
+            if reading.tint is not None and tints.has_badge(reading.tint):
                 boxes.append(tints.badge_box(box, reading.tint.words, scale))
             if reading.tag:
                 boxes.append(bubbles.tag_box(box, reading.tag))
@@ -265,12 +288,14 @@ class GraphDrawing:
     def badge(self, key: str) -> QRectF | None:
         """Return the box of a card's colour mode badge; None where it has none."""
         tint, scale = self.reading(key).tint, self.label_scale
-        return tints.badge_box(self.stage.boxes[key], tint.words, scale) if tint and scale else None
+        if tint is None or not scale or not tints.has_badge(tint):
+            return None
+        return tints.badge_box(self.stage.boxes[key], tint.words, scale)
 
     def area_steps(self, painter: QPainter, areas: list[QRectF], zoom: float) -> Iterator[None]:
         """Paint what touches the areas (scene units); see `steps`."""
         if detail_at(zoom) == "speck":
-            self._paint_specks(painter, areas)
+            self._paint_specks(painter, areas, zoom)
             return
         for area in areas:
             yield from self.steps(painter, area, zoom)
@@ -286,7 +311,7 @@ class GraphDrawing:
         """Paint as `paint` does, and yield after each wire, card and label."""
         detail: Detail = detail_at(zoom) if sprites else "full"
         if detail == "speck":
-            self._paint_specks(painter, [area])
+            self._paint_specks(painter, [area], zoom)
             return
         shown = [k for k in self.stage.frame_order if self.stage.frame_boxes[k].intersects(area)]
         for key in shown:
@@ -314,6 +339,8 @@ class GraphDrawing:
                         wires.paint_label(painter, label, self.theme)
                     yield
         painter.setOpacity(1.0)
+        if detail != "full":
+            self._names.paint(painter, [area], zoom, False, self.theme)
 
     def opacity(self, key: str) -> float:
         """Return the opacity of a card."""
@@ -333,7 +360,8 @@ class GraphDrawing:
         """Write the name plate of a frame whose box is ``box``."""
         frame, depth = self.stage.frames[key], self.stage.depths[key]
         room = self.stage.head_room[key]
-        frames.paint_head(painter, frame, box, depth, self.theme, zoom, room)
+        lift = frames.LIFT if self.coloring is not None else 0.0
+        frames.paint_head(painter, frame, box, depth, self.theme, zoom, room, lift)
 
     def paint_wire(self, painter: QPainter, key: str, far: bool) -> None:
         """Paint one wire as it looks now."""
@@ -375,7 +403,7 @@ class GraphDrawing:
         style = CardStyle(self.theme, self.layers)
         far_cards.paint(painter, card, box, self.reading(key), style, zoom, named)
 
-    def _paint_specks(self, painter: QPainter, areas: list[QRectF]) -> None:
+    def _paint_specks(self, painter: QPainter, areas: list[QRectF], zoom: float) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for key in self.stage.frame_order:
             box = self.stage.frame_boxes[key]
@@ -387,6 +415,7 @@ class GraphDrawing:
         self._specks.paint_wires(painter, areas, self._take_hair)
         self._specks.paint_cards(painter, areas)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=True)
+        self._names.paint(painter, areas, zoom, True, self.theme)
 
     def _line(self, key: str) -> int:
         return _TONES.index(self._tone(key, self.look))

@@ -46,7 +46,12 @@ def paint(
         shapes.outline(painter, back, corner, border, 1.4)
         box = box.adjusted(0, cards.STACK_HEIGHT, 0, 0)
     dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
-    shapes.body(painter, box, corner, fill, border, 1.6, (6.0, 4.0) if dashed else ())
+    tint = reading.tint
+    is_range = tint is not None and tint.least is not None
+    ground = tints.blend(tint, box, theme, named) if tint is not None and is_range else fill
+    shapes.body(painter, box, corner, ground, border, 1.6, (6.0, 4.0) if dashed else ())
+    if named:
+        cards.paint_tint_stripe(painter, box, corner, reading, style.theme)
     if reading.bad:
         shapes.hatch(painter, shapes.rounded(box, corner), faded(ink, 0.3), 9)
     if named:
@@ -55,8 +60,8 @@ def paint(
         _name(painter, card, box, ink, zoom)
     if reading.failed:
         failed_card.paint_sign(painter, whole, style.theme)
-    if named and reading.tint is not None and zoom >= cards.LABEL_ZOOM:
-        tints.paint_badge(painter, whole, reading.tint, style.theme, bubbles.FAR_SCALE)
+    if named and tint is not None and tints.has_badge(tint) and zoom >= cards.LABEL_ZOOM:
+        tints.paint_badge(painter, whole, tint, style.theme, bubbles.FAR_SCALE)
     if named and reading.update and style.layers.values:
         bubbles.paint_update(painter, whole, reading, style.theme, bubbles.FAR_SCALE)
     if reading.gradient and style.layers.gradients:
@@ -72,6 +77,10 @@ def _name(painter: QPainter, card: Card, box: QRectF, ink: QColor, zoom: float) 
     row = box.adjusted(5, 0, -5, 0)
     title = variable(card.title) or card.symbol
     whole = shapes.text_width(title, px, 600)
+    if card.kind == "module" and whole > row.width():
+        # Of "mlp: Sequential" the module's own name says more than "mlp: S…".
+        title = title.partition(": ")[0]
+        whole = shapes.text_width(title, px, 600)
     if px * 1.1 <= box.height() and min(whole, LEAST_LETTERS * px) <= row.width():
         shapes.write(painter, row, title, ink, px, 600, shapes.CENTER)
 
@@ -115,8 +124,7 @@ def _inside(
         return
     title = variable(card.title) or card.symbol
     if card.kind in LEAVES and card.scalar:
-        text = f"{title}  {reading.number}".strip() if seen else title
-        shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
+        _named_number(painter, row, title, reading.number if seen else "", ink, px)
     elif reading.failed and failed_card.is_failed_call(card) and 2 * px * 1.15 <= box.height():
         _upper_title(painter, card, row, ink, px)
         lower = QRectF(row.left(), row.center().y(), row.width(), row.height() / 2)
@@ -125,9 +133,27 @@ def _inside(
         lower = QRectF(row)
         lower.setTop(box.center().y() - px * 0.05)
         _upper_title(painter, card, row, ink, px)
-        shapes.write(painter, lower, reading.number, ink, px, 700)
+        shapes.write_whole(painter, lower, reading.number, ink, px, 700)
     else:
         _titled(painter, card, row, ink, px)
+
+
+def _named_number(
+    painter: QPainter, row: QRectF, title: str, number: str, ink: QColor, px: float
+) -> None:
+    """Write a leaf's name and number; where both do not fit, the name is cut or stands alone."""
+    text = f"{title}  {number}".strip()
+    if not number or shapes.text_width(text, px, 600) <= row.width():
+        shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
+        return
+    space = shapes.text_width("  ", px, 600)
+    taken = shapes.text_width(number, px, 600)
+    least = min(LEAST_LETTERS * px, shapes.text_width(title, px, 600))
+    if title and row.width() - taken - space < least:
+        shapes.write(painter, row, title, ink, px, 600, shapes.CENTER)
+        return
+    shapes.write(painter, row.adjusted(0, 0, -taken - space, 0), title, ink, px, 600)
+    shapes.write_whole(painter, row, number, ink, px, 600, shapes.RIGHT)
 
 
 def _module(
@@ -137,7 +163,9 @@ def _module(
     seen = style.layers.values and reading.state == "reached"
     repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
     title = card.title + repeats
-    if seen and reading.grid is not None:
+    tint = reading.tint
+    is_range = tint is not None and tint.least is not None
+    if seen and reading.grid is not None and not is_range:
         size = thumbnail_size(reading, row, row.width() - 60)
         free = row.width() - size.width() - 8
         if shapes.text_width(title, px, 600) <= free:
@@ -146,6 +174,8 @@ def _module(
             row = QRectF(row.left(), row.top(), free, row.height())
     shaped = style.layers.shapes and bool(reading.shape)
     below = reading.shape if shaped else card.note or (reading.number if seen else "")
+    if tint is not None and is_range:
+        below = tint.words
     if not below or 2 * px * 1.15 > row.height():
         shapes.write(painter, row, title, style.theme.ink, px, 600)
         return
@@ -153,7 +183,7 @@ def _module(
     upper.setHeight(row.height() / 2 + px * 0.05)
     lower.setTop(row.center().y() - px * 0.05)
     shapes.write(painter, upper, title, style.theme.ink, px, 600)
-    shapes.write(painter, lower, below, style.theme.ink2, px * 0.92, 500)
+    shapes.write_whole(painter, lower, below, style.theme.ink2, px * 0.92, 500)
 
 
 def _titled(
@@ -193,7 +223,8 @@ def _colors(
         fill = theme.surface
         if tint is not None:
             fill = tints.card_fill(tint, theme) if named else tints.color(tint, theme.dark)
-        return fill, theme.color(kind) if kind in LEAVES else theme.line_strong, theme.ink
+        border = theme.color(kind) if kind in LEAVES else theme.line_strong
+        return fill, theme.ink if tint is not None and tint.alarm else border, theme.ink
     if kind in LEAVES:
         return theme.color(f"{kind}_soft"), theme.color(kind), theme.ink
     if kind == "loss" and reading.state == "reached":

@@ -11,13 +11,15 @@ from gradscribe.widgets.graph.paint import shapes
 RADIUS = 14.0
 HEAD = 28.0
 """Height of the name plate; a click on it closes the module."""
-SMALLEST_PX = 5.5
-"""Names smaller than this on the screen are not written."""
+LIFT = 3.0
+"""Distance by which a name plate rises where cards have badges, so that none covers it."""
+SMALLEST_PX = 7.5
+"""Size on the screen below which a plate is not written: `far_names` takes over."""
 
 
-def head_box(box: QRectF) -> QRectF:
-    """Return the name plate of a frame."""
-    return QRectF(box.left(), box.top(), box.width(), min(HEAD, box.height()))
+def head_box(box: QRectF, room: float = HEAD) -> QRectF:
+    """Return the name plate of a frame, or all of the ``room`` (a height) for it."""
+    return QRectF(box.left(), box.top(), box.width(), min(max(HEAD, room), box.height()))
 
 
 def ground(depth: int, theme: Theme) -> QColor:
@@ -39,18 +41,21 @@ def paint_head(
     theme: Theme,
     zoom: float = 1.0,
     room: float = HEAD,
+    lift: float = 0.0,
 ) -> None:
     """Write the name plate, enlarged at a far zoom as far as its ``room`` (a height) allows.
+
+    ``lift`` makes space between it and what sticks out of the cards below.
 
     Texts stand on a patch of the frame's fill, so that no wire runs through them. Plates too small
     to read are left out.
     """
-    grow = max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
-    if 13 * grow * zoom < SMALLEST_PX:
+    if not is_legible(zoom, room):
         return
+    grow = _growth(zoom, room - 4 * lift)
     plate = head_box(box)
     painter.save()
-    painter.translate(plate.topLeft())
+    painter.translate(plate.left(), plate.top() - lift)
     painter.scale(grow, grow)
     width = plate.width() / grow
     wide = width - 46
@@ -68,6 +73,15 @@ def paint_head(
     notes = QRectF(width - 33 - taken - 1, 1, taken + 1, 28)
     shapes.write(painter, notes, note, theme.ink2, 11, 500)
     painter.restore()
+
+
+def is_legible(zoom: float, room: float) -> bool:
+    """Return whether a name plate is large enough to read at a zoom."""
+    return 13 * _growth(zoom, room) * zoom >= SMALLEST_PX
+
+
+def _growth(zoom: float, room: float) -> float:
+    return max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
 
 
 def fitting_texts(frame: Frame, room: float) -> tuple[str, str]:

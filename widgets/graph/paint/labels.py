@@ -17,10 +17,10 @@ _ON_WIRE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
 _AT_SOURCE = (0.16, 0.22, 0.28, 0.1, 0.34)
 _BESIDE = (0.62, 0.5, 0.38, 0.75, 0.25, 0.88, 0.12)
 _GAP = 7.0
-_TOKEN = 12.0
+_TOKEN, _HEAD = 12.0, 5.0
 OUTSIDE_COST, _MARGIN = 60.0, 20.0
 """Cost per scene unit outside the picture, and the distance outside that is still in view."""
-_MOST_COVERED = 0.12
+_MOST_COVERED = 0.05
 """Share of a label at a far zoom that may lie on something else."""
 _ROW = 36.0
 """Half the height of a card and a gap: above the row of cards that a level wire runs in."""
@@ -116,6 +116,10 @@ def _cheapest(
     Earlier candidates win ties.
     """
     spots = np.array(_spots(wish, width, 2 * reach[1], far))
+    # The wire's own arrow head stays in sight.
+    x, y = wish.line[-1]
+    head = np.array([[x - _HEAD, y - 2 * _HEAD, x + _HEAD, y + _HEAD]])
+    near = np.concatenate([near, head])
     if wish.kind == "active":
         x, y, _ = Polyline(wish.line).at(0.5)
         token = np.array([[x - _TOKEN, y - _TOKEN, x + _TOKEN, y + _TOKEN]])

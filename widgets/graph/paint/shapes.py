@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QFont,
     QFontMetricsF,
@@ -17,6 +18,7 @@ from PySide6.QtGui import (
     QPolygonF,
 )
 
+from gradscribe.playback.text.fitting import fitted
 from gradscribe.widgets.base.theme import Theme, faded, mono_font, ui_font
 
 # Combined at import: joining Qt's flags costs as much as drawing the text.
@@ -25,6 +27,8 @@ LEFT = _ONE_LINE | int(Qt.AlignmentFlag.AlignLeft)
 RIGHT = _ONE_LINE | int(Qt.AlignmentFlag.AlignRight)
 CENTER = _ONE_LINE | int(Qt.AlignmentFlag.AlignHCenter)
 
+LEAST_SHRINK = 0.76
+"""Share of their size to which letters shrink before a shape is left out."""
 HATCH_WIDTH = 1.2
 """Line width of hatching."""
 
@@ -69,6 +73,36 @@ def write(
     painter.drawText(box, flags, elided(text, room, px, weight, mono))
 
 
+def write_whole(
+    painter: QPainter,
+    box: QRectF,
+    text: str,
+    color: QColor,
+    px: float,
+    weight: int = 400,
+    flags: int = LEFT,
+    mono: bool = False,
+) -> None:
+    """Write a shape or number into ``box``: shorter or smaller where it must, never cut.
+
+    Other texts are cut.
+    """
+    room = box.width() + 0.5
+    for size in (px, px * 0.88, px * LEAST_SHRINK):
+        form = _fitted(text, room, size, weight, mono)
+        if form is None:
+            write(painter, box, text, color, px, weight, flags, mono)
+            return
+        if form:
+            write(painter, box, form, color, size, weight, flags, mono)
+            return
+
+
+@lru_cache(maxsize=8192)
+def _fitted(text: str, room: float, px: float, weight: int, mono: bool) -> str | None:
+    return fitted(text, lambda form: text_width(form, px, weight, mono) <= room)
+
+
 def pen(color: QColor, width: float, dashes: tuple[float, ...] = ()) -> QPen:
     """Return a shared pen, not to be modified; ``dashes`` are lengths in scene units."""
     return _pen(color.rgba(), width, dashes)
@@ -84,7 +118,7 @@ def _pen(rgba: int, width: float, dashes: tuple[float, ...]) -> QPen:
     return result
 
 
-def fill(painter: QPainter, box: QRectF, radius: float, color: QColor) -> None:
+def fill(painter: QPainter, box: QRectF, radius: float, color: QColor | QBrush) -> None:
     """Fill a rounded rectangle."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
@@ -111,7 +145,7 @@ def body(
     painter: QPainter,
     box: QRectF,
     radius: float,
-    color: QColor,
+    color: QColor | QBrush,
     border: QColor,
     width: float,
     dashes: tuple[float, ...] = (),

@@ -62,7 +62,10 @@ class Stage:
         self.frame_order = sorted(self.frames, key=lambda key: self.depths[key])
         self.head_room = self._head_room()
         self.cut_keys = [key for key in self.wire_keys if self.wires[key].cut]
-        plates = [frame_paint.head_box(box) for box in self.frame_boxes.values()]
+        # At a far zoom a plate grows into all of the space above the content.
+        plates = [
+            frame_paint.head_box(box, self.head_room[key]) for key, box in self.frame_boxes.items()
+        ]
         self._plates = BoxIndex(_array(plates))
         self._marks = BoxIndex(_array([self._mark(key) for key in self.cut_keys]))
         self.card_keys = list(self.cards)

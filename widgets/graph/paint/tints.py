@@ -3,13 +3,17 @@
 from functools import cache
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter
 
 from gradscribe.playback.graph.coloring import Scale, Tint
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.graph.paint import heat, shapes
 
+_ALARMS = {"↓": "↓ vanishing", "↑": "↑ exploding"}
+BADGE_OVERLAP = 6.0
+"""Distance that a badge reaches into its card: not as far as the first line of text."""
 GROUND = 0.26
 """Share of the colour in a card's fill: its text must stay readable."""
 _GROUPS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
@@ -49,15 +53,48 @@ def group_color(group: int) -> QColor:
     return QColor(_GROUPS[group % len(_GROUPS)])
 
 
+def weakest_color(tint: Tint, dark: bool) -> QColor:
+    """Return the colour of the weakest parameter of a folded module, else that of the tint."""
+    return color(tint, dark) if tint.least is None else color_at(tint.scale, tint.least, dark)
+
+
 def card_fill(tint: Tint, theme: Theme) -> QColor:
     """Return a card's fill, pale enough for readable text in ink."""
     return mix(color(tint, theme.dark), theme.surface, GROUND)
 
 
+def blend(tint: Tint, box: QRectF, theme: Theme, pale: bool) -> QBrush:
+    """Return the fill of a folded module: from its weakest parameter, left, to its strongest."""
+    ends = (weakest_color(tint, theme.dark), color(tint, theme.dark))
+    across = QLinearGradient(box.topLeft(), box.topRight())
+    for place, end in enumerate(ends):
+        across.setColorAt(place, mix(end, theme.surface, GROUND) if pale else end)
+    return QBrush(across)
+
+
+def unrepeated(tint: Tint, number: str, gradient: str) -> Tint:
+    """Return a tint without words where the card writes their number itself.
+
+    Args:
+        tint: of any colour mode.
+        number: the value that the card shows; empty for none.
+        gradient: the text of its bubble; empty for none.
+    """
+    if not {"gradient": gradient, "value": number}.get(tint.stated, ""):
+        return tint
+    arrow = tint.words[:1]
+    return replace(tint, words=_ALARMS.get(arrow, "") if tint.alarm else "")
+
+
+def has_badge(tint: Tint | None) -> bool:
+    """Return whether a card has a badge: that of a folded module's range is a line inside."""
+    return tint is not None and tint.least is None and bool(tint.words)
+
+
 def badge_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
-    """Return the box of a card's badge: over its upper left corner."""
+    """Return the box of a card's badge: over its upper left corner, above its first line."""
     width, height = (shapes.text_width(text, 11, 600) + 27) * scale, 18 * scale
-    return QRectF(box.left() + 8, box.top() - height / 2 - 3, width, height)
+    return QRectF(box.left() + 8, box.top() + BADGE_OVERLAP - height, width, height)
 
 
 def paint_badge(

@@ -9,7 +9,7 @@ from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
-from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights
+from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.boundary import applies, plane_points

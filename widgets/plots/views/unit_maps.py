@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QWidget
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import heat
-from gradscribe.widgets.plots.drawing import biases, filters, weight_lines
-from gradscribe.widgets.plots.drawing.biases import BiasSquare
 from gradscribe.widgets.plots.drawing.points import (
     GROUND_STRENGTH,
     NO_POINTS,
@@ -23,16 +21,18 @@ from gradscribe.widgets.plots.drawing.points import (
 )
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
 from gradscribe.widgets.plots.drawing.shading import AROUND_ZERO, shading_of
-from gradscribe.widgets.plots.drawing.unit_curve import draw_unit_curve
-from gradscribe.widgets.plots.drawing.unit_layout import (
+from gradscribe.widgets.plots.drawing.units import biases, filters, weight_lines
+from gradscribe.widgets.plots.drawing.units.biases import BiasSquare
+from gradscribe.widgets.plots.drawing.units.unit_curve import draw_unit_curve
+from gradscribe.widgets.plots.drawing.units.unit_layout import (
     HEAD,
     column_boxes,
     grid_boxes,
     output_boxes,
 )
+from gradscribe.widgets.plots.drawing.units.weight_entry import WeightEntry
+from gradscribe.widgets.plots.drawing.units.weight_lines import LayerWeights, WeightLine
 from gradscribe.widgets.plots.drawing.upsampling import upsample
-from gradscribe.widgets.plots.drawing.weight_entry import WeightEntry
-from gradscribe.widgets.plots.drawing.weight_lines import LayerWeights, WeightLine
 from gradscribe.widgets.plots.plot import EDGE, Plot, draw_placeholder
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 

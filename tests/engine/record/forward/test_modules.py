@@ -305,3 +305,49 @@ def test_a_module_without_a_variable_is_named_by_its_class():
     tape = record("nn.Linear(1, 1)(torch.ones(1)).backward()")
     names = {value.name for value in tape.values if value.role == "parameter"}
     assert names == {"Linear.weight", "Linear.bias"}
+
+
+ATTRIBUTES = """
+class Cell(nn.Module):
+    def __init__(this, x):
+        super().__init__()
+        this.table = torch.ones(2, 2).tril()
+        this.pair = [torch.zeros(2), torch.ones(2)]
+        this.named = {"bias": torch.full((2,), 3.0), 7: torch.tensor(2.0)}
+        this.data = x
+        this.fc = nn.Linear(2, 2)
+    def forward(this, x):
+        y = this.fc(x) @ this.table + this.pair[1] + this.named["bias"] * this.named[7]
+        return y + this.data
+def main():
+    given = torch.zeros(1, 2)
+    net = nn.Sequential(Cell(given), Cell(given))
+    return net(torch.ones(1, 2))
+out = main()
+"""
+
+
+def test_plain_tensors_of_modules_carry_full_names_unless_a_variable_refers_to_them():
+    tape = mirror(ATTRIBUTES)
+    names = {v.name for v in tape.values}
+    own = {"table", "pair[1]", "named['bias']", "named[7]"}
+    assert {f"net.{n}.{name}" for n in range(2) for name in own} <= names
+    assert "given" in names
+    assert not [name for name in names if name.startswith("this.")]
+    assert not [name for name in names if name.endswith(".data")]
+
+
+def test_reading_a_modules_plain_tensors_runs_no_code_of_the_program():
+    tape = mirror(
+        "asked = []\n"
+        "class Odd(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n"
+        "        self.mask = torch.ones(2)\n"
+        "    def __getattribute__(self, name):\n"
+        "        asked.append(name)\n        return super().__getattribute__(name)\n"
+        "    def forward(self, x):\n        return x * self.mask\n"
+        "net = Odd()\nbefore = len(asked)\ny = net(torch.ones(2))\n"
+        "print(asked[before:].count('mask'))"
+    )
+    assert tape.stdout == "1\n"
+    assert "net.mask" in {v.name for v in tape.values}

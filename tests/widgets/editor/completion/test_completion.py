@@ -4,7 +4,14 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 
-from gradscribe.engine.protocol.language import Complete, Completed, Describe, Described, KnownName
+from gradscribe.engine.protocol.language import (
+    Complete,
+    Completed,
+    Describe,
+    Described,
+    KnownName,
+    TorchNames,
+)
 from gradscribe.widgets.editor.completion import completion as module
 from tests.widgets.editor.completion.conftest import PROGRAM
 
@@ -126,16 +133,29 @@ def test_a_selection_stays_while_the_list_narrows(user):
 def test_other_letters_close_the_list_and_are_typed(user, text):
     user.type("loc" + text)
     assert not user.is_open
-    assert user.edit.source() == PROGRAM + "loc" + text
+    closed = ")" if text == "(" else ""
+    assert user.edit.source() == PROGRAM + "loc" + text + closed
 
 
 @pytest.mark.parametrize(
-    "text", ['"lo', "'x.", "# loss", '"""loss', 'f"{x.', "3.", "1e", "x = 0x", "def lo", "class Ne"]
+    ("text", "closed"),
+    [
+        ('"lo', '"'),
+        ("'x.", "'"),
+        ("# loss", ""),
+        ('"""loss', '"""'),
+        ('f"{x.', '"'),
+        ("3.", ""),
+        ("1e", ""),
+        ("x = 0x", ""),
+        ("def lo", ""),
+        ("class Ne", ""),
+    ],
 )
-def test_nothing_opens_in_strings_comments_numbers_and_new_names(user, text):
+def test_nothing_opens_in_strings_comments_numbers_and_new_names(user, text, closed):
     user.type(text)
     assert not user.is_open
-    assert user.edit.source() == PROGRAM + text
+    assert user.edit.source() == PROGRAM + text + closed
 
 
 def test_nothing_opens_in_a_string_over_several_lines(user):
@@ -412,3 +432,14 @@ def test_the_editor_can_go_while_the_list_is_open(user, qtbot):
     assert user.is_open
     user.host.hide()
     assert not user.help.completion.is_open
+
+
+def test_an_open_list_gets_the_names_of_torch_when_they_come(user, torch_names):
+    user.help.knowledge.owners = {}
+    user.type("zz = torch.softm")
+    user.help.complete()
+    assert user.is_open
+    assert "softmax" not in user.names
+    assert user.about == "Reading names…"
+    user.help.take(TorchNames(torch_names))
+    assert user.selected == "softmax"

@@ -2,15 +2,22 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradscribe.engine.run.run import record
+from gradscribe.playback.graph.build import build_picture
+from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.graph.picture import CardLook, Look, WireLook
+from gradscribe.playback.layout.place import place
+from gradscribe.playback.tape.scenes import scenes
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph.paint import cards
-from gradscribe.widgets.graph.paint.drawing import changed_keys
-from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM
+from gradscribe.widgets.graph.paint import cards, frames
+from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.drawing import GraphDrawing, changed_keys
+from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM, Stage
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, grid, neuron
 
@@ -127,3 +134,97 @@ def test_in_a_crowd_of_wires_none_is_labelled(qapp, count, told):
     cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
     drawing = drawing_of((m, Look(cards_, looks)), Theme.load("light"))
     assert len(drawing.labels) == told
+
+
+@pytest.mark.parametrize("mode", ["gradient", "value"])
+def test_a_colour_mode_writes_no_number_twice(qapp, mode):
+    drawing = drawing_of(neuron(), light())
+    drawing.set_coloring(mode)
+    for key in drawing.stage.cards:
+        reading = drawing.reading(key)
+        words = reading.tint.words if reading.tint is not None else ""
+        written = (reading.number, reading.gradient, reading.gradient.partition(" = ")[2])
+        assert not words or words not in written
+    drawing.set_layers(Layers(values=False, gradients=False))
+    assert [key for key in drawing.stage.cards if drawing.badge(key) is not None]
+
+
+NESTED = """
+net = nn.Sequential(nn.Sequential(nn.Linear(2, 3), nn.Tanh()), nn.Linear(3, 1))
+loss = net(torch.ones(4, 2)).mean()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("mode", ["value", "time"])
+@pytest.mark.parametrize("zoom", [0.49, 0.55, 0.62, 0.69, 1.0])
+def test_no_badge_covers_the_name_of_a_frame(qapp, zoom, mode):
+    tape, theme = record(NESTED), light()
+    scene = scenes(tape)[0]
+    picture = build_picture(tape, scene)
+    stage = Stage(tape, picture, place(picture))
+    drawing = GraphDrawing(stage, theme, Layers(), look_at(tape, picture, scene, scene.stop))
+    drawing.set_zoom(zoom)
+    drawing.set_coloring(mode)
+    assert len(stage.frames) >= 3
+    for key, box in stage.frame_boxes.items():
+
+        def heading(paint, box=box, key=key):
+            def moved(painter):
+                painter.translate(-box.topLeft())
+                paint(painter)
+
+            size = (round(box.width() * zoom), round(stage.head_room[key] * zoom))
+            return painted(moved, size, theme.canvas.name(), zoom)
+
+        alone = heading(lambda p, key=key, box=box: drawing.paint_head(p, key, box, zoom))
+        whole = heading(lambda p: drawing.paint(p, stage.bounds, zoom))
+        ground = (theme.canvas.red(), theme.canvas.green(), theme.canvas.blue())
+        letters = np.abs(alone - ground).max(axis=-1) > 90
+        assert letters.any()
+        assert np.abs(whole - alone)[letters].max() < 60
+
+
+SKIPS = """
+class Block(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(n, n, 3, padding=1), nn.BatchNorm2d(n)
+    def forward(self, x):
+        return F.relu(self.b(self.a(x)) + x)
+net = nn.Sequential(Block(3), nn.Sequential(Block(3), Block(3)))
+loss = net(torch.randn(2, 3, 4, 4)).pow(2).mean()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("zoom", [0.5, 0.65, 1.0])
+def test_labels_and_bubbles_leave_headings_cards_and_arrow_heads_in_sight(qapp, zoom):
+    tape = record(SKIPS)
+    scene = scenes(tape)[0]
+    opened = frozenset[str]()
+    for _ in range(4):
+        cards = build_picture(tape, scene, opened).cards
+        opened |= {card.key for card in cards if card.kind == "module"}
+    picture = build_picture(tape, scene, opened)
+    stage = Stage(tape, picture, place(picture))
+    drawing = GraphDrawing(stage, light(), Layers(), look_at(tape, picture, scene, scene.stop))
+    drawing.set_zoom(zoom)
+    bubbles = {key: box for key in stage.cards if (box := drawing.bubble(key)) is not None}
+    labels = drawing.labels
+    assert labels
+    assert len(stage.frames) > 6
+    heads = [frames.head_box(box) for box in stage.frame_boxes.values()]
+    inner = [box.adjusted(2, 2, -2, -2) for box in (*bubbles.values(), *_boxes(labels))]
+    assert not [1 for box in inner for head in heads if box.intersects(head)]
+    for key, label in labels.items():
+        covered = [b for b in (*bubbles.values(), *stage.boxes.values()) if b.intersects(label.box)]
+        areas = [b.intersected(label.box) for b in covered]
+        share = sum(a.width() * a.height() for a in areas)
+        assert share <= 0.12 * label.box.width() * label.box.height()
+        x, y = stage.lines[key.removesuffix("#part")][-1]
+        assert not label.box.contains(x, y - 3)
+
+
+def _boxes(labels):
+    return [label.box for label in labels.values()]

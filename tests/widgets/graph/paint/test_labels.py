@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QRectF
 
 from gradscribe.widgets.graph.paint.labels import LabelPlacer, LabelRequest
 from gradscribe.widgets.graph.paint.wires import label_width, sample_routes
@@ -147,3 +148,16 @@ def test_seen_from_afar_a_label_stays_near_its_wire():
     row = [(x, -12, x + 60, 12) for x in range(-40, 340, 62)]
     for label in place([wish(line=level)], row, scale=1.35).values():
         assert abs(label.y) < 40
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25])
+@pytest.mark.parametrize("words", ["× 1", "× −0.5 → −0.5", "2 shares"])
+def test_a_label_leaves_the_arrow_head_of_its_wire_in_sight(qapp, words, scale):
+    for length in range(30, 200, 10):
+        line = [(100.0, 0.0), (100.0, float(length))]
+        wish = LabelRequest("w", words, "gradient", line, 0)
+        points, owners = np.array(line), np.zeros(2, dtype=np.intp)
+        cards = [(0.0, -60.0, 200.0, 0.0), (0.0, length, 200.0, length + 60.0)]
+        placed = LabelPlacer(points, owners).place([wish], cards, scale)
+        head = QRectF(97, length - 7, 6, 7)
+        assert all(not label.box.intersects(head) for label in placed.values())

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator, QSvgRenderer
 
 from gradscribe.widgets.graph.paint import shapes
+from tests.widgets.pixels import painted
 
 SIDE = 120
 CARD = QRectF(10, 20, 100, 60)
@@ -69,3 +70,21 @@ def test_a_hatched_shape_looks_the_same_in_a_vector_file(qapp, hatched):
     dark, vector = drawn(hatched), by_svg(hatched)
     assert np.abs(dark - vector).mean() < 0.01
     assert np.abs(dark - vector).max() < 0.35
+
+
+@pytest.mark.parametrize("room", range(4, 120, 4))
+def test_a_shape_in_a_small_box_is_whole_smaller_or_absent(qapp, room):
+    """Compare with each whole form at each size: nothing else is ever painted."""
+
+    def seen(paint):
+        return painted(paint, (130, 30), "#FFFFFF")
+
+    ink, box = QColor("#000000"), QRectF(4, 4, room, 20)
+    found = seen(lambda p: shapes.write_whole(p, box, "100 × 1", ink, 11, 500, mono=True))
+    wide = QRectF(4, 4, 120, 20)
+    whole = [
+        seen(lambda p, t=t, px=px: shapes.write(p, wide, t, ink, px, 500, mono=True))
+        for t in ("100 × 1", "100×1", "")
+        for px in (11, 11 * 0.88, 11 * shapes.LEAST_SHRINK)
+    ]
+    assert any((found == other).all() for other in whole)

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QRectF
 
 from gradscribe.playback.graph.coloring import Tint
-from gradscribe.widgets.base.theme import Theme, contrast
+from gradscribe.widgets.base.theme import Theme, contrast, mix
 from gradscribe.widgets.graph.paint import tints
 from tests.widgets import colour_vision
 from tests.widgets.pixels import painted
@@ -72,3 +72,35 @@ def test_a_badge_sits_on_the_upper_left_corner_and_leaves_the_first_line_free(qa
     box = tints.badge_box(BOX, "0.5030")
     assert box.left() > BOX.left()
     assert box.top() < BOX.top() < box.bottom() < BOX.top() + 8
+
+
+def test_a_folded_module_runs_from_its_weakest_to_its_strongest_parameter(theme):
+    tint = Tint("1 … 2", "gradient", 0.8, least=0.1)
+    for pale in (True, False):
+        fill = tints.blend(tint, BOX, theme, pale)
+        seen = painted(lambda p, fill=fill: p.fillRect(BOX, fill), (240, 130), theme.canvas.name())
+        ends = (seen[60, 42], seen[60, 201])
+        whole = (tints.weakest_color(tint, theme.dark), tints.color(tint, theme.dark))
+        for end, color in zip(ends, whole, strict=True):
+            wanted = mix(color, theme.surface, tints.GROUND) if pale else color
+            assert abs(end - [wanted.red(), wanted.green(), wanted.blue()]).max() <= 6
+
+
+@pytest.mark.parametrize(
+    ("tint", "words"),
+    [
+        (Tint("0.5", "gradient", 0.5, stated="gradient"), ""),
+        (Tint("↓ 1e−9", "gradient", 0.0, alarm=True, stated="gradient"), "↓ vanishing"),
+        (Tint("↑ ∞", "gradient", 1.0, alarm=True, stated="gradient"), "↑ exploding"),
+        (Tint("2.0000", "signed", 0.5, stated="value"), ""),
+        (Tint("mean 2.0000", "signed", 0.5), "mean 2.0000"),
+        (Tint("20 B", "amount", 0.5), "20 B"),
+    ],
+)
+def test_a_badge_repeats_no_number_of_its_card(tint, words):
+    assert tints.unrepeated(tint, "2.0000", "∇ 0.5").words == words
+    assert tints.unrepeated(tint, "", "").words == tint.words
+
+
+def test_a_badge_reaches_no_deeper_into_its_card_from_afar(qapp):
+    assert tints.badge_box(BOX, "x", 1.25).bottom() == tints.badge_box(BOX, "x").bottom()

@@ -1,0 +1,1 @@
+"""Data that the user types, draws or loads from a file."""

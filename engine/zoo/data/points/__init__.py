@@ -1,0 +1,1 @@
+"""Points of a plane with classes."""

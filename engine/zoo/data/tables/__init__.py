@@ -1,0 +1,1 @@
+"""Tables of numbers with the names of their columns."""

@@ -1,0 +1,1 @@
+"""Find and replace in a program: the query, its matches, their highlights."""

@@ -1,0 +1,1 @@
+"""Folding: the lines of a block are hidden under its first line."""

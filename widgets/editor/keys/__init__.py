@@ -1,0 +1,1 @@
+"""Typing aids of the editor: brackets and quotes closed as they are typed."""

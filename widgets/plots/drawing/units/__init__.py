@@ -1,0 +1,1 @@
+"""Maps, weights and biases of the units of a network."""
