@@ -16,7 +16,7 @@ from tests.app.fakes import FakeLink
 
 KEY, CTRL = Qt.Key, Qt.KeyboardModifier.ControlModifier
 SHIFT, ALT = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.AltModifier
-LEFT = Qt.MouseButton.LeftButton
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 LOOP = """\
 w = param(0.0)
 opt = torch.optim.SGD([w], lr=0.1)
@@ -144,6 +144,18 @@ def test_the_screen_goes_black_and_any_key_ends_that(lecture, key):
     press(lecture, ord(key))
     assert not lecture.presentation.is_black
     assert lecture.graph.hasFocus()
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers"), [(KEY.Key_F11, NONE), (KEY.Key_B, CTRL | ALT), (KEY.Key_2, CTRL | ALT)]
+)
+def test_a_shortcut_too_only_ends_the_black_screen(lecture, key, modifiers):
+    place = lecture.workspaces.current
+    lecture.presentation.toggle_black()
+    press(lecture, key, modifiers)
+    assert not lecture.presentation.is_black
+    assert not lecture.isFullScreen()
+    assert lecture.workspaces.current == place
 
 
 def test_a_click_on_the_black_screen_presses_nothing(lecture):
