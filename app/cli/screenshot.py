@@ -64,7 +64,8 @@ def screenshot(
     try:
         window.resize(*size)
         _begin(window, file, lesson, step, trusted)
-        link.start()
+        if window.session.doc.shows_file is None:
+            link.start()
         _accept_notice(window, trusted)
         code = _settle_workspace(window, timeout)
         _go_to(window.session, at)
@@ -89,7 +90,7 @@ def _begin(
         learn.open_lesson(window.context, lesson, step, trusted)
     if trusted and window.session.doc.foreign:
         window.session.trust()
-    elif not window.session.doc.may_run:
+    elif window.session.doc.recorded is None and not window.session.doc.may_run:
         # Requesting a screenshot of a program implies permission to run it.
         window.session.run_now()
     window.show()
