@@ -81,6 +81,7 @@ class RunFile(Struct, frozen=True):
     tape: Tape
     view: RunView = RunView()
     trouble: str = ""
+    has_numbers: bool = True
 
 
 class _Rest(Struct, frozen=True):
@@ -169,10 +170,11 @@ def decode(data: bytes) -> RunFile:
         found.trouble = found.trouble or "its position and selection are spoilt"
     rest = _decoded(found, "tape", _Rest)
     tape = None if rest is None else _whole_tape(found, rest)
+    has_numbers = tape is not None
     if tape is None:
         found.trouble = f"{found.trouble or 'its numbers are spoilt'}; the rest of it is shown"
         tape = _without_rows(rest)
-    return RunFile(_plausible(program), tape, _fitting(view, tape), found.trouble)
+    return RunFile(_plausible(program), tape, _fitting(view, tape), found.trouble, has_numbers)
 
 
 def _check_version(data: bytes) -> int:
