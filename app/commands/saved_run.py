@@ -49,7 +49,9 @@ def open_run(context: CommandContext, path: Path) -> None:
     context.settings.add_recent(str(path))
     context.notices.drop(SPOILT)
     if found.trouble:
-        context.notices.show_now(Notice(SPOILT, f"{path.name} is not whole: {found.trouble}"))
+        text = f"{path.name} is not whole: {found.trouble}"
+        lost = "" if found.has_numbers else ". Its program is here, its numbers are lost"
+        context.notices.show_now(Notice(SPOILT, text + lost))
     context.say(f"Opened {path.name} as it was recorded; nothing has run")
 
 

@@ -172,7 +172,7 @@ def decode(data: bytes) -> RunFile:
     tape = None if rest is None else _whole_tape(found, rest)
     has_numbers = tape is not None
     if tape is None:
-        found.trouble = f"{found.trouble or 'its numbers are spoilt'}; the rest of it is shown"
+        found.trouble = found.trouble or "its numbers are spoilt"
         tape = _without_rows(rest)
     return RunFile(_plausible(program), tape, _fitting(view, tape), found.trouble, has_numbers)
 

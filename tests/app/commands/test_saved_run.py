@@ -92,7 +92,9 @@ def test_a_spoilt_file_opens_as_far_as_it_is_whole_and_says_so(settled, path, ta
     path.write_bytes(path.read_bytes()[:-300])
     file.open_path(settled.context, str(path))
     assert settled.editor.source() == SOURCE
-    assert "net.tape is not whole: it is cut" in settled.notices.notice.text
+    assert settled.notices.notice.text == (
+        "net.tape is not whole: it is cut. Its program is here, its numbers are lost"
+    )
 
 
 def test_another_file_with_that_name_is_refused_and_loses_nothing(settled, tmp_path):
