@@ -52,7 +52,8 @@ def open_run(context: CommandContext, path: Path) -> None:
         text = f"{path.name} is not whole: {found.trouble}"
         lost = "" if found.has_numbers else ". Its program is here, its numbers are lost"
         context.notices.show_now(Notice(SPOILT, text + lost))
-    context.say(f"Opened {path.name} as it was recorded; nothing has run")
+    what = f"{path.name} as it was recorded" if found.has_numbers else f"the program of {path.name}"
+    context.say(f"Opened {what}; nothing has run")
 
 
 def _has_run(context: CommandContext) -> bool:
