@@ -19,7 +19,8 @@ sigint.restore()
 COMMANDS = {
     "record": ("record_args", "run a script and record everything it does, without a window"),
     "doctor": ("doctor", "run a script and report the mistakes in it"),
-    "compare": ("compare", "run two scripts and report what differs first, and why"),
+    "compare": ("runs.compare", "run two scripts and report what differs first, and why"),
+    "diff": ("runs.diff", "report what differs between two saved runs, without running anything"),
     "train": ("train_args", "train a small model without a window"),
     "lessons": ("lessons", "list the lessons, or check that they are right"),
     "lesson": ("lesson", "open a lesson in the window"),

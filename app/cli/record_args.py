@@ -9,7 +9,7 @@ from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
 from gradscribe.app.cli.options import add_recording, add_trials, add_trust
 from gradscribe.app.cli.terminal import say
-from gradscribe.app.files import documents
+from gradscribe.app.files import documents, tape_files
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.flow import take_home
@@ -20,6 +20,7 @@ GRAPHS: dict[str, GraphFormat] = {"graphml": "graphml", "gexf": "gexf", "graph_j
 MEMORY_MIB = 256
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """Output formats: option names, which are also the file suffixes."""
+FILES = (*DRAWN, "tape")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Run a script and record everything it does."
     add_recording(parser)
     parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
+    parser.add_argument(
+        "--tape", metavar="OUT", help="write the run to a file that opens elsewhere without torch"
+    )
     parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--dot", metavar="OUT", help="write the graph for Graphviz")
@@ -98,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
         say(shown(text))
 
     source = documents.read(Path(options.script))
+    is_examined = options.json is not None or options.tape is not None
     tape = record.record_source(
         source,
         filename=options.script,
@@ -108,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         is_open=options.trust,
         is_full=options.full,
         memory=options.memory << 20,
-        examine=options.json is not None,
+        examine=is_examined,
         leaves_only=not _is_written(options),
     )
     if talks and tape.status != "refused":
@@ -117,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
     report.write_problem(tape, options.script)
     if tape.truncated:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
-    if options.json is not None:
+    if is_examined:
         tape = fix_trials.tried_as_asked(tape, source, options)
     _write(tape, options, source)
     return BY_STATUS[tape.status]
@@ -125,18 +130,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _is_written(options: argparse.Namespace) -> bool:
     """Return whether something is made of the tape."""
-    names = (options.json, *(getattr(options, option) for option in (*DRAWN, *GRAPHS)))
+    names = (options.json, *(getattr(options, option) for option in (*FILES, *GRAPHS)))
     return any(name is not None for name in names)
 
 
 def _check_names(options: argparse.Namespace) -> None:
     """Refuse names of files with a wrong suffix, and where nothing can be written."""
-    for option, ending in {**{ending: ending for ending in DRAWN}, **GRAPHS}.items():
+    for option, ending in {**{ending: ending for ending in FILES}, **GRAPHS}.items():
         name = getattr(options, option)
         if name is not None and Path(name).suffix.lower() != f".{ending}":
             flag = option.replace("_", "-")
             raise Refused(f"{name}: --{flag} takes a name that ends in .{ending}")
-    for name in (options.json, *(getattr(options, option) for option in (*DRAWN, *GRAPHS))):
+    for name in (options.json, *(getattr(options, option) for option in (*FILES, *GRAPHS))):
         if name not in (None, "-"):
             documents.check_writable(Path(name))
 
@@ -159,6 +164,9 @@ def _write(tape: Tape, options: argparse.Namespace, source: str) -> None:
             say(text)
         else:
             documents.write_bytes(Path(options.json), text)
+    if options.tape is not None:
+        program = tape_files.describe(source, Path(options.script).name, 0, tape)
+        documents.write_bytes(Path(options.tape), tape_files.encode(program, tape))
     for option, kind in GRAPHS.items():
         if (name := getattr(options, option)) is not None:
             documents.write_bytes(Path(name), take_home.encode(tape, kind))

@@ -22,6 +22,7 @@ from gradscribe.playback.lessons.lesson import Lesson
 
 if TYPE_CHECKING:
     from gradscribe.app.export.film_options import FilmOptions
+    from gradscribe.app.link.client import Link
     from gradscribe.app.window.window import Window
 
 USUAL = (1440, 900)
@@ -64,7 +65,7 @@ def screenshot(
     try:
         window.resize(*size)
         _begin(window, file, lesson, step, trusted)
-        link.start()
+        _start(window, link)
         _accept_notice(window, trusted)
         code = _settle_workspace(window, timeout)
         _go_to(window.session, at)
@@ -89,10 +90,16 @@ def _begin(
         learn.open_lesson(window.context, lesson, step, trusted)
     if trusted and window.session.doc.foreign:
         window.session.trust()
-    elif not window.session.doc.may_run:
+    elif window.session.doc.recorded is None and not window.session.doc.may_run:
         # Requesting a screenshot of a program implies permission to run it.
         window.session.run_now()
     window.show()
+
+
+def _start(window: "Window", link: "Link") -> None:
+    """Start the engine, unless a run from a file is shown, which needs none."""
+    if window.session.doc.shows_file is None:
+        link.start()
 
 
 def _accept_notice(window: "Window", trusted: bool) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from gradscribe.app.cli.exit_codes import BY_STATUS, DIED
 from gradscribe.app.cli.options import add_trust
 from gradscribe.app.cli.terminal import say
-from gradscribe.app.files import atomic, documents
+from gradscribe.app.files import atomic, documents, tape_files
 from gradscribe.app.files.documents import Refused, exists
 from gradscribe.app.runtime.version import version
 
@@ -23,7 +23,10 @@ PICTURE = "gradscribe-window.png"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the program without a command."""
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="a script, a training session or a set-up to open"
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="a script, a run, a training session or a set-up to open",
     )
     parser.add_argument("--new", action="store_true", help="open a window with an empty program")
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
@@ -129,6 +132,8 @@ def _try_reading(name: str | None) -> None:
         from gradscribe.app.training.saving import session_file
 
         session_file.read(Path(name))
+    elif tape_files.is_tape(Path(name)):
+        tape_files.read(Path(name))
     else:
         documents.read(Path(name))
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from gradscribe.app.commands import MenuChoice, command, setup, submenu, train
+from gradscribe.app.commands import MenuChoice, command, saved_run, setup, submenu, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
-from gradscribe.app.files import documents
+from gradscribe.app.files import documents, tape_files
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.playback.text.formatting import file_name, slug
@@ -16,10 +16,11 @@ OUTSIDE = "outside"
 """Key of the notice about a program from outside."""
 DATA = (".csv", ".tsv", ".xlsx", ".parquet")
 PROGRAMS = "Python programs (*.py);;All files (*)"
+OPENED = f"Programs and runs (*.py *{tape_files.SUFFIX});;All files (*)"
 
 
 def open_path(context: CommandContext, path: str) -> None:
-    """Open the program, the training session or the set-up at ``path``.
+    """Open the program, the recorded run, the training session or the set-up at ``path``.
 
     Unsaved changes of a program are restored from its draft.
 
@@ -34,6 +35,9 @@ def open_path(context: CommandContext, path: str) -> None:
         raise Refused(f"{file.name} holds data: choose it in Training, under Data")
     if file.suffix == documents.SESSION_SUFFIX:
         train.open_session(context, file)
+        return
+    if tape_files.is_tape(file):
+        saved_run.open_run(context, file)
         return
     if file.suffix.lower() == setup.SETUP:
         setup.open_setup(context, file)
@@ -77,6 +81,9 @@ def offer_trust(context: CommandContext) -> None:
             f"The lesson {doc.title} came from outside. Its programs wait until you let them run."
         )
         labels = ("Let them run", "Trust this lesson")
+    elif doc.shows_file is not None:
+        text = f"{tape_files.origin(doc.shows_file)}. Read the program before you run it here."
+        labels = ("Run it again here", "Trust this program")
     else:
         text = f"{doc.title} came from outside. Read it, then run it."
         labels = ("Run", "Trust this file")
@@ -149,8 +156,8 @@ def new_window(context: CommandContext) -> None:
 
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
-    """Open a Python program from a file."""
-    if path := context.dialogs.ask_open("Open a program", PROGRAMS):
+    """Open a Python program or a recorded run from a file."""
+    if path := context.dialogs.ask_open("Open a program or a run", OPENED):
         open_path(context, str(path))
 
 

@@ -106,13 +106,18 @@ class Session(QObject):
         """The text that was run last."""
         return self._sent
 
+    @property
+    def shown_seed(self) -> int:
+        """The seed of the run whose tape is shown."""
+        return self._shown_with[1]
+
     # The document
 
     def load(self, doc: Doc, view: View | None = None, tape: Tape | None = None) -> None:
         """Open another document; its first tape is shown even if its program fails.
 
         With ``view``, restore the document's own seed and device and the view's position. With a
-        ``tape``, show that; nothing runs until the text is changed.
+        ``tape``, show that, at the view's position; nothing runs until the text is changed.
         """
         # Undo must not lead from the user's own program to one from outside, which would run.
         fresh = any(d.path or d.lesson or d.foreign for d in (self.doc, doc))
@@ -127,14 +132,14 @@ class Session(QObject):
         self.begun.emit()
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
-        if not doc.may_run:
-            self._show_recorded(Tape())
-        elif tape is None:
+        if tape is not None:
+            self._show_recorded(tape, self._place or 0)
+        elif doc.may_run:
             self._run_live()
         else:
-            self._show_recorded(tape)
+            self._show_recorded(Tape())
 
-    def _show_recorded(self, tape: Tape) -> None:
+    def _show_recorded(self, tape: Tape, position: int = 0) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
         self._whole, self._wanted, self._next_wanted = None, 0, 0
         self.stop()
@@ -144,9 +149,11 @@ class Session(QObject):
         self._shown_with = self._run_with()
         self._set_result(result.with_shown(tape, self.doc.source, shown))
         self._fresh = tape.status != "ok" or not tape.events
-        self.view = replace(self.view, position=0)
+        self.view = replace(self.view, position=min(position, len(tape.events)))
+        if tape.events:
+            self._place = None
         self.tape_changed.emit()
-        self.moved.emit(0, 0)
+        self.moved.emit(self.view.position, 0)
 
     def reload(self, source: str, foreign: bool = False) -> None:
         """Replace the text by that of its file; undo leads back."""
@@ -165,6 +172,10 @@ class Session(QObject):
         """Take the text from the editor and run it after a pause in typing."""
         if source != self.doc.source:
             self._set_doc(replace(self.doc, source=source))
+            if self.doc.shows_file is not None:
+                # It does not run, and the tape is not that of this text.
+                stale = not self._shows(source)
+                self._set_result(replace(self.result, stale=stale, fresh=0))
             self._rest.start()
 
     def edit_live(self, source: str) -> None:

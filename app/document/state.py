@@ -10,6 +10,7 @@ from PySide6.QtCore import SignalInstance
 
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.engine.protocol.tape_file import RunProgram
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
@@ -38,6 +39,9 @@ class Doc(Struct, frozen=True):
     lesson: str = ""
     """Name of the lesson whose program this is; empty for the user's own."""
 
+    recorded: RunProgram | None = None
+    """Time and environment of a run that was opened from a file, without the text."""
+
     foreign: bool = False
     """True if it came from outside and is not trusted: it runs under the policy."""
     seen: bool = False
@@ -47,6 +51,11 @@ class Doc(Struct, frozen=True):
     def may_run(self) -> bool:
         """True if it may run automatically."""
         return self.seen or not self.foreign
+
+    @property
+    def shows_file(self) -> RunProgram | None:
+        """The origin of the run that is shown as it was recorded; None if it runs here."""
+        return None if self.may_run else self.recorded
 
     @property
     def modified(self) -> bool:

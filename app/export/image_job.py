@@ -1,7 +1,7 @@
 """Export jobs: write pictures and tapes to files or the clipboard in steps."""
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -43,9 +43,9 @@ def legibility_note(still: GraphSnapshot) -> str:
 
 
 class FileJob(ExportJob):
-    """A file that is made in a worker thread: a DOT file, or a tape as JSON."""
+    """A file that is made in a worker thread: a DOT file, a run, or a tape as JSON."""
 
-    def __init__(self, path: Path, make: Callable[[], bytes]) -> None:
+    def __init__(self, path: Path, make: Callable[[], bytes | Sequence[bytes]]) -> None:
         super().__init__(path.name)
         documents.check_writable(path)
         self.path, self._make = path, make

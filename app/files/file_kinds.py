@@ -47,6 +47,7 @@ _SUFFIXES = {
     ".gif": "a GIF picture",
     ".svg": "an SVG picture",
     ".gradscribe": "a training session",
+    ".tape": "a recorded run",
 }
 _PROGRAMS = (".py", ".pyw", "")
 

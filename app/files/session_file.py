@@ -42,6 +42,8 @@ class SessionData(Struct, frozen=True):
         doc = self.doc
         if not -(1 << 63) <= doc.seed < 1 << 63:
             doc = msgspec.structs.replace(doc, seed=0)
+        # The tape of a run that was opened from a file is not part of a session file.
+        doc = msgspec.structs.replace(doc, recorded=None) if doc.recorded else doc
         # Not a valid file name: Python raises ValueError for it.
         if "\0" in doc.path:
             doc = msgspec.structs.replace(doc, path="")

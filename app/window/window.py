@@ -19,6 +19,7 @@ from gradscribe.app.document.state import Layer
 from gradscribe.app.document.typing_assistance import AssistanceController
 from gradscribe.app.export.film_options import FilmSpan
 from gradscribe.app.export.queue import ExportQueue
+from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.recovery import Recovery
@@ -397,7 +398,9 @@ class Window(QMainWindow):
 
     def _show_heading(self) -> None:
         live = "" if self.settings.flag("presenting") else LIVE
-        self.heading.set_text("Program", live if self.session.doc.may_run else WAITS)
+        doc = self.session.doc
+        waits = tape_files.origin(doc.shows_file) if doc.shows_file else WAITS
+        self.heading.set_text("Program", live if doc.may_run else waits)
 
     def _show_result(self) -> None:
         result = self.session.result

@@ -92,23 +92,46 @@ def encode_rows(name: str, rows: Sequence[Struct]) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def decode_rows(name: str, chunks: Sequence[bytes]) -> Iterator[list[Any]]:
+def decode_rows(
+    name: str, chunks: Sequence[bytes], names: Sequence[str] | None = None
+) -> Iterator[list[Any]]:
     """Yield the rows of each chunk.
+
+    ``names``: the fields that the columns are, of a file; None for those of this version. Others
+    are left out, and missing ones have their defaults.
 
     Raises:
         msgspec.DecodeError: they are something else.
     """
     kind, fields = KINDS[name], _fields(name)
+    own = kind.__struct_fields__
+    order = own if names is None else tuple(names)
     for encoded in chunks:
         chunk = _chunks.decode(encoded)
-        if len(chunk.columns) != len(fields) or not 0 < chunk.count <= ROWS:
+        if len(chunk.columns) != len(order) or not 0 < chunk.count <= ROWS:
             raise msgspec.DecodeError("a chunk with other columns")
+        found = dict(zip(order, chunk.columns, strict=True))
         yield [
             *map(
                 kind,
-                *(_unpack(f, c, chunk.count) for f, c in zip(fields, chunk.columns, strict=True)),
+                *(
+                    _unpack(form, found[field], chunk.count)
+                    if field in found
+                    else [_default(kind, field)] * chunk.count
+                    for field, form in zip(own, fields, strict=True)
+                ),
             )
         ]
+
+
+def _default(kind: type[Struct], name: str) -> object:
+    """Return the value of a field that a row was written without."""
+    field = next(field for field in msgspec.structs.fields(kind) if field.name == name)
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    if field.default is msgspec.NODEFAULT:
+        raise msgspec.DecodeError(f"rows without {name}")
+    return field.default
 
 
 @cache

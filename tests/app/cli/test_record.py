@@ -10,6 +10,7 @@ from gradscribe.app.cli import main as command_line
 from gradscribe.app.cli import record
 from gradscribe.app.cli.exit_codes import REFUSED
 from gradscribe.app.cli.record import NoDevice, record_source
+from gradscribe.app.files import tape_files
 from gradscribe.app.link import launch
 from gradscribe.engine.protocol import frames
 from gradscribe.engine.protocol import messages as protocol_messages
@@ -221,3 +222,27 @@ def test_a_program_that_writes_to_every_descriptor_is_told_of():
     tape = record_source(source, timeout=20.0)
     assert tape.error.message == "Python was given up: it wrote something else than messages"
     assert "descriptors" in tape.error.hint
+
+
+def test_a_run_is_written_to_a_file_with_findings_and_environment(tmp_path, capsys):
+    script, out = tmp_path / "twice.py", tmp_path / "run.tape"
+    source = (
+        "import torch\nw = torch.tensor([2.0, 3.0], requires_grad=True)\n"
+        "for _ in range(2):\n    (w * w).sum().backward()\n"
+    )
+    script.write_text(source)
+    assert command_line.main(["record", str(script), "--tape", str(out)]) == 0
+    found = tape_files.read(out)
+    assert found.trouble == ""
+    assert (found.program.source, found.program.title) == (source, "twice.py")
+    assert found.program.torch == found.tape.torch != ""
+    gradient = found.tape.snapshots[found.tape.leaves[0].grad]
+    assert gradient.array().tolist() == [8.0, 12.0]
+    assert found.view.position == len(found.tape.events)
+
+
+def test_a_run_goes_to_a_file_whose_name_says_so(tmp_path, capsys):
+    script = tmp_path / "a.py"
+    script.write_text("x = 1\n")
+    assert command_line.main(["record", str(script), "--tape", str(tmp_path / "a.zip")]) == REFUSED
+    assert "ends in .tape" in capsys.readouterr().err

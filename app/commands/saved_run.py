@@ -1,0 +1,85 @@
+"""Recorded runs as files: saved, and opened again without running anything."""
+
+from functools import partial
+from pathlib import Path
+
+from gradscribe.app.commands import command
+from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.document.state import Doc
+from gradscribe.app.files import tape_files
+from gradscribe.app.files.documents import Refused
+from gradscribe.app.runtime.notice import Notice
+from gradscribe.engine.protocol.structs import replace
+from gradscribe.engine.protocol.tape_file import RunView
+from gradscribe.playback.text.formatting import file_name, slug
+from gradscribe.widgets.editor.source_text import length_problem
+
+SPOILT = "spoilt"
+"""Key of the notice about a file that is not whole."""
+RUNS = f"Recorded runs (*{tape_files.SUFFIX})"
+
+
+def open_run(context: CommandContext, path: Path) -> None:
+    """Show the run in a file as it was recorded; its program does not run.
+
+    Raises:
+        Refused: it cannot be read, or is no recorded run.
+    """
+    context.recovery.file.finish()
+    found = tape_files.read(path)
+    about, shown = found.program, found.view
+    if why := length_problem(about.source):
+        raise Refused(f"{path.name} is not opened: {why}")
+    context.recovery.stash()
+    calls = None if shown.open_calls is None else frozenset(shown.open_calls)
+    doc = Doc(
+        source=about.source,
+        saved=about.source,
+        title=file_name(about.title or path.stem),
+        seed=about.seed,
+        device=about.device or "cpu",
+        open_calls=calls,
+        recorded=replace(about, source=""),
+        foreign=True,
+    )
+    view = replace(context.session.view, position=shown.position)
+    context.session.load(doc, view, found.tape)
+    context.session.select(shown.selection)
+    context.workspaces.show_workspace("program")
+    context.settings.add_recent(str(path))
+    context.notices.drop(SPOILT)
+    if found.trouble:
+        text = f"{path.name} is not whole: {found.trouble}"
+        lost = "" if found.has_numbers else ". Its program is here, its numbers are lost"
+        context.notices.show_now(Notice(SPOILT, text + lost))
+    what = f"{path.name} as it was recorded" if found.has_numbers else f"the program of {path.name}"
+    context.say(f"Opened {what}; nothing has run")
+
+
+def _has_run(context: CommandContext) -> bool:
+    result, session = context.session.result, context.session
+    return bool(result.tape.events) and not session.shows_draft and result.shown_id != 0
+
+
+@command("file.save_run", "Save run…", menu="File/2", when=_has_run)
+def save_run(context: CommandContext) -> None:
+    """Write the program, every number of the run and your place in it to a file."""
+    session = context.session
+    doc = session.doc
+    name = f"{slug(doc.title)}{tape_files.SUFFIX}"
+    path = context.dialogs.ask_save("Save the run", name, RUNS)
+    if path is None:
+        return
+    if not tape_files.is_tape(path):
+        path = path.with_name(path.name + tape_files.SUFFIX)
+    from gradscribe.app.export.image_job import FileJob
+
+    view = session.view
+    calls = None if doc.open_calls is None else tuple(sorted(doc.open_calls))
+    source, tape = session.result.source, session.result.tape
+    if doc.shows_file is not None:
+        about = replace(doc.shows_file, source=source)
+    else:
+        about = tape_files.describe(source, doc.title, session.shown_seed, tape)
+    shown = RunView(view.position, calls, view.selection)
+    context.export_queue.begin(FileJob(path, partial(tape_files.encode, about, tape, shown)))
