@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.compare.progress_card import INLINE_EVENTS, compare_all
@@ -20,6 +20,7 @@ from gradscribe.playback.compare.run_changes import RunChange
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.tables.changes import ChangesPane
 from gradscribe.widgets.tables.runs import RunRow, RunsPane
@@ -40,7 +41,7 @@ class ChangeViews:
     editor: CodeEdit
     presenter: Presenter
     comparison: CompareController
-    tabs: QTabWidget
+    tabs: CompactTabs
 
 
 class ChangesController(QObject):
@@ -59,6 +60,7 @@ class ChangesController(QObject):
         self.page.addWidget(self.pane)
         self.page.addWidget(self.runs_pane)
         self._tabs.addTab(self.page, TITLE)
+        self._show_count(0)
         look.add(self.pane, self.runs_pane)
         self._worker = BackgroundWorker(self)
         self._settle = single_shot(self, self._compare_latest, SETTLE_MS)
@@ -171,7 +173,10 @@ class ChangesController(QObject):
 
     def _show_count(self, count: int) -> None:
         place = self._tabs.indexOf(self.page)
-        self._tabs.setTabText(place, f"{TITLE} · {count}" if count else TITLE)
+        title = f"{TITLE} · {count}" if count else TITLE
+        # In a narrow window all four tabs have to fit.
+        self._tabs.shorten({title: f"Δ {count}" if count else "Δ", "Legend": "Key"})
+        self._tabs.setTabText(place, title)
 
     def _go_to(self, change: object) -> None:
         """Go to the line of a change and select its card, while the text is still that run's."""

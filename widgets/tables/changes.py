@@ -3,19 +3,24 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QBrush
+from PySide6.QtGui import QBrush, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QPushButton, QTreeWidget, QTreeWidgetItem, QWidget
 
 from gradscribe.playback.compare.run_changes import ChangeKind, RunChange
 from gradscribe.playback.text import formatting
-from gradscribe.widgets.base.boxes import hbox, push_button, vbox
+from gradscribe.widgets.base.boxes import push_button, vbox
+from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import DiffLines
 
 MAX_ROWS = 300
 """Most changes listed, the first ones; the rest is counted."""
+LOW = 200
+"""Height in pixels below which the columns have no titles."""
 FIRST = "Edit the program: after each run, what changed since the run before is listed here."
+WIDEST = 170
+"""Most pixels of a column before the last."""
 LINE, NAME, WORDS = range(3)
 _KINDS: dict[ChangeKind, str] = {
     "value": "",
@@ -49,20 +54,23 @@ class ChangesPane(QWidget):
         self.rows.setHeaderLabels(["Line", "Tensor", "Before → now"])
         self.rows.setRootIsDecorated(False)
         self.rows.setUniformRowHeights(True)
+        self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.rows.setAccessibleName("Changes since the run before, in order of execution")
         header = self.rows.header()
         header.setSectionResizeMode(LINE, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.ResizeToContents)
-        header.setStretchLastSection(True)
+        header.setMaximumSectionSize(WIDEST)
+        header.setSectionResizeMode(WORDS, QHeaderView.ResizeMode.Stretch)
         self.rows.currentItemChanged.connect(self._pick)
         self.rows.itemClicked.connect(self._pick)
         self.compare = self._make_compare()
         tip = "List the runs of this program (Ctrl+Shift+H)"
         self.runs = push_button("Runs", self, self.runs_pressed, tip=tip)
-        line = hbox(None, (self.counts, 1), self.compare, self.runs, spacing=6)
+        line = FlowLayout(self.compare, self.runs)
         column = vbox(self, self.edit, margins=(14, 10, 8, 8), spacing=6)
         column.addLayout(self._strips_column)
+        column.addWidget(self.counts)
         column.addLayout(line)
         column.addWidget(self.rows, 1)
         column.addStretch(0)
@@ -71,6 +79,11 @@ class ChangesPane(QWidget):
     def _make_compare(self) -> QPushButton:
         tip = "See both runs side by side (Ctrl+Alt+K)"
         return push_button("Side by side", self, self.compare_pressed, tip=tip)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the titles of the columns out where they would take the rows' place."""
+        super().resizeEvent(event)
+        self.rows.setHeaderHidden(self.height() < LOW)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QBrush
+from PySide6.QtGui import QBrush, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
+from gradscribe.widgets.base.boxes import push_button, vbox
+from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.changes import LOW
 
 EMPTY = "Each run of this program is listed here: go back to it, keep it, name it, compare it."
 NAME, RESULT, SETTING, EDIT = range(4)
-WIDEST = 150
+WIDEST = 104
 """Most pixels of a column before the last."""
 _NUMBER = Qt.ItemDataRole.UserRole
 
@@ -55,6 +57,7 @@ class RunsPane(QWidget):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         header.setMaximumSectionSize(WIDEST)
         header.setSectionResizeMode(EDIT, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(24)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.currentItemChanged.connect(self._show_buttons)
         self.rows.itemChanged.connect(self._name)
@@ -73,10 +76,16 @@ class RunsPane(QWidget):
         tip = "List what changed since the run before (Ctrl+Alt+H)"
         self.changes = push_button("Changes", self, self.changes_pressed, tip=tip)
         made = self.back, self.keep, self.name, self.compare
-        buttons = hbox(None, *made, STRETCH, self.changes, spacing=6)
-        vbox(self, self.words, buttons, (self.rows, 1), margins=(14, 10, 8, 8), spacing=6)
+        rows = vbox(self, self.words, margins=(14, 10, 8, 8), spacing=6)
+        rows.addLayout(FlowLayout(*made, self.changes))
+        rows.addWidget(self.rows, 1)
         self.set_theme(self._theme)
         self.set_runs(())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the titles of the columns out where they would take the rows' place."""
+        super().resizeEvent(event)
+        self.rows.setHeaderHidden(self.height() < LOW)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
