@@ -17,7 +17,7 @@ def row(qtbot):
         button.setFixedSize(100, 30)
     host.setLayout(FlowLayout(*buttons, spacing=10))
     window.show()
-    yield host, buttons
+    return host, buttons, window
 
 
 def lines(buttons):
@@ -25,21 +25,21 @@ def lines(buttons):
 
 
 def test_all_stand_in_a_line_where_they_fit(row):
-    host, buttons = row
+    host, buttons, _window = row
     host.resize(430, 30)
     assert lines(buttons) == [(0, 0), (110, 0), (220, 0), (330, 0)]
     assert host.layout().heightForWidth(430) == 30
 
 
 def test_a_narrow_row_continues_below(row):
-    host, buttons = row
+    host, buttons, _window = row
     host.resize(210, 70)
     assert lines(buttons) == [(0, 0), (110, 0), (0, 40), (110, 40)]
     assert host.layout().heightForWidth(209) == 4 * 30 + 3 * 10
 
 
 def test_hidden_widgets_take_no_space(row):
-    host, buttons = row
+    host, buttons, _window = row
     buttons[0].hide()
     host.resize(210, 70)
     host.layout().activate()
