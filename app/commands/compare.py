@@ -1,4 +1,4 @@
-"""Two runs side by side."""
+"""Changes between runs, the history of runs, and two runs side by side."""
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
@@ -24,3 +24,39 @@ def show(context: CommandContext) -> None:
     """See the kept run and this one side by side, with the differences marked."""
     title = f"{context.session.doc.title}, now"
     context.comparison.compare_with_stored(context.session.result.tape, title)
+
+
+def _has_before(context: CommandContext) -> bool:
+    return context.changes.has_before()
+
+
+@command("run.changes", "What changed", menu="Run/4", keys=("Ctrl+Alt+H",), when=_has_before)
+def changes(context: CommandContext) -> None:
+    """List what changed since the run before, in order of execution."""
+    context.settings.put("below", True)
+    context.changes.show_changes()
+
+
+@command("run.history", "Runs of this program", menu="Run/4", keys=("Ctrl+Shift+H",))
+def runs(context: CommandContext) -> None:
+    """List the runs of this program: go back, keep, name, compare."""
+    context.settings.put("below", True)
+    context.changes.show_runs()
+
+
+@command(
+    "run.compare_before",
+    "Compare with the run before",
+    menu="Run/4",
+    keys=("Ctrl+Alt+K",),
+    when=_has_before,
+)
+def compare_before(context: CommandContext) -> None:
+    """See this run and the run before it side by side, with the lines that differ."""
+    context.changes.compare_with_before()
+
+
+@command("run.back", "Go back to the run before", menu="Run/4", when=_has_before)
+def back(context: CommandContext) -> None:
+    """Run the text of the run before again, with its seed and device; can be undone."""
+    context.changes.go_back_once()

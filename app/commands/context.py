@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from gradscribe.app.compare.changes_controller import ChangesController
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
     from gradscribe.app.document.error_fix import ErrorFix
@@ -82,6 +83,7 @@ class CommandContext:
     over: GraphOverlay
     find_bar: FindBar
     comparison: CompareController
+    changes: ChangesController
     tensors: TensorWindows
     parameters: ProgramParameters
     lessons: LessonController

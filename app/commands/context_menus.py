@@ -26,6 +26,7 @@ SEPARATOR = ""
 
 _TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
 _SEE = ("value.line", "value.explain", "value.check", "graph.ways", "graph.next_way")
+_CHANGE = ("value.requires_grad", "value.retain_grad", "value.dtype", "value.device")
 _CLOSE = ("lab.selected", "graph.tensor", "graph.history")
 _ASK = ("graph.before", "graph.after", "graph.cut", "graph.bottlenecks", "graph.critical")
 _LOOK = ("view.fold", "view.zoom_selection", "view.coloring", "graph.gradient", "graph.all")
@@ -44,6 +45,7 @@ _PICTURE = (
 COMMANDS: dict[Subject, tuple[str, ...]] = {
     "card": (
         *(*_TAKE, SEPARATOR),
+        *(*_CHANGE, SEPARATOR),
         *(*_SEE, *_CLOSE, SEPARATOR),
         *(*_ASK, SEPARATOR),
         *(*_LOOK, SEPARATOR),
@@ -69,11 +71,18 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
         *("graph.critical", "graph.gradient", "graph.all", SEPARATOR),
         *_PICTURE,
     ),
-    "value": (*(*_TAKE, SEPARATOR), *(*_SEE, *_CLOSE, SEPARATOR), *_ASK, "graph.all"),
+    "value": (
+        *(*_TAKE, SEPARATOR),
+        *(*_CHANGE, SEPARATOR),
+        *(*_SEE, *_CLOSE, SEPARATOR),
+        *_ASK,
+        "graph.all",
+    ),
     "event": ("file.export_tape",),
     "line": (
         *(*_EDIT, SEPARATOR),
         *(*_TAKE, SEPARATOR),
+        *(*_CHANGE, SEPARATOR),
         *("value.explain", "value.check", "graph.ways", *_CLOSE),
     ),
     "text": _EDIT,

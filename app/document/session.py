@@ -16,6 +16,7 @@ from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, StepLoop, Tape
 from gradscribe.playback.code.freshness import fresh_events
+from gradscribe.playback.compare.run_changes import ProgramRun
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
@@ -59,6 +60,8 @@ class Session(QObject):
     probed = Signal(object)
     computed = Signal(object)
     """Carries `messages.Computed` of the running program."""
+    ran = Signal(object)
+    """A run of the document has ended, well or not; carries its `ProgramRun`."""
     said = Signal(str)
     """A step could not be brought back; carries the reason."""
 
@@ -84,6 +87,8 @@ class Session(QObject):
         """True if what the running program has recorded so far is shown."""
         self._shown_with = self._run_with()
         """Device and seed of the run whose tape is shown."""
+        self._sent_with = self._run_with()
+        """Device and seed of the run in flight."""
         self._place: int | None = None
         self._to_probe = ""
         """Lines of the lab that wait for a free engine."""
@@ -165,6 +170,13 @@ class Session(QObject):
     def apply_fix(self, source: str) -> None:
         """Replace the text by a fixed one and run it; undo leads back."""
         self._set_doc(replace(self.doc, source=source))
+        self.source_replaced.emit(source, False)
+        self._run_live()
+
+    def restore_run(self, source: str, seed: int, device: str) -> None:
+        """Run an earlier text again with its seed and device; undo leads back to this text."""
+        device = device if device in self.result.devices else self.doc.device
+        self._set_doc(replace(self.doc, source=source, seed=seed, device=device))
         self.source_replaced.emit(source, False)
         self._run_live()
 
@@ -335,7 +347,7 @@ class Session(QObject):
                 self._on_run_timeout()
             return
         self._waiting = False
-        self._sent = self.doc.source
+        self._sent, self._sent_with = self.doc.source, self._run_with()
         run_id = run_document(self._link, self.doc.source, self.doc, self.limits, drafts=True)
         # Old output stays until the first of the new run arrives, so that it does not flicker.
         self._set_result(replace(self.result, run_id=run_id))
@@ -496,6 +508,8 @@ class Session(QObject):
             self.moved.emit(self.view.position, 0)
         else:
             self._set_result(replace(result, stale=True, fresh=self._count_fresh(result)))
+        device, seed = self._sent_with
+        self.ran.emit(ProgramRun(self._sent, seed, device, tape))
         if self._waiting:
             self._run_live()
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
 from gradscribe.app.commands import export, file, learn, train
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.error_fix import ErrorFix
@@ -102,6 +103,7 @@ class Window(QMainWindow):
         self.look.add(*vars(self.views).values(), *panes)
         self._place()
         self.comparison = CompareController(self.ground, self.look, self)
+        self.changes = self._make_changes()
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
         self.parameters = ProgramParameters(
             self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
@@ -161,6 +163,10 @@ class Window(QMainWindow):
             self,
         )
 
+    def _make_changes(self) -> ChangesController:
+        views = ChangeViews(self.editor, self.presenter, self.comparison, self.below)
+        return ChangesController(self.session, views, self.look, self.status.say)
+
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
@@ -194,6 +200,7 @@ class Window(QMainWindow):
             over=self.over,
             find_bar=self.find_bar,
             comparison=self.comparison,
+            changes=self.changes,
             tensors=self.tensors,
             parameters=self.parameters,
             lessons=self.lesson_dock.learning,
@@ -270,6 +277,7 @@ class Window(QMainWindow):
         session.result_changed.connect(self._show_result)
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
+        self.changes.history.changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
@@ -596,6 +604,7 @@ class Window(QMainWindow):
         self.presenter.close()
         self.loop_curves.close()
         self.history.close()
+        self.changes.close()
         self.findings_controller.close()
         self.typing.close()
         self.workspaces.close()

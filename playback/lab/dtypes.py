@@ -1,5 +1,6 @@
 """Size, precision and range of dtypes, from IEEE 754 and two's complement."""
 
+import math
 from typing import NamedTuple
 
 
@@ -25,6 +26,29 @@ DTYPES = {
     "complex64": Dtype(8, "two float32", "signals; real and imaginary part"),
     "complex128": Dtype(16, "two float64", "signals; real and imaginary part"),
 }
+
+
+LEARNING = ("float64", "float32", "float16", "bfloat16", "complex64", "complex128")
+"""Those that can require a gradient."""
+_OTHERS = {
+    "float64": ("float32",),
+    "float32": ("float16", "float64"),
+    "float16": ("float32",),
+    "bfloat16": ("float32",),
+    "int64": ("int32", "uint8"),
+    "int32": ("int64",),
+}
+"""dtype -> those that a tensor of it is likely to be converted to."""
+
+
+def bytes_in(shape: tuple[int, ...], dtype: str) -> int:
+    """Return the bytes of a tensor's elements in a dtype of `DTYPES`."""
+    return math.prod(shape) * DTYPES[dtype].size
+
+
+def other_dtypes(dtype: str) -> tuple[str, ...]:
+    """Return the dtypes that a tensor of this dtype is likely to be converted to."""
+    return _OTHERS.get(dtype, ())
 
 
 def describe(dtype: str) -> str:

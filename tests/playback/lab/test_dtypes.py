@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gradscribe.playback.lab.dtypes import DTYPES, describe
+from gradscribe.playback.lab.dtypes import DTYPES, LEARNING, bytes_in, describe, other_dtypes
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -29,3 +29,16 @@ def test_the_largest_whole_number_is_torchs(name):
 def test_an_unknown_dtype_is_named():
     assert describe("float8_e5m2") == "float8_e5m2"
     assert describe("int8").startswith("int8: 1 byte each")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_bytes_are_those_of_torch(dtype):
+    tensor = torch.zeros((3, 5), dtype=getattr(torch, dtype))
+    assert bytes_in((3, 5), dtype) == tensor.nbytes
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_those_that_can_require_a_gradient_are_those_of_torch(dtype):
+    kind = getattr(torch, dtype)
+    assert (dtype in LEARNING) == (kind.is_floating_point or kind.is_complex)
+    assert set(other_dtypes(dtype)) <= set(DTYPES)

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame
 
 from gradscribe.engine.protocol.tape import Node, Op, Tape, Value
+from gradscribe.playback.lab import dtypes
 from gradscribe.playback.tape import event_text, saved_memory
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting as texts
@@ -100,6 +101,8 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
     if value.shape:
         rows.append(("strides", f"({', '.join(map(str, value.stride))})"))
         rows.append(("contiguous", _yes(value.contiguous)))
+    if (memory := _memory(value)) != "":
+        rows.append(("memory", memory))
     rows.append(("storage", _storage(index, value)))
     if value.offset:
         rows.append(("starts at", f"element {value.offset:,} of its storage"))
@@ -120,6 +123,18 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
     if users:
         rows.append(("used by", _joined(list(dict.fromkeys(users)))))
     return rows
+
+
+def _memory(value: Value) -> str:
+    """Return the bytes of a tensor's elements, and what they would be in other dtypes."""
+    if value.dtype not in dtypes.DTYPES:
+        return ""
+    own = texts.size(dtypes.bytes_in(value.shape, value.dtype))
+    others = [
+        f"{texts.size(dtypes.bytes_in(value.shape, other))} in {other}"
+        for other in dtypes.other_dtypes(value.dtype)
+    ]
+    return ", ".join([own, *others])
 
 
 def _saved(index: Index, node: Node, position: int) -> list[tuple[str, str]]:

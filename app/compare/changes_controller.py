@@ -1,0 +1,235 @@
+"""The changes since the run before, and the history of runs, in a tab of the window."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from gradscribe.app.compare.controller import CompareController
+from gradscribe.app.compare.progress_card import INLINE_EVENTS, compare_all
+from gradscribe.app.compare.run_history import RunHistory, StoredRun
+from gradscribe.app.document.presenter import Presenter
+from gradscribe.app.document.session import Session
+from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.app.ui.theming import Theming
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.compare import run_changes
+from gradscribe.playback.compare.comparison import Comparison
+from gradscribe.playback.compare.run_changes import RunChange
+from gradscribe.playback.tape import snapshot_text
+from gradscribe.playback.text import formatting
+from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.tabs import CompactTabs
+from gradscribe.widgets.editor.code_edit import CodeEdit
+from gradscribe.widgets.tables.changes import ChangesPane
+from gradscribe.widgets.tables.runs import RunRow, RunsPane
+
+SETTLE_MS = 120
+"""Rest after a run before it is compared: while a number is dragged, runs follow each other."""
+MOST_EVENTS = 40_000
+"""Most events of two runs that are compared without being asked: longer ones take seconds."""
+TITLE = "Changes"
+LONG = "These runs are long: press Side by side to compare them"
+COMPARING = "The two runs are being compared…"
+
+
+@dataclass(frozen=True)
+class ChangeViews:
+    """The parts of the window that follow a change: its line, its card, both runs."""
+
+    editor: CodeEdit
+    presenter: Presenter
+    comparison: CompareController
+    tabs: CompactTabs
+
+
+class ChangesController(QObject):
+    """Compare each run with the run before it, and perform what is asked of the history."""
+
+    def __init__(
+        self, session: Session, views: ChangeViews, look: Theming, say: Callable[[str], None]
+    ) -> None:
+        super().__init__(views.tabs)
+        self._session, self._say, self._tabs = session, say, views.tabs
+        self._editor, self._presenter = views.editor, views.presenter
+        self._comparison = views.comparison
+        self.history = RunHistory(session, self)
+        self.pane, self.runs_pane = ChangesPane(), RunsPane()
+        self.page = QStackedWidget()
+        self.page.addWidget(self.pane)
+        self.page.addWidget(self.runs_pane)
+        self._tabs.addTab(self.page, TITLE)
+        self._show_count(0)
+        look.add(self.pane, self.runs_pane)
+        self._worker = BackgroundWorker(self)
+        self._settle = single_shot(self, self._compare_latest, SETTLE_MS)
+        self._list = single_shot(self, self._list_runs, SETTLE_MS)
+        self.history.added.connect(self._settle.start)
+        self.history.changed.connect(self._list.start)
+        session.begun.connect(self._forget)
+        self.pane.picked.connect(self._go_to)
+        self.pane.runs_pressed.connect(self.show_runs)
+        self.runs_pane.changes_pressed.connect(self.show_changes)
+        self.pane.compare_pressed.connect(self.compare_with_before)
+        self.runs_pane.back_pressed.connect(self.go_back)
+        self.runs_pane.kept.connect(self.history.keep)
+        self.runs_pane.named.connect(self.history.name)
+        self.runs_pane.compare_pressed.connect(self.compare_with)
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a comparison is awaited."""
+        return self._settle.isActive() or self._list.isActive() or self._worker.is_busy
+
+    def has_before(self) -> bool:
+        """Return whether the latest run has one before it."""
+        return len(self.history.runs) > 1
+
+    def show_changes(self) -> None:
+        """Bring the changes since the run before to the front."""
+        self._turn_to(self.pane, self.pane.rows)
+
+    def show_runs(self) -> None:
+        """Bring the history of runs to the front."""
+        self._turn_to(self.runs_pane, self.runs_pane.rows)
+
+    def _turn_to(self, pane: QWidget, focus: QWidget) -> None:
+        self._tabs.setCurrentWidget(self.page)
+        self.page.setCurrentWidget(pane)
+        focus.setFocus()
+
+    def compare_with_before(self) -> None:
+        """Show the latest run and the run before it side by side."""
+        latest = self.history.latest()
+        before = self.history.before(latest.number) if latest is not None else None
+        if before is not None:
+            self.compare_with(before.number)
+
+    def compare_with(self, number: int) -> None:
+        """Show the run with this number and the latest side by side, with the lines that differ."""
+        earlier, latest = self.history.find(number), self.history.latest()
+        if earlier is None or latest is None or earlier is latest:
+            self._say("That run has been given up; keep a run to compare with it later")
+            return
+        lines = run_changes.unique_lines(earlier.run.source, latest.run.source)
+        pairs = [(stored.run.tape, _title(stored)) for stored in (earlier, latest)]
+        self._comparison.show(pairs[0], pairs[1], lines)
+
+    def go_back(self, number: int) -> None:
+        """Run the text of an earlier run again, with its seed and device."""
+        stored = self.history.find(number)
+        if stored is not None and self.history.go_back(number):
+            self._say(f"Back at {stored.title}; Ctrl+Z brings the later text back")
+
+    def go_back_once(self) -> None:
+        """Run the text of the run before the latest again."""
+        latest = self.history.latest()
+        before = self.history.before(latest.number) if latest is not None else None
+        if before is not None:
+            self.go_back(before.number)
+
+    def close(self) -> None:
+        """Stop all work."""
+        self._settle.stop()
+        self._list.stop()
+        self._worker.close()
+
+    # Comparing
+
+    def _forget(self) -> None:
+        self._settle.stop()
+        self._worker.cancel()
+        self.pane.clear()
+        self._show_count(0)
+
+    def _compare_latest(self) -> None:
+        latest = self.history.latest()
+        before = self.history.before(latest.number) if latest is not None else None
+        self._worker.cancel()
+        if latest is None or before is None:
+            return
+        tapes = before.run.tape, latest.run.tape
+        count = sum(len(tape.events) for tape in tapes)
+        edit = run_changes.edit_words(before.run, latest.run)
+        lines = run_changes.unique_lines(before.run.source, latest.run.source)
+        self._show_count(0)
+        if count > MOST_EVENTS:
+            self.pane.show_edit(edit, lines, LONG)
+            return
+        self.pane.show_edit(edit, lines, COMPARING)
+        if count <= INLINE_EVENTS:
+            self._show(before, latest, Comparison(*tapes))
+        else:
+            self._worker.request(
+                lambda task: compare_all(*tapes, task),
+                lambda made: self._show(before, latest, made()),
+            )
+
+    def _show(self, before: StoredRun, latest: StoredRun, compared: Comparison) -> None:
+        changes = run_changes.run_changes(before.run, latest.run, compared)
+        self.pane.show_changes(changes, run_changes.count_words(changes))
+        self._show_count(len(changes))
+
+    def _show_count(self, count: int) -> None:
+        place = self._tabs.indexOf(self.page)
+        title = f"{TITLE} · {count}" if count else TITLE
+        # In a narrow window all four tabs have to fit.
+        self._tabs.shorten({title: f"Δ {count}" if count else "Δ", "Legend": "Key"})
+        self._tabs.setTabText(place, title)
+
+    def _go_to(self, change: object) -> None:
+        """Go to the line of a change and select its card, while the text is still that run's."""
+        latest = self.history.latest()
+        if not isinstance(change, RunChange) or latest is None:
+            return
+        if change.line and self._session.doc.source == latest.run.source:
+            self._editor.go_to_line(change.line)
+        if change.value is not None and self._session.result.tape is latest.run.tape:
+            self._presenter.select_value(change.value)
+
+    # The history
+
+    def _list_runs(self) -> None:
+        rows, before = [], None
+        for stored in self.history.runs:
+            edit = (
+                run_changes.edit_words(before.run, stored.run)
+                if before is not None
+                else "the first run"
+            )
+            rows.append(_row(stored, edit))
+            before = stored
+        self.runs_pane.set_runs(rows[::-1])
+
+
+def _title(stored: StoredRun) -> str:
+    return f"{stored.title} · seed {stored.run.seed} · {stored.run.device}"
+
+
+def _row(stored: StoredRun, edit: str) -> RunRow:
+    run = stored.run
+    return RunRow(
+        number=stored.number,
+        title=stored.title,
+        edit=edit,
+        result=result_words(run.tape),
+        setting=f"{run.seed} · {run.device}",
+        is_kept=stored.is_kept,
+        failed=run.tape.error is not None,
+    )
+
+
+def result_words(tape: Tape) -> str:
+    """Return the result of a run: its error, its last loss, its last print, or its ops."""
+    if tape.error is not None:
+        line = tape.error.place.line
+        return f"{tape.error.type} at line {line}" if line else tape.error.type
+    values = {value.id: value for value in tape.values}
+    for one in reversed(tape.passes):
+        root = values.get(one.roots[0] or 0) if one.roots else None
+        if root is not None and root.snapshot is not None:
+            text = snapshot_text.value(tape.snapshots[root.snapshot])
+            return f"{root.name or 'result'} {text}"
+    printed = tape.stdout.strip().splitlines()
+    return f"printed {printed[-1][:60]}" if printed else formatting.count(len(tape.ops), "op")

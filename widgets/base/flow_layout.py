@@ -1,0 +1,79 @@
+"""A row of widgets that continues on further lines where it is too narrow."""
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class FlowLayout(QLayout):
+    """Widgets from left to right at their preferred sizes, in as many lines as they need."""
+
+    def __init__(self, *widgets: QWidget, spacing: int = 6) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setSpacing(spacing)
+        for widget in widgets:
+            self.addWidget(widget)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Append an item; called by Qt."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """Return the number of items."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """Return an item; None past the end."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Remove and return an item; None past the end."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """Return none: further width and height are of no use."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """Return True."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height in pixels of all lines at a width in pixels."""
+        return self._arrange(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, area: QRect) -> None:
+        """Place the items in an area."""
+        super().setGeometry(area)
+        self._arrange(area, move=True)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of a single line."""
+        sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        gaps = self.spacing() * max(0, len(sizes) - 1)
+        width = sum(size.width() for size in sizes) + gaps
+        return QSize(width, max((size.height() for size in sizes), default=0))
+
+    def minimumSize(self) -> QSize:
+        """Return the size of the widest and the highest item."""
+        size = QSize()
+        for item in self._items:
+            if not item.isEmpty():
+                size = size.expandedTo(item.sizeHint())
+        return size
+
+    def _arrange(self, area: QRect, move: bool) -> int:
+        """Return the height of all lines in pixels, placing the items if ``move``."""
+        x, y, line = area.x(), area.y(), 0
+        for item in self._items:
+            if item.isEmpty():
+                continue
+            size = item.sizeHint()
+            if line and x + size.width() > area.x() + area.width():
+                x, y, line = area.x(), y + line + self.spacing(), 0
+            if move:
+                item.setGeometry(QRect(x, y, min(size.width(), area.width()), size.height()))
+            x += size.width() + self.spacing()
+            line = max(line, size.height())
+        return y + line - area.y()
