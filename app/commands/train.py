@@ -174,7 +174,7 @@ def export_picture(context: CommandContext) -> None:
     "train.alone",
     "Only the model's predictions",
     "View/4",
-    keys=("F9",),
+    keys=("Ctrl+F11",),
     when=on_training_page,
     checked=lambda context: context.training.store.look.alone,
 )

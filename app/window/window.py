@@ -272,6 +272,7 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
+        self.clock.stopped.connect(lambda line: self.status.say(f"Stopped at line {line}"))
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)
