@@ -28,6 +28,8 @@ _TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
 _SEE = ("value.line", "value.explain", "value.check", "graph.ways", "graph.next_way")
 _CHANGE = ("value.requires_grad", "value.retain_grad", "value.dtype", "value.device")
 _CLOSE = ("lab.selected", "graph.tensor", "graph.history")
+_RUN = ("play.next_change", "play.next_gradient")
+_STOP = ("play.breakpoint", "play.run_to_line")
 _ASK = ("graph.before", "graph.after", "graph.cut", "graph.bottlenecks", "graph.critical")
 _LOOK = ("view.fold", "view.zoom_selection", "view.coloring", "graph.gradient", "graph.all")
 _EDIT = (
@@ -47,6 +49,7 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
         *(*_TAKE, SEPARATOR),
         *(*_CHANGE, SEPARATOR),
         *(*_SEE, *_CLOSE, SEPARATOR),
+        *(*_RUN, SEPARATOR),
         *(*_ASK, SEPARATOR),
         *(*_LOOK, SEPARATOR),
         "file.copy_picture",
@@ -55,6 +58,7 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
     "wire": (
         *(*_TAKE, SEPARATOR),
         *("value.line", "value.explain", "graph.tensor", SEPARATOR),
+        *(*_RUN, SEPARATOR),
         *("view.coloring", "graph.all", SEPARATOR),
         "file.copy_picture",
     ),
@@ -75,21 +79,23 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
         *(*_TAKE, SEPARATOR),
         *(*_CHANGE, SEPARATOR),
         *(*_SEE, *_CLOSE, SEPARATOR),
-        *_ASK,
-        "graph.all",
+        *(*_RUN, SEPARATOR),
+        *(*_ASK, "graph.all"),
     ),
     "event": ("file.export_tape",),
     "line": (
         *(*_EDIT, SEPARATOR),
+        *(*_STOP, *_RUN, SEPARATOR),
         *(*_TAKE, SEPARATOR),
         *(*_CHANGE, SEPARATOR),
         *("value.explain", "value.check", "graph.ways", *_CLOSE),
     ),
-    "text": _EDIT,
+    "text": (*_EDIT, SEPARATOR, *_STOP),
     "finding": ("value.explain", "value.check", *_CLOSE),
     "remark": (),
     "position": (
         *("play.toggle", "play.step", "play.back", "play.next_line", "play.line_back", SEPARATOR),
+        *("play.next_stop", "play.stop_back", "play.next_node", "play.next_nan", SEPARATOR),
         *("play.next_step", "play.step_back", "play.go_to_step", "play.speed", SEPARATOR),
         *("file.export_gif", "file.export_mp4", "file.export_tape"),
     ),

@@ -163,6 +163,24 @@ def export_weights(context: CommandContext) -> None:
     context.training.controller.export("safetensors")
 
 
+@command("train.export_state", "Export weights as state_dict (.pt)…", "Train/4", when=_has_run)
+def export_state(context: CommandContext) -> None:
+    """Write the model's state_dict as it is at this step, for torch.load with weights_only."""
+    context.training.controller.export("pt")
+
+
+@command("train.export_program", "Export model with torch.export…", "Train/4", when=_has_run)
+def export_program(context: CommandContext) -> None:
+    """Write the model in eval mode, with its weights, for torch.export.load."""
+    context.training.controller.export("pt2")
+
+
+@command("train.export_onnx", "Export model as ONNX…", "Train/4", when=_has_run)
+def export_onnx(context: CommandContext) -> None:
+    """Write the model in eval mode as ONNX, where the packages of ONNX are installed."""
+    context.training.controller.export("onnx")
+
+
 @command("train.export_picture", "Export picture of the page…", "Train/4", when=on_training_page)
 def export_picture(context: CommandContext) -> None:
     """Write Training as it now looks to a PNG file."""
@@ -174,7 +192,7 @@ def export_picture(context: CommandContext) -> None:
     "train.alone",
     "Only the model's predictions",
     "View/4",
-    keys=("F9",),
+    keys=("Ctrl+F11",),
     when=on_training_page,
     checked=lambda context: context.training.store.look.alone,
 )
@@ -329,6 +347,9 @@ FILES = {
     "script": ("train.py", "Python programs (*.py)"),
     "csv": ("curves.csv", "CSV files (*.csv)"),
     "safetensors": ("weights.safetensors", "safetensors (*.safetensors)"),
+    "pt": ("weights.pt", "PyTorch state_dict (*.pt)"),
+    "pt2": ("model.pt2", "Exported programs (*.pt2)"),
+    "onnx": ("model.onnx", "ONNX models (*.onnx)"),
 }
 
 

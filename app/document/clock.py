@@ -1,11 +1,15 @@
 """The playback clock: it advances the session's position over time."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.session import Session
+from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.code import line_states
+from gradscribe.playback.code.moved_lines import in_earlier_text
+from gradscribe.playback.tape import stops
 from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.tempo import duration, step_duration
 from gradscribe.widgets.base.single_shot import single_shot
@@ -26,6 +30,8 @@ class PlaybackClock(QObject):
     playing_changed = Signal(bool)
     speed_changed = Signal(float)
     pace_changed = Signal(str)
+    stopped = Signal(int)
+    """Playing has come to a breakpoint; carries its line in the text that was recorded."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +43,9 @@ class PlaybackClock(QObject):
         self.playing = False
         """True while the tape is playing."""
         self._until: int | None = None
+        self._stops: Sequence[int] = ()
+        self._known: tuple[Tape | None, str, tuple[int, ...]] = (None, "", ())
+        """Tape, text and breakpoints that `_stops` are of."""
         self._timer = single_shot(self, self._tick)
         session.tape_changed.connect(self._resume_or_stop)
 
@@ -145,12 +154,45 @@ class PlaybackClock(QObject):
     def next_line(self) -> None:
         """Play to the end of the next line, or jump there if that would take long."""
         tape, here = self._session.result.tape, self._session.view.position
-        stop = line_states.end_of_next_line(tape, here)
-        if stop - here <= MAX_PLAYED_EVENTS:
+        self.run_to(line_states.end_of_next_line(tape, here))
+
+    def run_to(self, position: int) -> None:
+        """Play to a later position, or jump there if that would take long, and pause.
+
+        A breakpoint on the way stops it. To an earlier position it goes at once.
+        """
+        here = self._session.view.position
+        stop = min(position, self._breakpoint_after(here))
+        if here <= stop <= here + MAX_PLAYED_EVENTS:
             self.play_to(stop)
-        else:
-            self.seek(stop)
-            self.pause()
+            return
+        self.pause()
+        self._session.move(stop if stop > here else position)
+        self._say_stop(stop)
+
+    def breakpoints(self) -> Sequence[int]:
+        """Return the positions of the shown tape at which playing stops, in order."""
+        result, lines = self._session.result, self._session.view.breakpoints
+        if not lines:
+            return ()
+        if not self._is_known(lines):
+            then = in_earlier_text(lines, self._session.doc.source, result.source)
+            self._known = (result.tape, self._session.doc.source, lines)
+            self._stops = stops.stops_of(result.tape, then)
+        return self._stops
+
+    def _is_known(self, lines: tuple[int, ...]) -> bool:
+        tape, source, known = self._known
+        session = self._session
+        return tape is session.result.tape and (source, known) == (session.doc.source, lines)
+
+    def _breakpoint_after(self, position: int) -> int:
+        found = stops.next_of(self.breakpoints(), position)
+        return self.length if found is None else found
+
+    def _say_stop(self, position: int) -> None:
+        if position > 0 and stops.is_among(self.breakpoints(), position):
+            self.stopped.emit(self._session.result.tape.events[position - 1].line)
 
     def previous_line(self) -> None:
         """Go back by one line."""
@@ -185,35 +227,41 @@ class PlaybackClock(QObject):
             self.speed_changed.emit(speed)
 
     def _tick(self) -> None:
-        stop = self.length if self._until is None else min(self._until, self.length)
+        limit = self._breakpoint_after(self._session.view.position)
+        stop = limit if self._until is None else min(self._until, limit)
         if self._until is not None or self.pace == "event":
             at_once = max(1, round(self.speed / SWEEP))
             wait = self._advance(min(at_once, stop - self._session.view.position))
         else:
-            wait = self._leap()
+            wait = self._leap(limit)
         if self._session.view.position >= stop:
             # The animation of the last event continues; pausing does not cut it short.
             self._until = None
             self._set_playing(False)
+            self._say_stop(self._session.view.position)
         else:
             self._timer.start(wait)
 
-    def _leap(self) -> int:
-        """Advance by a line or by steps and return the milliseconds until the next time."""
+    def _leap(self, limit: int) -> int:
+        """Advance by a line or by steps, at most to ``limit``.
+
+        Return the milliseconds until the next time.
+        """
         tape, here = self._session.result.tape, self._session.view.position
         found = steps.steps_of(tape)
         if self.pace == "line" or not len(found):
-            self._session.move(line_states.end_of_next_line(tape, here))
+            self._session.move(min(limit, line_states.end_of_next_line(tape, here)))
             return duration("op", self.speed)
         ms, by = step_duration(len(found), self.speed)
         number = found.number_at(here)
         _, stop = found.span(number)
         if here == 0:
-            self._session.move(stop)
+            self._session.move(min(limit, stop))
         elif number == len(found):
-            self._session.move(self.length)
+            self._session.move(limit)
         else:
-            self._session.move(steps.same_event(tape, here, min(number + by, len(found))))
+            there = steps.same_event(tape, here, min(number + by, len(found)))
+            self._session.move(min(limit, there))
         return ms
 
     def _advance(self, events: int) -> int:

@@ -25,7 +25,7 @@ from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import breadcrumbs, look
 from gradscribe.playback.graph.picture import Card, CardLook, Picture
-from gradscribe.playback.tape import event_text, saved_memory, scenes, track
+from gradscribe.playback.tape import event_text, saved_memory, scenes, stops, track
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops import steps
 from gradscribe.playback.tape.scenes import Scene
@@ -123,6 +123,7 @@ class Presenter(QObject):
         views.editor.edited.connect(session.edit)
         views.editor.number_changed.connect(session.edit_live)
         views.editor.line_picked.connect(self.pick_line)
+        views.editor.breakpoints.changed.connect(session.set_breakpoints)
         views.graph.picked.connect(session.select)
         views.graph.toggled.connect(self.toggle_module)
         views.transport.moved.connect(clock.seek)
@@ -198,6 +199,7 @@ class Presenter(QObject):
         transport.set_track(track.segments(tape), len(tape.events), starts)
         transport.set_steps(steps.steps_of(tape), steps.step_marks(tape), self._describe)
         self._views.ledger.set_rows(track.ledger(tape))
+        self._views.editor.breakpoints.set_reached(stops.lines_with_stops(tape))
 
     def _describe(self, position: int) -> str:
         """Return the step and the event of a position, for the time line's tooltip."""
@@ -343,7 +345,8 @@ class Presenter(QObject):
         is_timed = view.highlight is not None and view.highlight.question == "critical" and is_small
         views.graph.set_coloring("time" if is_timed else view.coloring)
         self._show_highlight()
-        rest = replace(view, highlight=None)
+        views.editor.breakpoints.set_lines(view.breakpoints)
+        rest = replace(view, highlight=None, breakpoints=())
         if rest == self._viewed:
             # A question changes nothing but the graph.
             return

@@ -133,9 +133,11 @@ class Session(QObject):
         self._place = None if view is None else view.position
         layers = view or self.view
         shown = replace(self.view, values=layers.values, gradients=layers.gradients, selection="")
-        self._set_view(replace(shown, shapes=layers.shapes, highlight=None, gradient_only=False))
+        shown = replace(shown, shapes=layers.shapes, highlight=None, gradient_only=False)
+        self._set_view(replace(shown, breakpoints=()))
         self.begun.emit()
         self.source_replaced.emit(self.doc.source, fresh)
+        self.set_breakpoints(view.breakpoints if view is not None else ())
         self.doc_changed.emit()
         if tape is not None:
             self._show_recorded(tape, self._place or 0)
@@ -595,6 +597,10 @@ class Session(QObject):
     def set_highlight(self, asked: Highlight | None) -> None:
         """Let the canvas answer a question by fading cards; None shows all."""
         self._set_view(replace(self.view, highlight=asked))
+
+    def set_breakpoints(self, lines: tuple[int, ...]) -> None:
+        """Let playing stop at these lines of the text, from 1."""
+        self._set_view(replace(self.view, breakpoints=lines))
 
     def set_gradient_only(self, shown: bool) -> None:
         """Draw only what gradients can pass, or everything."""

@@ -129,6 +129,8 @@ class View(Struct, frozen=True):
     """The question that the canvas answers by fading cards."""
     gradient_only: bool = False
     """True to draw only what gradients can pass."""
+    breakpoints: tuple[int, ...] = ()
+    """Lines of the text (from 1, in order) at which playing stops."""
 
 
 class EngineSignals(Protocol):

@@ -40,6 +40,11 @@ class SessionData(Struct, frozen=True):
             view = msgspec.structs.replace(self.view, position=0)
             fits = msgspec.structs.replace(fits, view=view, caret=(0, 0), scroll=(0, 0), when=0.0)
         doc = self.doc
+        lines, count = self.view.breakpoints, self.doc.source.count("\n") + 1
+        if lines != (real := tuple(sorted({line for line in lines if 0 < line <= count}))):
+            fits = msgspec.structs.replace(
+                fits, view=msgspec.structs.replace(fits.view, breakpoints=real)
+            )
         if not -(1 << 63) <= doc.seed < 1 << 63:
             doc = msgspec.structs.replace(doc, seed=0)
         # The tape of a run that was opened from a file is not part of a session file.

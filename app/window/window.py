@@ -279,6 +279,7 @@ class Window(QMainWindow):
         session.tape_changed.connect(self.menus.refresh)
         self.changes.history.changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
+        self.clock.stopped.connect(lambda line: self.status.say(f"Stopped at line {line}"))
         self.presenter.captioned.connect(self.status.caption)
         self.presenter.saved_memory_changed.connect(self.status.show_saved_memory)
         self.presenter.counted.connect(self.top.show_counts)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from gradscribe.engine.protocol.tape import Formula, Node
+from gradscribe.playback.explain.mathematics import in_mathematics, is_code
 from gradscribe.playback.explain.torch_helpers import HELPERS
 from gradscribe.playback.tape.index import Index
 
@@ -16,6 +17,7 @@ MAX_NODES = 4
 """Most backward nodes of an op that are named as its origin."""
 LONGEST = 160
 """Most letters of a formula that is shown."""
+NO_FORMULA = "torch computes this by a rule without a short formula"
 _CALL = re.compile(r"(?:at::|self\.|)(\w+)\(")
 _PLAIN = (
     (r"^grad\.defined\(\) \? (.*) : std::tuple<.*$", r"\1"),
@@ -85,15 +87,18 @@ def gradient_formula(formula: Formula, name: str, called: Mapping[str, str]) -> 
     """Return the gradient of the argument ``name`` as a formula with names of the program.
 
     ``called`` maps ``grad``, ``result`` and the schema's arguments to names, as far as known.
-    "" if the formula is longer than `LONGEST`.
+    `NO_FORMULA` if the formula is longer than `LONGEST`, or code.
     """
     found = next((text for names, text in formula.gradients if name in names), "")
     written = _with_names(readable(found), called) if found else ""
-    return written if len(written) <= LONGEST else ""
+    return written if len(written) <= LONGEST else NO_FORMULA
 
 
 def readable(formula: str) -> str:
-    """Return a formula of the table without C++ syntax and with its helper functions expanded."""
+    """Return a formula of the table as mathematics, with its helper functions expanded.
+
+    `NO_FORMULA` where a part is known to torch's C++ alone.
+    """
     if formula.startswith("not_implemented"):
         return "torch has no formula for this"
     for pattern, instead in _PLAIN:
@@ -101,7 +106,8 @@ def readable(formula: str) -> str:
     formula = _expand_helpers(formula)
     for pattern, instead in _SIGNS:
         formula = re.sub(pattern, instead, formula)
-    return formula.strip()
+    written = in_mathematics(formula.strip())
+    return NO_FORMULA if is_code(written) else written
 
 
 def _expand_helpers(text: str) -> str:

@@ -310,6 +310,8 @@ def _by_table(index: Index, edge: tuple[int, int], names: TemplateNames, above: 
     written = from_torch.gradient_formula(entry, name, called)
     if any(re.search(rf"\b{argument}\b", written) for argument in tensors - set(called)):
         return ""  # the formula has a tensor without a name in the program
+    if written == from_torch.NO_FORMULA:
+        return written
     return f"= {written}" if written else ""
 
 

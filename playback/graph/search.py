@@ -1,22 +1,20 @@
 """Search in the graph: by name, op, shape, module path, or for NaN and infinities."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 from msgspec import Struct
 
-from gradscribe.engine.protocol.tape import Snapshot, Tape
+from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import Picture
 from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.tape.non_finite import bad_snapshots
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import symbols
 
 NOT_FINITE = ("nan", "inf")
 """Queries for values that are not finite."""
 
-CHUNK_BYTES = 4 << 20
-"""Bytes of array data that are examined at once."""
 _SHAPE = re.compile(r"[\[(]?\s*\d+(\s*[x×*,]\s*\d+)+\s*,?\s*[\])]?|[\[(]\s*\d+\s*,?\s*[\])]")
 
 
@@ -55,7 +53,7 @@ def build_index(index: Index, scenes: tuple[Scene, ...]) -> None:
     for scene in scenes:
         _search_index(index, scene)
     for query in NOT_FINITE:
-        _bad(index, query)
+        bad_snapshots(index, query)
 
 
 def find_all(
@@ -172,7 +170,7 @@ class _SearchIndex:
         """Return the ops that match a query."""
         index, shape = self._index, shape_of(query)
         if query in NOT_FINITE:
-            bad = _bad(index, query)
+            bad = bad_snapshots(index, query)
             return [number for number in self._ops if bad and _is_bad(index, number, bad)]
         if shape is None:
             named = zip(self._ops, self._texts, strict=True)
@@ -184,7 +182,7 @@ class _SearchIndex:
         """Return the leaves that match a query, each with the first op that takes it."""
         index, shape = self._index, shape_of(query)
         if query in NOT_FINITE:
-            bad = _bad(index, query)
+            bad = bad_snapshots(index, query)
             return [(leaf, op) for leaf, op, _ in self._leaves if _leaf_is_bad(index, leaf, bad)]
         if shape is not None:
             return [(leaf, op) for leaf, op, _ in self._leaves if index.values[leaf].shape == shape]
@@ -224,45 +222,6 @@ def _leaf_is_bad(index: Index, leaf: int, bad: frozenset[int]) -> bool:
     value = index.values[leaf]
     arrived = (arrival.snapshot for arrival in index.arrivals.get((leaf, 0), ()))
     return value.snapshot in bad or any(number in bad for number in arrived)
-
-
-def _bad(index: Index, query: str) -> frozenset[int]:
-    """Return the numbers of the snapshots that contain a NaN or an infinity."""
-    return index.cached(f"holds {query}", lambda _index: _holding(index.tape.snapshots, query))
-
-
-def _holding(snapshots: tuple[Snapshot, ...], query: str) -> frozenset[int]:
-    """Test small arrays of the same dtype together: there may be tens of thousands."""
-    found: set[int] = set()
-    small: dict[str, list[int]] = {}
-    for number, snapshot in enumerate(snapshots):
-        if snapshot.nan or snapshot.inf:
-            found |= {number} if (snapshot.nan if query == "nan" else snapshot.inf) else set()
-        elif snapshot.data and snapshot.store[1] in "fc":
-            small.setdefault(snapshot.store, []).append(number)
-    test = np.isnan if query == "nan" else np.isinf
-    for store, numbers in small.items():
-        for part in _portions(snapshots, numbers):
-            sizes = [len(snapshots[n].data or b"") for n in part]
-            whole = np.frombuffer(b"".join(snapshots[n].data or b"" for n in part), store)
-            starts = np.cumsum([0, *sizes[:-1]]) // whole.itemsize
-            hit = np.logical_or.reduceat(test(whole), starts)
-            found.update(np.asarray(part)[hit].tolist())
-    return frozenset(found)
-
-
-def _portions(snapshots: tuple[Snapshot, ...], numbers: list[int]) -> Iterator[list[int]]:
-    """Yield the numbers in lists whose arrays together have about `CHUNK_BYTES` bytes."""
-    taken: list[int] = []
-    size = 0
-    for number in numbers:
-        taken.append(number)
-        size += len(snapshots[number].data or b"")
-        if size >= CHUNK_BYTES:
-            yield taken
-            taken, size = [], 0
-    if taken:
-        yield taken
 
 
 def _leaves(index: Index, ops: list[int]) -> dict[int, int]:

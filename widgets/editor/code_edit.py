@@ -22,7 +22,9 @@ from gradscribe.playback.code.lines import LineMark
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import Theme, faded, mix
 from gradscribe.widgets.editor import brackets, line_layout, source_text
+from gradscribe.widgets.editor.breakpoints import Breakpoints
 from gradscribe.widgets.editor.completion.assistance import TypingAssistance
+from gradscribe.widgets.editor.edit_history import EditStep
 from gradscribe.widgets.editor.find.match_marks import MatchMarks
 from gradscribe.widgets.editor.finding_underlines import FindingMarks
 from gradscribe.widgets.editor.folding.folds import Folds
@@ -75,7 +77,8 @@ class CodeEdit(SourceEdit):
         self.found = MatchMarks(self)
         self.folds = Folds(self)
         self._typed = QElapsedTimer()
-        self._gutter = Gutter(self, self._line_tooltip)
+        self.breakpoints = Breakpoints(self)
+        self._gutter = Gutter(self, self._line_tooltip, self.breakpoints)
         self._strip = ProblemStrip(self)
         self._drag = NumberDrag(self)
         self._hover = NumberHover(self, self._drag)
@@ -84,6 +87,7 @@ class CodeEdit(SourceEdit):
         self.viewport().setMouseTracking(True)
         self._gutter.picked.connect(self.line_picked)
         self._gutter.fold_requested.connect(self.folds.toggle)
+        self._gutter.breakpoint_requested.connect(self.breakpoints.toggle)
         self.folds.refused.connect(self.refused)
         self._strip.picked.connect(self._go_to_problem)
         self._strip.fix_requested.connect(self.fix_requested)
@@ -293,10 +297,18 @@ class CodeEdit(SourceEdit):
         self._strip.setGeometry(QRect(left, view.bottom() + 1, gutter + view.width(), strip))
 
     def compact_history(self) -> None:
-        """Rebuild the document's history if it has grown too big; folds stay."""
+        """Rebuild the document's history if it has grown too big; folds and breakpoints stay."""
         folded = self.folds.lines()
         super().compact_history()
         self.folds.fold_lines(folded)
+
+    def restore(self, source: str, steps: Sequence[EditStep], done: int) -> None:
+        """Replace the text and the history; breakpoints stay at their lines."""
+        kept = self.breakpoints.lines()
+        self.breakpoints.blockSignals(True)
+        super().restore(source, steps, done)
+        self.breakpoints.set_lines(kept)
+        self.breakpoints.blockSignals(False)
 
     def resizeEvent(self, resize: QResizeEvent) -> None:
         """Lay out gutter and problem strip; called by Qt."""
@@ -332,6 +344,7 @@ class CodeEdit(SourceEdit):
         current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0
         self._gutter.show_findings(self.findings.lines())
         self._gutter.show_folds(self.folds.headers(rows))
+        self._gutter.show_breakpoints(*self.breakpoints.shown())
         self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())
 
     def _paint_bands(
@@ -410,10 +423,17 @@ class CodeEdit(SourceEdit):
         block = self.textCursor().block() if by_key else self.block_at(event.pos().y())
         line = block.blockNumber() + 1 if block is not None and block.isValid() else 0
         at = event.globalPos()
+        if line and not self.textCursor().hasSelection() and line != self.caret_line():
+            # The commands of the menu work on the caret's line.
+            self.setTextCursor(self.cursorForPosition(event.pos()))
         if by_key:
             at = self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
         self.menu_requested.emit(line, at)
         event.accept()
+
+    def caret_line(self) -> int:
+        """Return the line of the caret, from 1."""
+        return self.textCursor().blockNumber() + 1
 
     def mousePressEvent(self, press: QMouseEvent) -> None:
         """Pick a mark, get ready to drag a number, set the caret; called by Qt."""

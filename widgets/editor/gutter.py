@@ -15,11 +15,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QWidget
 
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.editor.breakpoints import SPACE, Breakpoints, paint_breakpoint
 from gradscribe.widgets.editor.finding_underlines import paint_ring
 from gradscribe.widgets.editor.line_layout import VisibleRow
 from gradscribe.widgets.editor.style import BAR, Band, EditorStyle
 
-LEFT = 8
+LEFT = SPACE
+"""Space left of the numbers, in which breakpoints stand."""
 RIGHT = 18
 """Space right of the numbers, in which the fold signs stand."""
 MIN_DIGITS = 2
@@ -33,7 +35,12 @@ class Gutter(QWidget):
     fold_requested = Signal(int)
     """The fold sign of a line was clicked."""
 
-    def __init__(self, editor: QAbstractScrollArea, about: Callable[[int], str]) -> None:
+    breakpoint_requested = Signal(int)
+    """The margin left of the number of a line was clicked."""
+
+    def __init__(
+        self, editor: QAbstractScrollArea, about: Callable[[int], str], breakpoints: Breakpoints
+    ) -> None:
         """Create the gutter of ``editor``; ``about`` returns the tooltip of a line.
 
         Wheel events are forwarded to the editor's viewport.
@@ -41,6 +48,11 @@ class Gutter(QWidget):
         super().__init__(editor)
         self._editor = editor
         self._about = about
+        self._breakpoints = breakpoints
+        self._stops: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        """Lines with a breakpoint, and those of them that something was recorded on."""
+        self._pointed = 0
+        """The line whose margin the mouse is in; 0 for none."""
         self._rows: tuple[VisibleRow, ...] = ()
         self._style: EditorStyle | None = None
         self._bands: dict[int, Band] = {}
@@ -49,6 +61,7 @@ class Gutter(QWidget):
         self._noticed: frozenset[int] = frozenset()
         self._folds: dict[int, bool] = {}
         self._is_hovered = False
+        self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def width_for(self, style: EditorStyle, lines: int) -> int:
@@ -74,6 +87,12 @@ class Gutter(QWidget):
         """Draw a ring next to the numbers of these lines (lines with findings)."""
         if lines != self._noticed:
             self._noticed = lines
+            self.update()
+
+    def show_breakpoints(self, lines: frozenset[int], reached: frozenset[int]) -> None:
+        """Draw breakpoints at ``lines``, hollow where they are not among ``reached``."""
+        if (lines, reached) != self._stops:
+            self._stops = lines, reached
             self.update()
 
     def show_folds(self, folds: Mapping[int, bool]) -> None:
@@ -106,6 +125,9 @@ class Gutter(QWidget):
             painter.drawEllipse(QPointF(BAR + 4.0, row.middle), 2.5, 2.5)
         elif row.line in self._noticed:
             paint_ring(painter, row, style)
+        lines, reached = self._stops
+        if row.line in lines or row.line == self._pointed:
+            paint_breakpoint(painter, row, style, row.line in lines, row.line in reached)
         strong = row.line == self._current or (band is not None and band.phase != "")
         painter.setFont(style.number_font)
         painter.setPen(style.error if faulty else theme.ink if strong else theme.ink3)
@@ -122,6 +144,8 @@ class Gutter(QWidget):
             return
         if line in self._folds and press.position().x() >= self.width() - RIGHT:
             self.fold_requested.emit(line)
+        elif press.position().x() < LEFT:
+            self.breakpoint_requested.emit(line)
         else:
             self.picked.emit(line)
 
@@ -136,6 +160,8 @@ class Gutter(QWidget):
             text = self._about(line)
             if line in self._folds and event.pos().x() >= self.width() - RIGHT:
                 text = UNFOLD if self._folds[line] else FOLD
+            elif line and event.pos().x() < LEFT:
+                text = self._breakpoints.about(line)
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
@@ -148,7 +174,16 @@ class Gutter(QWidget):
     def leaveEvent(self, _: QEvent) -> None:
         """Hide the signs of open blocks; called by Qt."""
         self._is_hovered = False
+        self._pointed = 0
         self.update()
+
+    def mouseMoveEvent(self, motion: QMouseEvent) -> None:
+        """Show where a click would set a breakpoint; called by Qt."""
+        at = motion.position()
+        pointed = self._line_at(at.y()) if at.x() < LEFT else 0
+        if pointed != self._pointed:
+            self._pointed = pointed
+            self.update()
 
     def _line_at(self, y: float) -> int:
         return next((row.line for row in self._rows if row.top <= y < row.bottom), 0)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 from PySide6.QtCore import QObject, Signal
 
@@ -23,6 +24,7 @@ from gradscribe.app.training.session.state import (
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import JsonValue, Setup
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.engine.protocol.training.requests import ExportKind
 from gradscribe.widgets.base.single_shot import single_shot
 
 REST_MS = 60
@@ -506,7 +508,7 @@ class TrainController(QObject):
         """Request the bytes of an export; `exported` carries them."""
         self._flush()
         run = self._store.run
-        if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
+        if run is not None and run.alive and kind in get_args(ExportKind):
             self.exports.add((run.run_id, kind))
             self._link.send(messages.Export(run.run_id, kind))  # type: ignore[arg-type]
 

@@ -206,11 +206,17 @@ class InspectFile(Struct, frozen=True, tag=True):
     options: dict[str, JsonValue] = {}
 
 
+ExportKind = Literal["script", "csv", "safetensors", "pt", "pt2", "onnx"]
+
+
 class Export(Struct, frozen=True, tag=True):
-    """Request a file's bytes: the plain script, all series as CSV, or the model as safetensors."""
+    """Request a file's bytes: the plain script, all series as CSV, or the model.
+
+    The model is ``safetensors``, ``pt`` (its ``state_dict``), ``pt2`` (`torch.export`) or ``onnx``.
+    """
 
     run_id: int
-    kind: Literal["script", "csv", "safetensors"]
+    kind: ExportKind
     steps: int | None = None
     """Number of steps in the script; None: as many as the run has made."""
 

@@ -24,14 +24,19 @@ MOST_BYTES = 500 << 20
 """Maximum bytes of the weights in one message."""
 
 
+def check_size(run: TrainingRun) -> None:
+    """Raise `SetupError` if the weights are too large for one message."""
+    if sum(t.nbytes for t in run.program.model.state_dict().values()) > MOST_BYTES:
+        raise SetupError(f"the weights are more than {MOST_BYTES >> 20} MB", "weights")
+
+
 def safetensors(run: TrainingRun) -> bytes:
     """Return parameters and buffers in the safetensors format.
 
     Eight bytes of header length, a JSON header with dtype, shape and offsets of each tensor, then
     their raw bytes, little-endian and row-major. Raises `SetupError` if they are too large.
     """
-    if sum(t.nbytes for t in run.program.model.state_dict().values()) > MOST_BYTES:
-        raise SetupError(f"the weights are more than {MOST_BYTES >> 20} MB", "weights")
+    check_size(run)
     header: dict[str, object] = {"__metadata__": {"format": "pt", "step": str(run.step)}}
     bodies, at = [], 0
     for name, tensor in run.program.model.state_dict().items():

@@ -104,7 +104,7 @@ def test_an_op_without_a_rule_still_tells_what_it_sent(recorded):
     tape = recorded("x = param(0.5)\ny = torch.special.i0(x)\ny.backward()")
     found = explain(tape, op=0, position=end(tape))
     assert found.words
-    assert "special_i1(x)" in found.rows[-1].text
+    assert "i1(x)" in found.rows[-1].text
     sent = next(e for e in tape.edges if e.execution is not None)
     assert found.rows[-1].number == f"{tape.snapshots[sent.gradient].item():.4f}"
 

@@ -1,10 +1,10 @@
 """Search: what is found by name, op, shape, module and bad numbers, and which card shows it."""
 
-import numpy as np
 import pytest
 
 from gradscribe.engine.run.run import record
 from gradscribe.playback.graph import build, search
+from gradscribe.playback.tape import non_finite
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import scenes
 from tests.programs import TOWER
@@ -133,27 +133,6 @@ d.backward()
 """
 
 
-def test_bad_numbers_are_found_whatever_their_dtype_and_length():
-    index = index_of(record(HOLES))
-    snapshots = index.tape.snapshots
-    for word in search.NOT_FINITE:
-        expected = set()
-        for number, one in enumerate(snapshots):
-            array = one.array()
-            counted = one.nan if word == "nan" else one.inf
-            if array is not None and array.dtype.kind in "fc":
-                counted = (np.isnan(array) if word == "nan" else np.isinf(array)).sum()
-            expected |= {number} if counted else set()
-        assert search._bad(index, word) == expected
-        assert expected
-
-
-def test_long_lists_of_numbers_are_looked_at_in_portions(monkeypatch):
-    whole = search._bad(index_of(record(HOLES)), "inf")
-    monkeypatch.setattr(search, "CHUNK_BYTES", 16)
-    assert search._bad(index_of(record(HOLES)), "inf") == whole
-
-
 def test_names_are_read_once_for_all_that_is_typed(tower, monkeypatch):
     search.build_index(tower, scenes(tower))
     seen = []
@@ -167,6 +146,6 @@ def test_names_are_read_once_for_all_that_is_typed(tower, monkeypatch):
 def test_numbers_are_looked_through_once_before_anyone_searches(monkeypatch):
     index = index_of(record(HOLES))
     search.build_index(index, scenes(index))
-    monkeypatch.setattr(search, "_holding", lambda *_: pytest.fail("looked through again"))
+    monkeypatch.setattr(non_finite, "_holding", lambda *_: pytest.fail("looked through again"))
     assert found(index, "nan")
     assert found(index, "inf")

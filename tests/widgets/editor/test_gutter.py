@@ -5,7 +5,10 @@ from PySide6.QtWidgets import QApplication
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
-from gradscribe.widgets.editor.gutter import Gutter
+from gradscribe.widgets.editor.gutter import LEFT, Gutter
+
+NUMBER = LEFT + 3
+"""An x in the numbers, right of the margin with the breakpoints."""
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def gutter(edit):
 def test_a_click_on_a_number_picks_its_line(qtbot, edit, gutter):
     row = edit.rows()[2]
     with qtbot.waitSignal(edit.line_picked) as picked:
-        qtbot.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(5, int(row.middle)))
+        qtbot.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(NUMBER, int(row.middle)))
     assert picked.args == [3]
 
 
@@ -36,7 +39,7 @@ def test_after_scrolling_the_number_that_is_shown_is_picked(qtbot, edit, gutter)
     edit.grab()
     row = edit.rows()[0]
     with qtbot.waitSignal(edit.line_picked) as picked:
-        qtbot.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(5, int(row.middle)))
+        qtbot.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(NUMBER, int(row.middle)))
     assert picked.args == [51]
 
 
@@ -45,7 +48,7 @@ def test_a_click_under_the_last_line_picks_none(qtbot, edit, gutter):
     edit.grab()
     told = []
     edit.line_picked.connect(told.append)
-    qtbot.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(5, gutter.height() - 3))
+    qtbot.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=QPoint(NUMBER, gutter.height() - 3))
     assert told == []
 
 
