@@ -12,12 +12,18 @@ if TYPE_CHECKING:
     from gradscribe.errors import RecordingError as RecordingError
     from gradscribe.recording import record as record
     from gradscribe.run_tape import RunTape as RunTape
+    from gradscribe.shortcuts import compare as compare
+    from gradscribe.shortcuts import doctor as doctor
+    from gradscribe.shortcuts import draw_graph as draw_graph
     from gradscribe.tape_views import NodeView as NodeView
     from gradscribe.tape_views import OpView as OpView
     from gradscribe.tape_views import TensorView as TensorView
 
 _HOMES = {
     "record": "recording",
+    "draw_graph": "shortcuts",
+    "doctor": "shortcuts",
+    "compare": "shortcuts",
     "RunTape": "run_tape",
     "TensorView": "tape_views",
     "OpView": "tape_views",

@@ -1,5 +1,6 @@
 """`RunTape`: a recorded run, by the names of its variables."""
 
+import contextlib
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from gradscribe.engine.protocol.tape import Finding, Problem, Tape
     from gradscribe.playback.flow.ways import Ways
     from gradscribe.playback.tape.index import Index
+
+
+MOST_SVG = 1 << 20
+"""Characters of the largest picture that a notebook is given."""
 
 
 class RunTape:
@@ -160,6 +165,32 @@ class RunTape:
         from gradscribe.playback.flow.take_home import to_networkx
 
         return to_networkx(self.index)
+
+    def to_svg(self, scene: int = -1) -> str:
+        """Return the graph as SVG text, with values and gradients at the end of the run.
+
+        Modules are folded as in the window. ``scene`` is the step of a loop, the last by default.
+
+        Raises:
+            IndexError: there is no such scene.
+        """
+        from gradscribe.playback.svg import to_svg
+
+        return to_svg(self.index, scene)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Return the graph as SVG and a line of text, which notebooks call for."""
+        shown = {"text/plain": repr(self)}
+        if self._data is None:
+            return shown
+        # A notebook would show an error instead of the line.
+        with contextlib.suppress(Exception):
+            svg = self.to_svg()
+            if len(svg) <= MOST_SVG:
+                shown["image/svg+xml"] = svg
+            else:
+                shown["text/plain"] += ": its graph is too big for a notebook, see to_svg()"
+        return shown
 
     def __repr__(self) -> str:
         """Return a line: file, number of ops, nodes and leaves, and the error."""

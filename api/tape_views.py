@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class TensorView:
     """One tensor of a run, at one version.
 
-    Numbers are NumPy arrays of the tensor's shape, read-only; bfloat16 and half are widened to
+    Numbers are NumPy arrays of the tensor's shape, copies; bfloat16 and half are widened to
     float32, which is exact. Of tensors of more than 1,024 elements the tape has statistics alone:
     their arrays are None, and `summary` and `grad_summary` have mean, std, min, max and norm.
     """
@@ -78,7 +78,8 @@ class TensorView:
     @property
     def users(self) -> "tuple[OpView, ...]":
         """The ops that took it, in order of execution."""
-        return tuple(OpView(self._index, op) for op in self._index.users.get(self.id, ()))
+        takers = dict.fromkeys(self._index.users.get(self.id, ()))
+        return tuple(OpView(self._index, op) for op in takers)
 
     def __repr__(self) -> str:
         """Return name, shape and dtype."""
@@ -158,4 +159,5 @@ class NodeView:
 
 
 def _array(snapshot: "Snapshot | None") -> "np.ndarray | None":
-    return None if snapshot is None else snapshot.array()
+    found = None if snapshot is None else snapshot.array()
+    return None if found is None else found.copy()
