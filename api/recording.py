@@ -39,14 +39,12 @@ class Recording:
         Raises:
             RecordingError: a recording is running already, or this recording was used before.
         """
-        # In a compiled function torch would compile all that is called from here on.
-        dynamo = sys.modules.get("torch._C._dynamo.eval_frame")
-        self._compiler = dynamo.set_eval_frame(None) if dynamo is not None else None
+        self.put_compiler_away()
         frame = _caller()
         try:
             self.begin(frame)
         except BaseException:
-            self._resume_compiler(frame)
+            self.resume_compiler(frame)
             raise
         return self._tape
 
@@ -63,9 +61,14 @@ class Recording:
         try:
             self.end({} if frame is None else visible_names(frame), error)
         finally:
-            self._resume_compiler(frame)
+            self.resume_compiler(frame)
 
-    def _resume_compiler(self, frame: FrameType | None) -> None:
+    def put_compiler_away(self) -> None:
+        """Compile no more: in a compiled function torch would compile the recorder as well."""
+        dynamo = sys.modules.get("torch._C._dynamo.eval_frame")
+        self._compiler = dynamo.set_eval_frame(None) if dynamo is not None else None
+
+    def resume_compiler(self, frame: FrameType | None) -> None:
         """Go on compiling, unless the compiled function around ``frame`` has returned since."""
         compiler, self._compiler = self._compiler, None
         above: FrameType | None = sys._getframe()
@@ -185,30 +188,42 @@ def record(
     return _recorded(None, function, args, kwargs)[1]
 
 
-_UNCOMPILED = (record, Recording.__enter__, Recording.__exit__, RecordedFunction.__call__)
-for _function in _UNCOMPILED:
-    # The mark that `torch.compiler.disable` sets, which would import torch: what records inside a
-    # compiled function runs uncompiled.
-    vars(_function)["_torchdynamo_disable"] = True
-
-
 def _recorded(
     keeper: RecordedFunction[P, R] | None,
     function: Callable[..., R],
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> tuple[R, RunTape]:
-    recording, frame = Recording(), _caller()
-    recording.begin(frame, _code_of(function))
-    names = _names_for(function, frame, args, kwargs)
+    recording = Recording()
+    recording.put_compiler_away()
+    frame = _caller()
     try:
-        result = function(*args, **kwargs)
-    except BaseException as error:
-        tape = recording.end(names, error)
-        if keeper is not None:
-            keeper.keep(tape)
-        raise
-    return result, recording.end(names)
+        code, names = _code_of(function), _names_for(function, frame, args, kwargs)
+        recording.begin(frame, code)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            tape = recording.end(names, error)
+            if keeper is not None:
+                keeper.keep(tape)
+            raise
+        return result, recording.end(names)
+    finally:
+        recording.resume_compiler(frame)
+
+
+for _function in (
+    record,
+    _recorded,
+    Recording.__enter__,
+    Recording.__exit__,
+    Recording.put_compiler_away,
+    Recording.resume_compiler,
+    RecordedFunction.__call__,
+):
+    # The mark that `torch.compiler.disable` sets, which would import torch: what records inside a
+    # compiled function runs uncompiled.
+    vars(_function)["_torchdynamo_disable"] = True
 
 
 def _names_for(

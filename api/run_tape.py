@@ -178,6 +178,19 @@ class RunTape:
 
         return to_svg(self.index, scene)
 
+    def to_png(self, scene: int = -1, scale: float = 2.0) -> bytes:
+        """Return `to_svg` as a PNG file; Qt draws it in a process of its own.
+
+        ``scale`` is in pixels per unit of the SVG; big graphs get fewer, 16,000 pixels a side.
+
+        Raises:
+            IndexError: there is no such scene.
+            RuntimeError: PySide6 is missing, or could not draw it; the message says why.
+        """
+        from gradscribe.png import draw_png
+
+        return draw_png(self.to_svg(scene), scale)
+
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """Return the graph as SVG and a line of text, which notebooks call for."""
         shown = {"text/plain": repr(self)}

@@ -387,3 +387,23 @@ def test_a_recording_inside_a_compiled_function_leaves_its_result():
     assert state() == before
     assert [op.name for op in tapes[0].ops] == ["add"]
     assert tapes[0]["z"].value.tolist() == [3.0, 3.0]
+
+
+def test_a_call_recorded_inside_a_compiled_function_leaves_its_result():
+    @gs.record
+    def half(x):
+        return x / 2
+
+    tapes = []
+
+    @functools.partial(torch.compile, backend="eager")
+    def f(x):
+        tapes.append(gs.record(torch.exp, x))
+        return half(x * 2) + 1
+
+    before = state()
+    for _ in range(2):
+        assert f(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert state() == before
+    assert [op.name for op in half.tape.ops] == ["div"]
+    assert [[op.name for op in tape.ops] for tape in tapes] == [["exp"], ["exp"]]
