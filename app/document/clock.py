@@ -108,6 +108,7 @@ class PlaybackClock(QObject):
             self.seek(steps.steps_of(whole).span(number)[1])
         elif not len(found) or found.is_full(number):
             self.seek(steps.same_event(tape, here, number))
+            session.bring_more(number)
         else:
             self.pause()
             session.bring_step(number)

@@ -14,7 +14,7 @@ from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
-from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.engine.protocol.tape import Problem, StepLoop, Tape
 from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
@@ -26,6 +26,8 @@ from gradscribe.widgets.base.single_shot import single_shot
 
 STEPS_AHEAD = 7
 """Steps that are recorded after one that is brought back: stepping on from there is smooth."""
+STEPS_BEHIND = 2
+"""Steps that are recorded before the one that is shown when more are brought."""
 DEBOUNCE_MS = 150
 """Pause in typing after which the program runs."""
 PATIENCE_MS = 400
@@ -68,6 +70,10 @@ class Session(QObject):
         """The tape of the whole run and its id, while steps that were brought back are shown."""
         self._wanted = 0
         """The step that is being brought back; 0 for none."""
+        self._next_wanted = 0
+        """The step to bring once those that are being brought have come; 0 for none."""
+        self._stays = False
+        """True if the steps that are being brought back only follow those that are shown."""
         self.view = View()
         self.limits = Limits()
         self._link = link
@@ -130,7 +136,7 @@ class Session(QObject):
 
     def _show_recorded(self, tape: Tape) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
-        self._whole, self._wanted = None, 0
+        self._whole, self._wanted, self._next_wanted = None, 0, 0
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
@@ -220,12 +226,34 @@ class Session(QObject):
             return
         if loop is None or not 1 <= number <= loop.steps:
             return
+        if self._wanted and self.result.engine == "running":
+            self._next_wanted = number
+            return
         if self.result.engine != "ready" or not self.doc.may_run:
             self.said.emit("A step is brought back once the program is ready to run")
             return
         if not self._shows(self.doc.source):
             self.said.emit("The text has changed since: run it before you go to its steps")
             return
+        self._stays = False
+        self._bring(loop, number, number)
+
+    def bring_more(self, number: int) -> None:
+        """Record steps after ``number`` in full, while that stays shown: the user steps through.
+
+        Does nothing unless it is a step that was brought back and few of those are left.
+        """
+        loop = main_loop(self.whole_tape)
+        if self._whole is None or loop is None or self.result.engine != "ready" or self._wanted:
+            return
+        ahead = steps.steps_of(self.result.tape)
+        due = min(number + STEPS_AHEAD // 2, loop.steps)
+        if not ahead.is_full(due) and ahead.is_full(number) and self._shows(self.doc.source):
+            self._stays = True
+            self._bring(loop, number, max(1, number - STEPS_BEHIND))
+
+    def _bring(self, loop: StepLoop, number: int, first: int) -> None:
+        """Run the program again for the steps from ``first``, of which ``number`` is shown."""
         self._wanted = number
         last = min(number + STEPS_AHEAD, loop.steps)
         self._sent = self.doc.source
@@ -234,7 +262,7 @@ class Session(QObject):
             self.doc.source,
             self.doc,
             self.limits,
-            wanted_steps=(loop.line, number, last),
+            wanted_steps=(loop.line, first, last),
         )
         self._set_result(replace(self.result, run_id=run_id))
         self._begin()
@@ -263,11 +291,20 @@ class Session(QObject):
         try:
             shown = with_brought_steps(whole[0], part, loop.line, number)
         except NotRepeated as problem:
+            if self._stays:
+                return
             self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
             return
+        before, here = steps.steps_of(self.result.tape), self.view.position
+        _, position = steps.steps_of(shown).span(number)
+        if self._stays:
+            # The user may have gone on meanwhile.
+            now = before.number_at(here)
+            if self._whole is None or not steps.steps_of(shown).is_full(now):
+                return
+            position = steps.steps_of(shown).span(now)[0] + here - before.span(now)[0]
         self._whole = whole
-        _, stop = steps.steps_of(shown).span(number)
-        self._show_same_run(shown, message.run_id, stop)
+        self._show_same_run(shown, message.run_id, position)
 
     def _show_same_run(self, tape: Tape, shown_id: int, position: int) -> None:
         """Show another recording of the run that is shown, at a position."""
@@ -418,8 +455,11 @@ class Session(QObject):
         if self._wanted:
             self._set_result(replace(self.result, run_id=0, engine=engine))
             self._accept_step(message)
+            next_wanted, self._next_wanted = self._next_wanted, 0
             if self._waiting:
                 self._run_live()
+            elif next_wanted:
+                self.bring_step(next_wanted)
             return
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
             # It was stopped for a newer text; the shown result stays until that has run.

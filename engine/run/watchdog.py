@@ -225,6 +225,8 @@ class InterruptGuard:
         self._was_signalled = True
         if _blocked or not self._open or not self.why or now < self._quiet_until:
             return
+        if _is_inside(frame, __file__):
+            return  # A guard that is left half-open would interrupt for ever.
         if (now - self._due < self._patience and _is_engine_code(frame)) or _is_importing(frame):
             return
         self.hold_off()
@@ -241,6 +243,15 @@ def _is_engine_code(frame: FrameType | None) -> bool:
             return True
         if not _is_library(name):
             return False
+        frame = frame.f_back
+    return False
+
+
+def _is_inside(frame: FrameType | None, filename: str) -> bool:
+    """Return whether code of a file runs, directly or by what it called."""
+    while frame is not None:
+        if frame.f_code.co_filename == filename:
+            return True
         frame = frame.f_back
     return False
 

@@ -43,8 +43,9 @@ class _Builder:
         ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
         named = [e.ref for e in events if e.kind == "leaf" and index.values[e.ref].name]
         inside = second_graph.ops_in_backward(index, ops, named)
+        inside += second_graph.ops_of_inner_passes(index, scene.start, scene.stop)
         if inside:
-            ops = sorted([*ops, *(op for op in inside if op >= scene.ops[0])])
+            ops = sorted({*ops, *(op for op in inside if op >= scene.ops[0])})
         self.prepared = origins.leaf_preparing_ops(index, ops)
         self.ops = [op for op in ops if op not in self.prepared]
         self.adopted = origins.buffer_creating_ops(index, self.ops)

@@ -21,6 +21,9 @@ class GradientSender:
         self._index, self._picture = index, picture
         self._targets, self._labelled = targets, labelled
         folded = {c.key for c in picture.cards if c.kind == "module" and c.call is None}
+        self._leaving: dict[str, list[str]] = {}
+        for drawn in picture.wires:
+            self._leaving.setdefault(drawn.source, []).append(drawn.key)
         self._into_repeats = {w.key for w in picture.wires if folded and w.target in folded}
 
     def send(
@@ -42,16 +45,17 @@ class GradientSender:
             edge = self._index.tape.edges[number]
             if edge.gradient is None:
                 continue
+            key = self._targets.get(self._index.target(edge.target, edge.input_nr))
+            if key is not None and cards.get(key, CardLook()).run != edge.run:
+                self._turn_to_pass(cards, wires, key, edge, at)
             wire = self._picture.edge_wires.get((execution.node, edge.slot))
             if wire is not None:
-                known_wire = wires.get(wire, WireLook())
-                wires[wire] = self._run_along(known_wire, number, edge.gradient, wire)
+                wires[wire] = self._run_along(wires.get(wire), number, edge, wire)
                 active.append(wire)
-            key = self._targets.get(self._index.target(edge.target, edge.input_nr))
             if key is None or key == self._picture.node_cards.get(execution.node):
                 continue
+            known = cards[key]
             arriving.setdefault(key, []).append(edge.gradient)
-            known = cards.get(key, CardLook())
             arrived = len(known.shares) + len(arriving[key])
             total, more = self._sum(edge, edge.gradient, known, arrived, at)
             if total is not None or more:
@@ -61,14 +65,51 @@ class GradientSender:
             cards[key] = replace(known, shares=(*known.shares, *gradients))
         return tuple(active)
 
-    def _run_along(self, before: WireLook, number: int, gradient: int, wire: str) -> WireLook:
+    def _turn_to_pass(
+        self,
+        cards: dict[str, CardLook],
+        wires: dict[str, WireLook],
+        key: str,
+        edge: Edge,
+        at: int,
+    ) -> None:
+        """Show at a card the shares of an edge's pass alone: those that came before event ``at``.
+
+        There are such if a hook started another pass in between.
+        """
+        known = cards.get(key, CardLook())
+        arrived = self._index.arrivals.get(self._index.target(edge.target, edge.input_nr), ())
+        before = [a for a in arrived if a.run == edge.run and a.event < at]
+        cards[key] = replace(
+            known,
+            gradient=None if known.returned else known.gradient,
+            shares=tuple(a.snapshot for a in before),
+            returned=False,
+            run=edge.run,
+        )
+        for wire in self._leaving.get(key, ()):
+            if wire in wires and wires[wire].shares:
+                wires[wire] = WireLook(wires[wire].carried)
+        for arrival in before:
+            sent = self._index.tape.edges[arrival.edge]
+            if sent.execution is not None:
+                sender = self._index.tape.executions[sent.execution].node
+                wire = self._picture.edge_wires.get((sender, sent.slot), "")
+                if wire:
+                    wires[wire] = self._run_along(wires.get(wire), arrival.edge, sent, wire)
+
+    def _run_along(self, before: WireLook | None, number: int, edge: Edge, wire: str) -> WireLook:
+        before = before or WireLook()
+        if before.run != edge.run:
+            before = WireLook(before.carried, run=edge.run)
+        assert edge.gradient is not None
         alone = not before.shares
         # The derivative of the first of many repeats says nothing about all of them.
         labelled = self._labelled and wire not in self._into_repeats
         return replace(
             before,
-            share=gradient if alone else None,
-            shares=(*before.shares, gradient),
+            share=edge.gradient if alone else None,
+            shares=(*before.shares, edge.gradient),
             factor=explain.slope_label(self._index, number) if alone and labelled else "",
         )
 

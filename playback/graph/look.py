@@ -385,7 +385,7 @@ class _Player:
             if key is not None and seed.gradient is not None:
                 shown_before = state.cards.get(key, CardLook()).gradient
                 shown = seed.gradient if seed.target in self.index.nodes else shown_before
-                self._change(state, key, gradient=shown, shares=(seed.gradient,))
+                self._change(state, key, gradient=shown, shares=(seed.gradient,), run=run)
                 state.active_cards.append(key)
 
     def _fade(self, state: _State) -> None:

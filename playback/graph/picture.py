@@ -173,6 +173,8 @@ class CardLook(Struct, frozen=True, gc=False):
     """True while ``gradient`` is what ``grad`` returned, which is not in a leaf's ``.grad``."""
     past: bool = False
     """True once a later pass has begun that does not reach it: ``gradient`` is an earlier one's."""
+    run: int = -1
+    """The pass of ``shares``."""
     failed: bool = False
     """True once the program has failed in this card."""
     version: int | None = None
@@ -196,6 +198,8 @@ class WireLook(Struct, frozen=True, gc=False):
     more than once, and then ``share`` is None."""
     past: bool = False
     """True once a later pass has begun that does not use it."""
+    run: int = -1
+    """The pass of ``shares``."""
 
 
 class Look(Struct, frozen=True):

@@ -9,6 +9,7 @@ import re
 from gradscribe.engine.protocol.tape import Node, Value
 from gradscribe.playback.graph import sizes
 from gradscribe.playback.graph.picture import Card
+from gradscribe.playback.tape import passes
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting, symbols
 
@@ -49,6 +50,28 @@ def ops_in_backward(index: Index, ops: list[int], values: list[int]) -> list[int
             inputs = (index.values[v].node for op in before for v in index.op(op).inputs)
             stack += [n for n in inputs if n is not None]
     return sorted(found)
+
+
+def ops_of_inner_passes(index: Index, start: int, stop: int) -> list[int]:
+    """Return the ops inside passes among the events from ``start`` to ``stop`` whose nodes ran.
+
+    A hook or a reentrant checkpoint computes something and calls ``backward`` or ``grad`` on it.
+    """
+    found: list[int] = []
+    runs = passes.numbered(index, start, stop)
+    inner = [run for run in runs if _is_inside_another(index, run)]
+    for run in inner:
+        for number in index.run_executions.get(run, ()):
+            op = index.node_ops.get(index.tape.executions[number].node)
+            if op is not None and index.kinds[op] == "backward":
+                found += _led_up(index, op, set(found))
+    return found
+
+
+def _is_inside_another(index: Index, run: int) -> bool:
+    at, stop = index.passes[run]
+    spans = (span for other, span in index.passes.items() if other != run)
+    return any(first < at and stop < last for first, last in spans)
 
 
 def _led_up(index: Index, op: int, found: set[int]) -> list[int]:
@@ -134,7 +157,9 @@ def folded_card(key: str, value: Value | None, nodes: int, title: str = "") -> C
     """
     name = title or (value.name if value is not None else "") or "result"
     note = formatting.count(nodes, "backward node")
-    width, height = sizes.module(name, note, formatting.shape(value.shape) if value else "")
+    # Notation is wider than letters.
+    wide = name + "  " * name.count("∂")
+    width, height = sizes.module(wide, note, formatting.shape(value.shape) if value else "")
     return Card(
         key,
         "module",

@@ -126,10 +126,7 @@ class Tensors:
         elif readable or t.is_nested:
             row.snapshot = self.copies.keep(t, readable)
         elif is_functorch_wrapped(t):
-            row.snapshot = self.copies.keep(t)
-            inner = unwrapped(t)
-            if inner is not None and (known := self.known(inner)) is not None:
-                row.base = known.id
+            self._note_wrapped(row, t)
         if fn is not None:
             node = self.nodes.row(fn)
             row.node = node.id
@@ -211,6 +208,13 @@ class Tensors:
             return (), 0, -1
         first = t.storage_offset()
         return t.stride(), first if isinstance(first, int) else 0, self.storage(t, user)
+
+    def _note_wrapped(self, row: ValueRow, t: torch.Tensor) -> None:
+        """Note the numbers of a tensor that ``torch.func`` wraps, and which tensor that is."""
+        row.snapshot = self.copies.keep(t)
+        inner = unwrapped(t)
+        if inner is not None and (known := self.known(inner)) is not None:
+            row.base = known.id
 
     def _note_gradient(self, row: ValueRow, key: int) -> None:
         grad = self._grads.get(key)

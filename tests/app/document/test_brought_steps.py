@@ -85,6 +85,42 @@ def test_the_steps_after_it_need_no_run(clock, session, link):
     assert len(link.runs) == runs
 
 
+def test_steps_further_on_are_brought_while_the_user_steps_through(clock, session, link):
+    clock.go_to_step(150)
+    record_wanted(link)
+    runs, number = len(link.runs), 150
+    while len(link.runs) == runs:
+        clock.turn_step(1)
+        number += 1
+        assert steps_of(session.result.tape).number_at(session.view.position) == number
+    assert number < 150 + STEPS_AHEAD, "before the last of them"
+    line, first, last = link.limits[-1]["wanted_steps"]
+    assert (line, last) == (4, number + STEPS_AHEAD)
+    # The user goes on, and to the middle of a step.
+    clock.turn_step(1)
+    clock.back()
+    event = session.result.tape.events[session.view.position - 1]
+    record_wanted(link)
+    steps = steps_of(session.result.tape)
+    assert steps.number_at(session.view.position) == number + 1
+    now = session.result.tape.events[session.view.position - 1]
+    assert (now.kind, now.line) == (event.kind, event.line)
+    assert steps.is_full(first)
+    assert steps.is_full(last)
+    assert session.heard == []
+
+
+def test_a_step_asked_for_while_others_come_is_brought_next(clock, session, link):
+    clock.go_to_step(150)
+    clock.go_to_step(120)
+    assert link.limits[-1]["wanted_steps"][1] == 150
+    record_wanted(link)
+    assert link.limits[-1]["wanted_steps"][1] == 120
+    record_wanted(link)
+    assert steps_of(session.result.tape).number_at(session.view.position) == 120
+    assert session.heard == []
+
+
 def test_a_step_of_the_whole_tape_shows_that_again(clock, session, link, tape):
     clock.go_to_step(150)
     record_wanted(link)

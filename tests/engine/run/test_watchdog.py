@@ -213,3 +213,22 @@ def test_a_library_is_imported_to_its_end_and_then_the_program_is_stopped(tmp_pa
     thread.join(60)
     assert sys.modules["library_of_test"].whole
     monkeypatch.delitem(sys.modules, "library_of_test")
+
+
+def test_a_guard_without_patience_is_never_left_half_open(monkeypatch):
+    """A stop that comes while the guard closes leaves no watchdog behind."""
+    close = InterruptGuard._close
+
+    def late_close(self: InterruptGuard) -> None:
+        watchdog.stop()
+        while not self._was_signalled:
+            pass
+        close(self)
+
+    # It runs as a part of the watchdog's own file.
+    late_close.__code__ = late_close.__code__.replace(co_filename=watchdog.__file__)
+    monkeypatch.setattr(InterruptGuard, "_close", late_close)
+    with InterruptGuard(20, is_last=True, patience=0.0) as guard:
+        pass
+    watchdog.arm()
+    assert (guard.why, guard._open, watchdog._active) == ("stop", False, None)

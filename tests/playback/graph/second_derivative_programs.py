@@ -271,4 +271,16 @@ residual = z ** 2 - a
 slope = -da / dz
 slope.backward()
 """,
+    "a hook with a pass of its own": """\
+x = torch.tensor(2.0, requires_grad=True)
+y = x ** 3
+seen = []
+def hook(g):
+    with torch.enable_grad():
+        (q,) = torch.autograd.grad((x * 5) ** 2, x, create_graph=True)
+    seen.append(q)
+y.register_hook(hook)
+(g,) = torch.autograd.grad(y * y, x, create_graph=True)
+g.backward()
+""",
 }

@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 
 from gradscribe.engine.protocol.tape import Place, Problem
+from gradscribe.playback.code.lines import LineMark
 from gradscribe.widgets.editor.gutter import Gutter
 from tests.widgets.editor.folding.conftest import SOURCE
 
@@ -180,3 +181,29 @@ def test_many_blocks_fold_and_open_again(edit, shown):
     edit.folds.unfold_all()
     assert shown()[:3] == [1, 2, 3]
     assert edit.source() == source
+
+
+def test_a_caret_that_is_put_into_a_fold_opens_it(edit, shown):
+    edit.folds.fold_all()
+    put_caret(edit, 11)
+    assert 11 in shown()
+    assert 18 not in shown()
+
+
+def test_marks_of_hidden_lines_are_not_painted(edit, shown):
+    edit.set_marks(
+        {
+            18: LineMark(18, "loss", "1.5", "", reached=True),
+            23: LineMark(23, "loss", "2.5", "", reached=True),
+        }
+    )
+    edit.folds.fold_all()
+    shown()
+    assert [mark.line for mark in edit._placed] == [23]
+
+
+def test_a_rebuilt_history_keeps_the_folds(edit, shown):
+    edit.folds.fold_all()
+    edit.compact_history()
+    assert edit.folds.lines() == [4, 17]
+    assert edit.source() == SOURCE

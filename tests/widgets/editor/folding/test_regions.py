@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QTextDocument
 
-import gradscribe
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.editor.folding import regions
 
 COMPOUND = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.With)
-ROOT = Path(gradscribe.__path__[0])
+ROOT = Path(__file__).parents[4]
 FILES = ["engine/run/run.py", "widgets/editor/code_edit.py", "engine/record/freeze.py"]
 
 

@@ -1,6 +1,7 @@
 """The editor of a column says its choices in full, in a narrow form too."""
 
 import pytest
+from PySide6.QtGui import QFont
 
 from gradscribe.engine.protocol.training import ColumnSummary
 from gradscribe.widgets.base.choice import Choice
@@ -10,6 +11,17 @@ DETAILS = tuple(
     ColumnSummary(name, kind, "", choices=("number", "date parts"), blanks=3)
     for name, kind in (("size", "number"), ("sold on", "date parts"))
 )
+
+
+@pytest.fixture(autouse=True)
+def plain_look(qapp):
+    """Widths are compared with a font of known size, whatever tests before have set."""
+    sheet, font = qapp.styleSheet(), qapp.font()
+    qapp.setStyleSheet("")
+    qapp.setFont(QFont("DejaVu Sans", 9))
+    yield
+    qapp.setStyleSheet(sheet)
+    qapp.setFont(font)
 
 
 @pytest.fixture
