@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "playback", "widgets", "app")
 WINDOW = {f"gradscribe.{package}" for package in ("app", "widgets", "playback")}
-SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+SOURCES = sorted(path for package in (*PACKAGES, "api") for path in (ROOT / package).rglob("*.py"))
 TOOLS = sorted((ROOT / "tools").glob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 PROGRAMS = sorted((ROOT / "tests").rglob("*.txt"))

@@ -161,6 +161,15 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
     return [(name, t) for name, t in result if not nn.parameter.is_lazy(t)]
 
 
+def tensors_in(namespace: dict[str, object]) -> list[torch.Tensor]:
+    """Return the tensors that variables lead to: themselves, modules' parameters, elements."""
+    inside: list[torch.Tensor] = []
+    # Classes are the program's, and may raise anything.
+    with suppress(Exception):
+        inside = [t for _, t in containers.tensors_inside(namespace)]
+    return [t for _, t in _named_tensors(namespace)] + inside
+
+
 def _in_containers(
     recorder: Recorder, namespace: dict[str, object], named: list[tuple[str, torch.Tensor]]
 ) -> list[tuple[str, torch.Tensor]]:

@@ -1,0 +1,85 @@
+"""Write docs/API.md from the docstrings of the Python API, for `make docs`."""
+
+import ast
+import inspect
+import itertools
+from pathlib import Path
+
+import gradscribe
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "API.md"
+START = """# The Python API
+
+`import gradscribe as gs` loads neither torch nor Qt; each name is imported when it is first used.
+This page is made from the docstrings by `make docs`.
+"""
+
+
+def page() -> str:
+    """Return the text of the page: every public name, with the public members of classes."""
+    parts = [START]
+    for name in gradscribe.__all__:
+        found = getattr(gradscribe, name)
+        parts += _class(name, found) if inspect.isclass(found) else [_function(name, found)]
+    return "\n".join(parts)
+
+
+def _function(name: str, found: object) -> str:
+    return f"## `gs.{name}{_signature(found)}`\n\n{_text(found)}\n"
+
+
+def _class(name: str, found: type) -> list[str]:
+    parts = [f"## `gs.{name}`\n\n{_text(found)}\n"]
+    for member, thing in vars(found).items():
+        is_public = not member.startswith("_") or member in ("__getitem__", "__contains__")
+        if not is_public or not getattr(thing, "__doc__", None):
+            continue
+        if inspect.isfunction(thing):
+            parts.append(f"### `{member}{_signature(thing)}`\n\n{_text(thing)}\n")
+        elif not isinstance(thing, int | str):
+            parts.append(f"### `{member}`\n\n{_text(thing)}\n")
+    parts += [f"### `{field}`\n\n{text}\n" for field, text in _fields(found).items()]
+    return parts
+
+
+def _fields(found: type) -> dict[str, str]:
+    """Return the documented attributes that ``__init__`` sets, with their docstrings."""
+    try:
+        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(found)))
+    except (OSError, TypeError):
+        return {}
+    fields = {}
+    for function in ast.walk(tree):
+        body = function.body if isinstance(function, ast.FunctionDef) else []
+        for line, after in itertools.pairwise(body):
+            if not (isinstance(line, ast.Assign) and isinstance(after, ast.Expr)):
+                continue
+            target, text = line.targets[0], after.value
+            if isinstance(target, ast.Attribute) and isinstance(text, ast.Constant):
+                fields[target.attr] = str(text.value)
+    return fields
+
+
+def _signature(found: object) -> str:
+    if not callable(found):
+        return ""
+    return str(inspect.signature(found)).replace("'", "").replace('"', "")
+
+
+def _text(found: object) -> str:
+    """Return a docstring as Markdown: literals in single backticks, sections as lists."""
+    lines = (inspect.getdoc(found) or "").replace("``", "`").splitlines()
+    shown = []
+    for line in lines:
+        if line in ("Args:", "Raises:"):
+            shown += [f"**{line}**", ""]
+        elif line.startswith("    "):
+            name, colon, rest = line.strip().partition(": ")
+            shown.append(f"- `{name}`: {rest}" if colon else f"  {line.strip()}")
+        else:
+            shown.append(line)
+    return "\n".join(shown)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
