@@ -36,6 +36,8 @@ class Setting(Struct, frozen=True):
     title: str
     default: bool | float | str
     accepts: Callable[[object], bool] = lambda _: True
+    is_stored: bool = True
+    """False for a state of a window, which neither another window nor the next start takes over."""
 
 
 def _is_progress(value: object) -> bool:
@@ -74,7 +76,7 @@ SETTINGS = (
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
-    Setting("presenting", "Presenting", False),
+    Setting("presenting", "Presenting", False, is_stored=False),
     Setting("pointer_ring", "Pointer ring", True),
     Setting("film_size", "Size of films", "fit", _is_film_size),
     Setting("film_code", "Program in films", False),
@@ -82,7 +84,7 @@ SETTINGS = (
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}
-KEYS = (*DEFAULTS, "recent", "trusted")
+KEYS = (*(row.key for row in SETTINGS if row.is_stored), "recent", "trusted")
 
 
 def app_folder(kind: QStandardPaths.StandardLocation) -> Path:
@@ -246,7 +248,8 @@ class Settings(QObject):
 
     def _put(self, key: str, value: object) -> None:
         self._held[key] = value
-        if self._file is not None:
+        row = DEFAULTS.get(key)
+        if self._file is not None and (row is None or row.is_stored):
             self._unwritten[key] = value
             if not self._soon.isActive():
                 self._soon.start()

@@ -1,6 +1,6 @@
 """Black screen of a lecture: any key or click ends it."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
@@ -33,6 +33,13 @@ class BlackScreen(QWidget):
         self.hide()
         if before is not None and isValid(before) and before.isVisible():
             before.setFocus()
+
+    def event(self, happened: QEvent) -> bool:
+        """Claim every key before the window's shortcuts, which would act unseen; called by Qt."""
+        if happened.type() == QEvent.Type.ShortcutOverride:
+            happened.accept()
+            return True
+        return super().event(happened)
 
     def paintEvent(self, happened: QPaintEvent) -> None:
         """Paint it black."""

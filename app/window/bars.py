@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox
-from gradscribe.widgets.base.labels import plain_label, tip
+from gradscribe.widgets.base.labels import elided_label, plain_label, tip
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.workspace_switch import WorkspaceSwitch
 from gradscribe.widgets.transport.buttons import TransportButtons
@@ -145,7 +145,7 @@ class StatusLine(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("bar", True)
-        self.message = plain_label(role="caption")
+        self.message = elided_label(role="caption")
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.engine = plain_label(role="caption")
         self.note = plain_label(role="warning")

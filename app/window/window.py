@@ -85,8 +85,6 @@ class Window(QMainWindow):
         self.setWindowTitle("Gradscribe")
         self.setAcceptDrops(True)
         self.settings, self.drafts = settings, drafts
-        # A window without menus, from a lecture of yesterday, would puzzle.
-        settings.put("presenting", False)
         self.session = Session(link, self)
         self.clock = PlaybackClock(self.session, self)
         self._link = link
@@ -373,6 +371,8 @@ class Window(QMainWindow):
         self.resize(*USUAL_SIZE)
         if not settings.shape("window").isEmpty():
             self.restoreGeometry(settings.shape("window"))
+            # A window that fills the screen, from a lecture of yesterday, would puzzle.
+            self.setWindowState(self.windowState() & ~Qt.WindowState.WindowFullScreen)
         self.columns.share_right(self.tables, self.values)
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))

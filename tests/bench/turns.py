@@ -160,12 +160,19 @@ class Bench:
         yield "it trains", session.controller.play
         yield "another learning rate", self._another_rate
         yield "another batch size", lambda: self._edit(batch=next(self._batches))
-        yield "another model", lambda: self._edit(model=Part(next(self._models)))
+        yield "another model", self._another_model
         yield "other data", lambda: self._edit(data=Part(next(self._data)))
         yield "reset", session.controller.reset
 
     def _another_rate(self) -> None:
         self._edit(optimizer=Part("sgd", {"lr": 0.01 + 0.01 * float(np.random.rand())}))
+
+    def _another_model(self) -> None:
+        """Choose another model for the same data: of tokens, a pair that takes these."""
+        model = next(self._models)
+        if self.window.workspaces.session.setup.data.name == "copy_tokens":
+            model = {"linear": "recurrent", "mlp": "transformer"}[model]
+        self._edit(model=Part(model))
 
     def _edit(self, **parts: object) -> None:
         """Change the set-up as the form does, which adapts the model to the data."""

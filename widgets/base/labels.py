@@ -5,6 +5,7 @@ from functools import lru_cache
 from html import escape
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gradscribe.widgets.base.boxes import vbox
@@ -104,17 +105,50 @@ class Heading(QWidget):
         return self._title.said(), self._subtitle.said()
 
 
+class ElidedLabel(QLabel):
+    """A plain-text label of one line, which ends in an ellipsis where it is too narrow."""
+
+    def shown_text(self) -> str:
+        """Return the text as it is painted."""
+        width = self.contentsRect().width()
+        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, width)
+
+    def paintEvent(self, _happened: QPaintEvent) -> None:
+        """Paint the part of the text that fits; called by Qt."""
+        with QPainter(self) as painter:
+            self.style().drawItemText(
+                painter,
+                self.contentsRect(),
+                int(self.alignment()),
+                self.palette(),
+                self.isEnabled(),
+                self.shown_text(),
+                self.foregroundRole(),
+            )
+
+
 def plain_label(text: str = "", role: str = "") -> QLabel:
     """Return a plain-text label, on which markup such as ``<b>`` is shown literally.
 
     Names of programs, files and modules, and error messages, are untrusted text.
     """
     label = QLabel()
+    _set_plain(label, text, role)
+    return label
+
+
+def elided_label(text: str = "", role: str = "") -> ElidedLabel:
+    """Return a plain-text label of one line that may be narrower than its text."""
+    label = ElidedLabel()
+    _set_plain(label, text, role)
+    return label
+
+
+def _set_plain(label: QLabel, text: str, role: str) -> None:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(text)
     if role:
         label.setProperty("role", role)
-    return label
 
 
 def tip(text: str) -> str:

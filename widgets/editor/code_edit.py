@@ -69,6 +69,8 @@ class CodeEdit(SourceEdit):
         self._text_end: float | None = None
         self._placed: list[PlacedMark] = []
         self._playing: tuple[int, Phase] = (0, "")
+        self._playing_was_seen = False
+        """True if the playing line was in view when the editor was painted last."""
         self._problem: Problem | None = None
         self._problem_cursors: list[QTextCursor] = []
         self.findings = FindingMarks(self)
@@ -125,10 +127,21 @@ class CodeEdit(SourceEdit):
             return
         self._playing = (line, phase)
         self._reveal_needed()
+        self._show_playing()
+        self.viewport().update()
+
+    def _show_playing(self) -> None:
+        """Scroll to the playing line, unless the user is typing."""
+        line, _ = self._playing
         typing = self.hasFocus() and self._typed.isValid() and self._typed.elapsed() < QUIET_MS
         if 0 < line <= self.blockCount() and not typing:
             self._show_line(line)
-        self.viewport().update()
+
+    def set_text_size(self, px: int) -> None:
+        """Set the font size in pixels; a playing line that was in view stays in view."""
+        super().set_text_size(px)
+        if self._playing_was_seen:
+            self._show_playing()
 
     def set_problem(self, problem: Problem | None) -> None:
         """Underline an error at its place and show it under the code; None removes it.
@@ -220,11 +233,14 @@ class CodeEdit(SourceEdit):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_line(self, line: int) -> None:
-        bar, rows = self.verticalScrollBar(), self.rows()
-        inside = [row.line for row in rows if row.bottom <= self.viewport().height()]
+        bar, inside = self.verticalScrollBar(), self._lines_inside(self.rows())
         if inside and not inside[0] <= line <= inside[-1]:
             block = self.document().findBlockByNumber(line - 1)
             bar.setValue(max(0, block.firstLineNumber() - len(inside) // 3))
+
+    def _lines_inside(self, rows: Sequence[VisibleRow]) -> list[int]:
+        """Return the lines of the rows that are in view whole."""
+        return [row.line for row in rows if row.bottom <= self.viewport().height()]
 
     def _on_lines_moved(self, first: int, change: int) -> None:
         self._marks.shift(first, change)
@@ -300,10 +316,13 @@ class CodeEdit(SourceEdit):
         if self._ready:
             self._hover.dismiss()
             self._arrange()
+            if self._playing_was_seen:
+                self._show_playing()
 
     def paintEvent(self, paint: QPaintEvent) -> None:
         """Paint highlighted rows, the code, then underlines and marks over it; called by Qt."""
         rows, bands = self.rows(), self.bands()
+        self._playing_was_seen = self._playing[0] in self._lines_inside(rows)
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_bands(painter, rows, bands)

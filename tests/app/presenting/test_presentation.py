@@ -6,13 +6,17 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from gradscribe.app.files.documents import Drafts
+from gradscribe.app.files.settings import Settings
 from gradscribe.app.presenting.presentation import TEXT_SHARE
+from gradscribe.app.window.window import Window
 from gradscribe.widgets.base.glass import is_covered
 from gradscribe.widgets.graph.paint import shapes
+from tests.app.fakes import FakeLink
 
 KEY, CTRL = Qt.Key, Qt.KeyboardModifier.ControlModifier
 SHIFT, ALT = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.AltModifier
-LEFT = Qt.MouseButton.LeftButton
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 LOOP = """\
 w = param(0.0)
 opt = torch.optim.SGD([w], lr=0.1)
@@ -142,6 +146,18 @@ def test_the_screen_goes_black_and_any_key_ends_that(lecture, key):
     assert lecture.graph.hasFocus()
 
 
+@pytest.mark.parametrize(
+    ("key", "modifiers"), [(KEY.Key_F11, NONE), (KEY.Key_B, CTRL | ALT), (KEY.Key_2, CTRL | ALT)]
+)
+def test_a_shortcut_too_only_ends_the_black_screen(lecture, key, modifiers):
+    place = lecture.workspaces.current
+    lecture.presentation.toggle_black()
+    press(lecture, key, modifiers)
+    assert not lecture.presentation.is_black
+    assert not lecture.isFullScreen()
+    assert lecture.workspaces.current == place
+
+
 def test_a_click_on_the_black_screen_presses_nothing(lecture):
     press(lecture, KEY.Key_B)
     button = lecture.transport.buttons.play_button
@@ -198,12 +214,62 @@ def test_escape_of_a_remote_ends_it_though_a_card_is_selected(lecture):
     assert not lecture.presentation.is_on
 
 
-def test_a_window_does_not_begin_with_the_lecture_of_yesterday(lecture, open_window):
-    assert lecture.settings.flag("presenting")
-    again = open_window()
-    again.settings.put("presenting", True)
-    again.close()
-    assert not open_window().presentation.is_on
+def test_a_window_does_not_begin_with_the_lecture_of_yesterday(qtbot, tmp_path):
+    def start():
+        window = Window(FakeLink(), Settings(tmp_path / "a.ini"), Drafts(tmp_path / "drafts"))
+        qtbot.addWidget(window)
+        window.open_first()
+        with qtbot.waitExposed(window):
+            window.show()
+        return window
+
+    yesterday = start()
+    press(yesterday, KEY.Key_F11)
+    press(yesterday, KEY.Key_F5, SHIFT)
+    assert yesterday.isFullScreen()
+    assert yesterday.presentation.is_on
+    yesterday.close()
+    today = start()
+    assert not today.presentation.is_on
+    assert not today.isFullScreen()
+    assert not today.menuBar().isHidden()
+    today.close()
+
+
+def test_another_window_neither_begins_nor_ends_presenting(qtbot, tmp_path):
+    lecture, other = Settings(tmp_path / "a.ini"), Settings(tmp_path / "a.ini")
+    lecture.put("presenting", True)
+    lecture.flush()
+    with qtbot.waitSignal(other._teller.written):
+        other.put("speed", 2.0)
+        other.flush()
+    assert not other.flag("presenting")
+    with qtbot.waitSignal(lecture._teller.written):
+        lecture.put("text", 1.5)
+        lecture.flush()
+    assert lecture.number("speed") == 2.0
+    assert lecture.flag("presenting")
+
+
+def test_the_line_that_plays_stays_in_view_when_presenting_begins_and_ends(
+    shown, link, record, qtbot
+):
+    source = "w = param(1.0)\n" + "y = w * 2\n" * 80 + "z = y + 1\n"
+    shown.editor.set_source(source)
+    show_program(shown, link, record, qtbot, source)
+    shown.resize(1000, 640)
+    shown.clock.seek(shown.clock.length)
+    line = 82
+    qtbot.waitUntil(lambda: line in seen(shown))
+    for _ in range(3):
+        shown.presentation.toggle()
+        shown.look.finish()
+        qtbot.waitUntil(lambda: line in seen(shown))
+
+
+def seen(window):
+    editor = window.editor
+    return [row.line for row in editor.rows() if row.bottom <= editor.viewport().height()]
 
 
 # The graph

@@ -14,6 +14,7 @@ from gradscribe.app.window.bars import (
     truncation_notes,
 )
 from gradscribe.engine.protocol.tape import Place, Problem, Tape
+from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.buttons import TransportButtons
 
@@ -196,3 +197,27 @@ def test_a_message_with_marks_in_it_stands_as_the_program_wrote_it(qtbot):
     wide = line.message.sizeHint().width()
     line.say("x")
     assert wide > 3 * line.message.sizeHint().width()
+
+
+def test_a_message_too_long_for_the_line_ends_in_an_ellipsis_and_its_tip_says_all(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(2000, 100)
+    over.show()
+    line = StatusLine(over)
+    line.resize(300, 30)
+    line.show()
+    words = "Line 38: RuntimeError: mat1 and mat2 shapes cannot be multiplied (16x4 and 12x3)"
+    line.say(words)
+    assert line.message.text() == line.message.toolTip() == words
+    shown = line.message.shown_text()
+    assert shown.endswith("…")
+    assert words.startswith(shown[:-1])
+    assert line.message.fontMetrics().horizontalAdvance(shown) <= line.message.width()
+    plain = plain_label(shown, role="caption")
+    plain.setParent(line)
+    plain.setGeometry(line.message.geometry())
+    assert line.message.grab().toImage() == plain.grab().toImage()
+    line.resize(2000, 30)
+    line.say(words)
+    qtbot.waitUntil(lambda: line.message.shown_text() == words)
