@@ -1,4 +1,4 @@
-"""View commands: zoom, modules, layers, panes, text size and theme."""
+"""View commands: zoom, modules, layers, panes, findings, shape lab, text size and theme."""
 
 from collections.abc import Callable
 
@@ -215,3 +215,25 @@ def themes(context: CommandContext) -> list[MenuChoice]:
         return MenuChoice(title, lambda at: at.settings.put("theme", name), checked=here)
 
     return [choice("As the system", "system"), choice("Light", "light"), choice("Dark", "dark")]
+
+
+@command("doctor.open", "Findings", "View/6", keys=("F8",))
+def open_findings(context: CommandContext) -> None:
+    """Show the doctor's findings, and go to the first one's line."""
+    context.show_findings()
+
+
+def _has_op(context: CommandContext) -> bool:
+    return bool(context.selected_lines())
+
+
+@command("lab.open", "Shape lab", "View/6", keys=("Ctrl+Shift+L",))
+def open_lab(context: CommandContext) -> None:
+    """See how the shape of a result follows from its inputs, cell by cell."""
+    context.show_lab("")
+
+
+@command("lab.selected", "Selected op in the shape lab", "View/6", keys=("Ctrl+L",), when=_has_op)
+def open_selected(context: CommandContext) -> None:
+    """See the selected op's own tensors cell by cell."""
+    context.show_lab(context.selected_lines())

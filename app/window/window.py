@@ -277,7 +277,6 @@ class Window(QMainWindow):
         session.result_changed.connect(self._show_result)
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
-        self.changes.history.changed.connect(self.menus.refresh)
         session.said.connect(self.status.say)
         self.clock.stopped.connect(lambda line: self.status.say(f"Stopped at line {line}"))
         self.presenter.captioned.connect(self.status.caption)
@@ -324,6 +323,7 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.changes.history.changed.connect(self.menus.refresh)
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
