@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gradscribe.shortcuts import compare as compare
     from gradscribe.shortcuts import doctor as doctor
     from gradscribe.shortcuts import draw_graph as draw_graph
+    from gradscribe.tape_store import load as load
     from gradscribe.tape_views import NodeView as NodeView
     from gradscribe.tape_views import OpView as OpView
     from gradscribe.tape_views import TensorView as TensorView
@@ -24,6 +25,7 @@ _HOMES = {
     "draw_graph": "shortcuts",
     "doctor": "shortcuts",
     "compare": "shortcuts",
+    "load": "tape_store",
     "RunTape": "run_tape",
     "TensorView": "tape_views",
     "OpView": "tape_views",

@@ -1,6 +1,7 @@
 """`RunTape`: a recorded run, by the names of its variables."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ class RunTape:
     def __init__(self) -> None:
         self._data: Tape | None = None
         self._text, self._filename = "", ""
+        self._findings: tuple[Finding, ...] | None = None
+        """The findings that were saved with the run; None if it was recorded here."""
         self.has_begun = False
 
     def begin(self, text: str, filename: str) -> None:
@@ -37,9 +40,9 @@ class RunTape:
         self.has_begun = True
         self._text, self._filename = text, filename
 
-    def fill(self, tape: "Tape") -> None:
-        """Take what was recorded."""
-        self._data = tape
+    def fill(self, tape: "Tape", findings: "tuple[Finding, ...] | None" = None) -> None:
+        """Take what was recorded, and the findings if those are known."""
+        self._data, self._findings = tape, findings
 
     @property
     def data(self) -> "Tape":
@@ -143,6 +146,8 @@ class RunTape:
     @cached_property
     def findings(self) -> tuple["Finding", ...]:
         """The mistakes that the doctor finds on the tape: sure ones before hints, then by line."""
+        if self._findings is not None:
+            return self._findings
         from gradscribe.engine.doctor.examine import examine_safely
 
         return examine_safely(self.data, self.source)
@@ -190,6 +195,21 @@ class RunTape:
         from gradscribe.png import draw_png
 
         return draw_png(self.to_svg(scene), scale)
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Write the run to a file, which `load`, the window and ``gradscribe diff`` open.
+
+        It has the program's text, its findings and every number that the tape has; of tensors with
+        more than 1,024 elements that is statistics and a thumbnail. By custom the name ends in
+        ``.tape``.
+
+        Raises:
+            RecordingError: the recording has not ended.
+            ValueError: the run is too long, or the file cannot be written; the message says why.
+        """
+        from gradscribe.tape_store import save
+
+        save(self.data, self.findings, self.source, self.filename, path)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """Return the graph as SVG and a line of text, which notebooks call for."""
