@@ -109,6 +109,10 @@ def _inside(
     px = _px(zoom, 24)
     row = box.adjusted(12, 0, -10, 0)
     seen = style.layers.values and reading.state == "reached"
+    if reading.update and style.layers.values:
+        # The name stands below the update, where that leaves enough of the card.
+        below = bubbles.update_box(box, reading.update, bubbles.FAR_SCALE).bottom()
+        row.setTop(min(below, max(row.top(), row.bottom() - 1.1 * px)))
     if card.kind == "module":
         spot = QPointF(box.left() + 20, box.center().y())
         shapes.chevron(painter, spot, 6.5, style.theme.module, down=False)
