@@ -208,7 +208,11 @@ class CardReader:
             return ""
         old, new = self.number(look.before), self.number(look.snapshot)
         if old is not None and new is not None:
-            return f"{_leaf_number(old)} → {_leaf_number(new)}"
+            before, after = _leaf_number(old), _leaf_number(new)
+            if before == after and old != new:
+                # Nothing of the change is left in so few digits.
+                return f"moved by {formatting.number(abs(new - old))}"
+            return f"{before} → {after}"
         pair = (look.before, look.snapshot)
         if pair not in self._moves:
             first, second = self.snapshot(pair[0]), self.snapshot(pair[1])

@@ -6,6 +6,7 @@ import pytest
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.playback.graph.picture import Card, CardLook, WireLook
+from gradscribe.playback.text import formatting
 from gradscribe.widgets.graph.paint.card_text import CardReader
 from tests.widgets.scenes import Maker, neuron
 
@@ -186,6 +187,20 @@ def test_an_update_tells_before_and_after_and_of_a_tensor_how_far_it_moved():
     assert read(2.0, scalar, "parameter").update == "2.0 → 0.8"
     assert read([1.0, 1.0], tensor, "parameter").update == "moved by 5.0000"
     assert read(2.0, lambda _: CardLook(True)).update == ""
+
+
+def test_an_update_too_small_for_its_digits_tells_how_far_it_moved():
+    def small(m):
+        return CardLook(
+            True, changed=True, before=m.snapshot(1.0000305), snapshot=m.snapshot(1.0000153)
+        )
+
+    def none(m):
+        return CardLook(True, changed=True, before=m.snapshot(1.0), snapshot=m.snapshot(1.0))
+
+    moved = abs(float(np.float32(1.0000153)) - float(np.float32(1.0000305)))
+    assert read(1.0, small, "parameter").update == f"moved by {formatting.number(moved)}"
+    assert read(1.0, none, "parameter").update == "1.0 → 1.0"
 
 
 def test_the_tag_tells_the_version_that_memory_holds_by_now():
