@@ -1,10 +1,16 @@
 """Calls in one line: the graph of a model, the doctor, the difference of two runs."""
 
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradscribe.recording import record
 from gradscribe.run_tape import RunTape
+from gradscribe.tape_store import load
 
 if TYPE_CHECKING:
     from gradscribe.engine.protocol.tape import Finding
@@ -31,15 +37,25 @@ def draw_graph(model: Callable[..., object], /, *inputs: object, **options: obje
     return tape
 
 
-def doctor(function: Callable[..., object], /, *args: object) -> "tuple[Finding, ...]":
+def doctor(
+    function: "Callable[..., object] | str | os.PathLike[str]", /, *args: object
+) -> "tuple[Finding, ...]":
     """Call a function and return the mistakes that its run shows: sure ones before hints.
+
+    A path is that of a script, which is run in a process of its own, with your permissions; its
+    output is dropped, and an error that ends it is no obstacle.
 
     Raises:
         RecordingError: a recording is running already.
-        TypeError: ``function`` cannot be called.
+        TypeError: ``function`` cannot be called, or there are arguments for a script.
+        ValueError: the script cannot be recorded; the message says why.
     """
+    if isinstance(function, str | os.PathLike):
+        if args:
+            raise TypeError("doctor takes a script without arguments")
+        return _run_script(Path(function)).findings
     if not callable(function):
-        raise TypeError(f"doctor needs a function, not {type(function).__name__}")
+        raise TypeError(f"doctor needs a function or a path, not {type(function).__name__}")
 
     if args:
         tape: RunTape = record(function, *args)
@@ -47,6 +63,18 @@ def doctor(function: Callable[..., object], /, *args: object) -> "tuple[Finding,
     recorded = record(function)
     recorded()
     return recorded.tape.findings
+
+
+def _run_script(path: Path) -> RunTape:
+    """Record a script as ``gradscribe record --trust`` does, and return its tape."""
+    with tempfile.TemporaryDirectory() as folder:
+        tape = Path(folder, "run.tape")
+        command = [sys.executable, "-m", "gradscribe", "record", str(path), "--trust"]
+        done = subprocess.run([*command, "--tape", str(tape)], capture_output=True, check=False)
+        if tape.exists():
+            return load(tape)
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    raise ValueError(lines[-1] if lines else f"{path} ended with code {done.returncode}")
 
 
 def compare(left: RunTape, right: RunTape) -> "tuple[Difference, ...]":
