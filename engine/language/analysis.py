@@ -1,7 +1,6 @@
 """Answers about names in a program, found by jedi without running anything."""
 
 import re
-import sys
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -87,8 +86,6 @@ class ProgramAnalysis:
 
     def __init__(self, folder: str = "") -> None:
         static_only.restrict()
-        # Code deeper than jedi's own recursion limits ends in RecursionError, which is caught.
-        sys.setrecursionlimit(3000)
         self._environment = InterpreterEnvironment()
         self._project = static_only.project(folder)
         self._latest: dict[str, jedi.api.classes.Completion] = {}

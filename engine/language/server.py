@@ -167,6 +167,8 @@ def main(words: Sequence[str] = ()) -> None:
     system.cap_memory()
     _cap_data()
     box.confine(folder, threads=threads)
+    # Code deeper than jedi's own recursion limits ends in RecursionError, which is caught.
+    sys.setrecursionlimit(3000)
     server = LanguageServer(incoming, outgoing, folder)
     server.send(messages.Ready("", platform.python_version(), (), os.getpid()))
     threading.Thread(target=server.read, name="reader", daemon=True).start()

@@ -30,6 +30,8 @@ BUDGET = 32 << 20
 LIMIT = 192 << 20
 """Maximum size in bytes of a saved run."""
 MOST_STEPS = 1 << 53
+DEPTH = 60
+"""Maximum nesting depth of containers in an optimizer's or a schedule's state."""
 TOO_MUCH = f"the run has more than {LIMIT >> 20} MB"
 _FIELDS = "parameters gradients buffers optimizer scheduler scaler rng batches training".split()
 _INVALID = (ValueError, LookupError, TypeError, RuntimeError, AssertionError, OverflowError)
@@ -319,34 +321,41 @@ def _change(change: SavedChange, setups: tuple[Setup, ...]) -> tuple[int, Change
     return change.step, WeightEdit(*change.edit) if change.edit else setups[change.setup]
 
 
-def to_lists(value: object) -> object:
+def to_lists(value: object, depth: int = 0) -> object:
     """Return a value as nested lists for MessagePack, each of a type name and its parts.
 
     Raises:
-        Unfit: it is not a number, text, tensor or container of these.
+        SavedRunError: it is not a number, text, tensor or container of these, or nested too deep.
     """
+    if depth > DEPTH:
+        raise SavedRunError("a container is nested too deep to be saved")
+    inner = depth + 1
     match value:
         case None | bool() | int() | float() | str():
             return value
         case torch.Tensor() if value.layout == torch.sparse_coo:
-            parts = [to_lists(value._indices()), to_lists(value._values())]
+            parts = [to_lists(value._indices(), inner), to_lists(value._values(), inner)]
             return ["sparse", *parts, list(value.shape), value.is_coalesced()]
         case torch.Tensor():
             name = str(value.dtype).removeprefix("torch.")
             return ["tensor", name, list(value.shape), raw_bytes(value)]
         case Counter():
-            return ["counter", [[to_lists(k), v] for k, v in value.items()]]
+            return ["counter", [[to_lists(k, inner), v] for k, v in value.items()]]
         case dict():
-            return ["dict", [[to_lists(k), to_lists(v)] for k, v in value.items()]]
+            return ["dict", [[to_lists(k, inner), to_lists(v, inner)] for k, v in value.items()]]
         case tuple():
-            return ["tuple", [to_lists(item) for item in value]]
+            return ["tuple", [to_lists(item, inner) for item in value]]
         case list():
-            return ["list", [to_lists(item) for item in value]]
+            return ["list", [to_lists(item, inner) for item in value]]
     raise SavedRunError(f"a {type(value).__name__} cannot be saved")
 
 
-def from_lists(value: object) -> object:
+def from_lists(value: object, depth: int = 0) -> object:
     """Return the value that `to_lists` encoded. Raises ValueError, KeyError or TypeError."""
+    # Not left to the interpreter's limit, which programs change.
+    if depth > DEPTH:
+        raise ValueError("nested deeper than anything that was saved")
+    inner = depth + 1
     match value:
         case ["tensor", str(name), list(shape), bytes(data)]:
             flat = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.zeros(0)
@@ -354,20 +363,20 @@ def from_lists(value: object) -> object:
             return tensor.reshape([int(str(n)) for n in shape])
         case ["sparse", indices, values, list(shape), bool(is_coalesced)]:
             return torch.sparse_coo_tensor(
-                cast("torch.Tensor", from_lists(indices)),
-                cast("torch.Tensor", from_lists(values)),
+                cast("torch.Tensor", from_lists(indices, inner)),
+                cast("torch.Tensor", from_lists(values, inner)),
                 [int(str(n)) for n in shape],
                 is_coalesced=is_coalesced,
                 check_invariants=True,
             )
         case ["counter", list(pairs)]:
-            return Counter({from_lists(k): v for k, v in pairs})
+            return Counter({from_lists(k, inner): v for k, v in pairs})
         case ["dict", list(pairs)]:
-            return {from_lists(k): from_lists(v) for k, v in pairs}
+            return {from_lists(k, inner): from_lists(v, inner) for k, v in pairs}
         case ["tuple", list(parts)]:
-            return tuple(map(from_lists, parts))
+            return tuple(from_lists(part, inner) for part in parts)
         case ["list", list(parts)]:
-            return list(map(from_lists, parts))
+            return [from_lists(part, inner) for part in parts]
         case None | bool() | int() | float() | str():
             return value
     raise ValueError("no value that was saved")

@@ -218,6 +218,7 @@ class _Reader:
     def __init__(self, device: str) -> None:
         self._device = device
         self._objects: list[object] = []
+        self._depth = 0
 
     def read(self, value: object) -> Any:  # noqa: ANN401 - whatever was written
         """Return the value that was written as these lists."""
@@ -236,8 +237,11 @@ class _Reader:
                 return complex(real, imaginary)
             case ["number", str(name), bytes(data)]:
                 return np.frombuffer(data, _array_type(name)).reshape(())[()]
-            case [str(), *_] if isinstance(value, list):
+            # The writer stops at that depth; a limit of the interpreter's would depend on programs.
+            case [str(), *_] if isinstance(value, list) and self._depth <= DEPTH:
+                self._depth += 1
                 result = self._object(value)
+                self._depth -= 1
                 self._objects.append(result)
                 return result
         raise ValueError("no value that was written")

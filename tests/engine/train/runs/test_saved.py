@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 
 import msgspec
 import numpy as np
@@ -254,6 +255,22 @@ def test_plain_and_live_are_each_other_s_inverse():
     assert found["e"].shape == (0,)
     with pytest.raises(saved.SavedRunError, match="object"):
         saved.to_lists(object())
+
+
+@pytest.mark.parametrize("limit", [1_000, 30_000])
+def test_containers_that_lie_too_deep_are_refused(limit):
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit)
+    try:
+        value, written = 1, 1
+        for _ in range(400):
+            value, written = [value], ["list", [written]]
+        with pytest.raises(saved.SavedRunError, match="too deep"):
+            saved.to_lists(value)
+        with pytest.raises(ValueError, match="deeper"):
+            saved.from_lists(written)
+    finally:
+        sys.setrecursionlimit(before)
 
 
 HARMLESS = """

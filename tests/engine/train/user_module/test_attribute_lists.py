@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from enum import Enum
 
@@ -21,6 +22,7 @@ from tests.engine.train.plain import plain_losses
 
 STATEFUL = """
 import random
+import sys
 from collections import Counter, deque
 import numpy as np
 import torch
@@ -262,15 +264,22 @@ def test_what_nobody_wrote_is_refused(lists):
     run.leave()
 
 
-def test_lists_that_lie_too_deep_are_refused():
+@pytest.mark.parametrize("limit", [1_000, 30_000])
+def test_lists_that_lie_too_deep_are_refused(limit):
+    before = sys.getrecursionlimit()
     run = begun()
     whole = msgspec.msgpack.decode(saved.save(run), type=saved.SavedRun)
     deep = 1
     for _ in range(400):
         deep = ["list", [deep]]
     bad = msgspec.structs.replace(whole.now, kept=[[["a", deep]]])
-    with pytest.raises(saved.SavedRunError):
-        saved.resume(msgspec.msgpack.encode(msgspec.structs.replace(whole, now=bad)))
+    data = msgspec.msgpack.encode(msgspec.structs.replace(whole, now=bad))
+    sys.setrecursionlimit(limit)
+    try:
+        with pytest.raises(saved.SavedRunError):
+            saved.resume(data)
+    finally:
+        sys.setrecursionlimit(before)
     run.leave()
 
 
