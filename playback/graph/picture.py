@@ -61,6 +61,11 @@ class Card(Struct, frozen=True, gc=False):
     width: float = 164.0
     height: float = 58.0
 
+    @property
+    def is_failed_call(self) -> bool:
+        """True for the call that raised; without output, its card shows the error."""
+        return bool(self.failed) and self.kind == "op" and self.op is None
+
 
 class Wire(Struct, frozen=True, gc=False):
     """An edge of the graph: a value from the card that made it to a card that uses it."""
