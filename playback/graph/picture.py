@@ -169,7 +169,7 @@ class CardLook(Struct, frozen=True, gc=False):
     changed: bool = False
     """True once an update has changed the values of a leaf."""
     before: int | None = None
-    """If ``changed``, the snapshot before the first update of the scene."""
+    """Snapshot before the first update of the scene, if ``changed``."""
     reset: Literal["", "none", "zeros"] = ""
     """*zeros* while ``.grad`` holds zeros after a reset, *none* at the event of a reset to None."""
     pending: bool = False

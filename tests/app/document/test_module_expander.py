@@ -45,7 +45,7 @@ def unfolder(qtbot):
 
 
 def depths(tape, scene, keys):
-    """How many frames lie around each open one, itself included."""
+    """Return the number of frames around each open frame, itself included."""
     parents = {
         frame.key: frame.parent for frame in graph_build.build_picture(tape, scene, keys).frames
     }

@@ -33,7 +33,7 @@ T = TypeVar("T")
 Detail = Literal["full", "name", "block", "speck"]
 
 MAX_AREAS = 400
-"""If more cards and wires change than this, everything is repainted."""
+"""Number of changed cards and wires above which everything is repainted."""
 _TONES: tuple[wires.Tone, ...] = ("rest", "carried", "forward", "share", "backward")
 """In the order in which wires are painted at the farthest zoom."""
 MAX_LABELLED = 12

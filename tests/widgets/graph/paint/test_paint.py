@@ -1,4 +1,4 @@
-"""What the painters leave on the pixels, as far as one can tell it without pictures to compare."""
+"""Pixels that the painters leave, as far as they can be judged without pictures to compare."""
 
 import math
 from functools import partial
