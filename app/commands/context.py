@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
     from gradscribe.app.training.session.session import TrainSession
+    from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
     from gradscribe.app.ui.dialogs import Dialogs
     from gradscribe.app.ui.find_bar import FindBar
-    from gradscribe.app.ui.graph_overlay import GraphOverlay
     from gradscribe.app.ui.loops.history_tab import HistoryTab
     from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
-    from gradscribe.app.ui.parameter_window import ProgramParameters
-    from gradscribe.app.ui.tensor_windows import TensorWindows
     from gradscribe.app.ui.theming import Theming
+    from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
+    from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
     from gradscribe.engine.protocol.tape import Finding, Tape
     from gradscribe.engine.protocol.training import StepTape
     from gradscribe.playback.flow.take_home import GraphFormat
@@ -258,7 +258,7 @@ class CommandContext:
         # Imported here: few windows ever export a film, and every window would wait for it.
         from gradscribe.app.export.film_job import FilmJob
         from gradscribe.widgets.graph.film import FilmStyle
-        from gradscribe.widgets.graph.paint.cards import Layers
+        from gradscribe.widgets.graph.paint.card.cards import Layers
 
         session, view = self.session, self.session.view
         layers = Layers(view.values, view.gradients, view.shapes)

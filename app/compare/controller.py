@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from gradscribe.app.compare.cause_tree import CauseTree
 from gradscribe.app.compare.progress_card import INLINE_EVENTS, CompareProgressCard
 from gradscribe.app.compare.side import CompareSide
-from gradscribe.app.ui.color_legend import ColorScaleBar
+from gradscribe.app.ui.canvas.color_legend import ColorScaleBar
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.tape import Tape

@@ -1,4 +1,4 @@
-"""The examples on the first screen: every script in ``assets/examples``, in the order of its name.
+"""The examples on the first screen: every script in the rooms of ``assets/examples``, by number.
 
 An example is one file: its first line is a comment with the title, the comment lines below it are
 a sentence on what to look for, and the one that begins with ``tags:`` lists words to find it by.
@@ -6,7 +6,6 @@ Adding a file is all it takes. Files of that name in ``edge`` and
 ``broken`` show it at its limits and with a mistake.
 """
 
-import re
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -15,7 +14,11 @@ from itertools import takewhile
 import msgspec
 from msgspec import Struct
 
+from gradscribe.assets.scripts import numbered_scripts
+
 TAGS = "# tags: "
+VARIANTS = ("broken", "edge")
+"""Rooms with variants of examples, under the same names."""
 
 
 class Example(Struct, frozen=True):
@@ -37,14 +40,13 @@ class Example(Struct, frozen=True):
 def load() -> tuple[Example, ...]:
     """Return all examples, the simplest first."""
     folder = resources.files("gradscribe.assets") / "examples"
-    scripts = [entry for entry in folder.iterdir() if re.fullmatch(r"\d\d_\w+\.py", entry.name)]
     return tuple(
         msgspec.structs.replace(
             parse(entry.name, entry.read_text(encoding="utf-8")),
             edge=_variant(folder / "edge" / entry.name),
             broken=_variant(folder / "broken" / entry.name),
         )
-        for entry in sorted(scripts, key=lambda entry: entry.name)
+        for entry in numbered_scripts("examples", without=VARIANTS)
     )
 
 

@@ -23,7 +23,8 @@ from gradscribe.engine.protocol.safe_text import line_count
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
-from gradscribe.playback.graph import breadcrumbs, look
+from gradscribe.playback.graph import look
+from gradscribe.playback.graph.folding import breadcrumbs
 from gradscribe.playback.graph.picture import Card, CardLook, Picture
 from gradscribe.playback.tape import event_text, saved_memory, scenes, stops, track
 from gradscribe.playback.tape.index import index_of

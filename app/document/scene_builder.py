@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.runtime.worker import BackgroundTask, BackgroundWorker
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph import build, look
-from gradscribe.playback.graph.gradient_graph import gradient_graph
+from gradscribe.playback.graph.gradients.gradient_graph import gradient_graph
 from gradscribe.playback.graph.picture import Flow, Picture, Placement
 from gradscribe.playback.layout import place
 from gradscribe.playback.tape.index import index_of

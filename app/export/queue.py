@@ -8,7 +8,7 @@ from typing import TypeVar
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from gradscribe.app.files.documents import Refused
-from gradscribe.app.ui.progress_chip import ProgressChip
+from gradscribe.app.ui.canvas.progress_chip import ProgressChip
 
 WAITING = -1
 """Yielded instead of a progress number while a worker thread is busy."""

@@ -1,15 +1,14 @@
 """The shape lab card: it probes lines in the engine through the session and shows the result."""
 
-import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gradscribe.app.document.session import Session
 from gradscribe.app.ui.popup import PopupCard
 from gradscribe.app.ui.theming import Theming
+from gradscribe.assets.scripts import numbered_scripts
 from gradscribe.engine.protocol.messages import Probed
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
@@ -28,10 +27,8 @@ def starting_points() -> tuple[tuple[str, str], ...]:
 
     The first line of a file is a comment with its title.
     """
-    folder = resources.files("gradscribe.assets") / "lab"
-    files = [entry for entry in folder.iterdir() if re.fullmatch(r"\d\d_\w+\.py", entry.name)]
     found = []
-    for entry in sorted(files, key=lambda entry: entry.name):
+    for entry in numbered_scripts("lab"):
         title, _, source = entry.read_text(encoding="utf-8").partition("\n")
         found.append((title.removeprefix("# "), source.rstrip("\n")))
     return tuple(found)

@@ -31,19 +31,19 @@ from gradscribe.app.presenting.presentation import Presentation, Remote
 from gradscribe.app.training.page.workspaces import Workspaces
 from gradscribe.app.training.session.link import TrainLink
 from gradscribe.app.training.session.state import TrainEngine
+from gradscribe.app.ui.canvas.empty_state import EmptyState
+from gradscribe.app.ui.canvas.graph_overlay import GraphOverlay
+from gradscribe.app.ui.canvas.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.dialogs import Dialogs
-from gradscribe.app.ui.empty_state import EmptyState
-from gradscribe.app.ui.figure_charts import FigureCharts
 from gradscribe.app.ui.find_bar import FindBar
-from gradscribe.app.ui.graph_overlay import GraphOverlay
-from gradscribe.app.ui.graph_search import GraphSearch, connect_overlay
 from gradscribe.app.ui.layout import Columns, Panel, scroll_area, separator, tab_widget
 from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
-from gradscribe.app.ui.parameter_window import ProgramParameters
-from gradscribe.app.ui.tensor_windows import TensorWindows
 from gradscribe.app.ui.theming import Theming
+from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
+from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
+from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.menus import Menus

@@ -18,25 +18,28 @@ MOST_CASES = 3
 """Maximum number of cases of a finding that are reported."""
 
 
-def _module_names() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(findings.__path__))
+def _modules() -> dict[str, str]:
+    """Return the full name of each finding's module by its file's, sorted, without importing it."""
+    found = pkgutil.walk_packages(findings.__path__, f"{findings.__name__}.")
+    names = {m.name.rpartition(".")[2]: m.name for m in found if not m.ispkg}
+    return dict(sorted(names.items()))
 
 
 def _entry(module: str) -> FindingKind:
-    kind: FindingKind = importlib.import_module(f"{findings.__name__}.{module}").ENTRY
+    kind: FindingKind = importlib.import_module(module).ENTRY
     return kind
 
 
 @cache
 def finding_kinds() -> tuple[FindingKind, ...]:
     """Return all kinds of findings, by file name."""
-    return tuple(map(_entry, _module_names()))
+    return tuple(map(_entry, _modules().values()))
 
 
 def find_kind(finding: str) -> FindingKind | None:
     """Return the kind of a finding by its id, without importing the others; else None."""
-    name = finding.replace("-", "_")
-    return _entry(name) if name in _module_names() else None
+    module = _modules().get(finding.replace("-", "_"))
+    return None if module is None else _entry(module)
 
 
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:

@@ -33,8 +33,9 @@ from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.training import TrainRequest
-from gradscribe.engine.run import drafts, scalar_sender, watchdog
+from gradscribe.engine.run import watchdog
 from gradscribe.engine.run.cleanup import Baseline, end_processes
+from gradscribe.engine.run.live import drafts, scalar_sender
 from gradscribe.engine.run.output import OutputSender
 from gradscribe.engine.run.script_imports import script_folder, script_imports
 

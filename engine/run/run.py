@@ -34,18 +34,12 @@ from gradscribe.engine.record.loops.plan import StepPlan
 from gradscribe.engine.record.loops.recorder import StepReached
 from gradscribe.engine.record.loops.sites import compile_with_sites
 from gradscribe.engine.record.recorder import Recorder
-from gradscribe.engine.run import (
-    async_devices,
-    breakpoints,
-    drafts,
-    errors,
-    scalar_sender,
-    watchdog,
-)
+from gradscribe.engine.run import async_devices, breakpoints, errors, watchdog
 from gradscribe.engine.run.cleanup import NamesRestorer
+from gradscribe.engine.run.custom_functions.function_checks import function_checks
 from gradscribe.engine.run.exits import AtexitCallbacks
-from gradscribe.engine.run.function_checks import function_checks
-from gradscribe.engine.run.live_scalars import LiveScalars
+from gradscribe.engine.run.live import drafts, scalar_sender
+from gradscribe.engine.run.live.live_scalars import LiveScalars
 from gradscribe.engine.run.streams import OUTPUT_LIMIT, StderrCapture, StdoutCapture
 from gradscribe.engine.run.word_lists import word_lists
 from gradscribe.engine.sandbox.confine import box

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gradscribe.playback.flow import network, way_text
 from gradscribe.playback.flow.ways import Way, on_ways, ways
-from gradscribe.playback.graph.gradient_graph import values_of
+from gradscribe.playback.graph.gradients.gradient_graph import values_of
 from gradscribe.playback.graph.picture import Card, Picture
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.text import formatting

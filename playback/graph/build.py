@@ -5,12 +5,19 @@ from collections import defaultdict
 from msgspec import structs
 
 from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
-from gradscribe.playback.graph import failed, folding, marks, origins, repeats, second_graph, sizes
-from gradscribe.playback.graph.constants import Constants
-from gradscribe.playback.graph.folding import FoldingPlan, plan_folding
-from gradscribe.playback.graph.node_cards import NodeCards, PictureTables
+from gradscribe.playback.graph import failed, marks, sizes
+from gradscribe.playback.graph.folding import origins, repeats
+from gradscribe.playback.graph.folding.constants import Constants
+from gradscribe.playback.graph.folding.modules import (
+    FoldingPlan,
+    count_parameters,
+    last_result,
+    plan_folding,
+)
+from gradscribe.playback.graph.folding.units import ModuleUnit
+from gradscribe.playback.graph.gradients import second_graph
+from gradscribe.playback.graph.gradients.node_cards import NodeCards, PictureTables
 from gradscribe.playback.graph.picture import Card, CardKind, Frame, Picture, Wire
-from gradscribe.playback.graph.units import ModuleUnit
 from gradscribe.playback.tape import operands, passes, snapshot_text
 from gradscribe.playback.tape.index import Index, index_of
 from gradscribe.playback.tape.scenes import Scene, scene_index_at, scenes
@@ -28,7 +35,7 @@ def build_picture(
     """Return the picture of a scene.
 
     ``open_calls`` are the keys of the open module frames; None opens as many modules as keep the
-    picture within `folding.LIMIT` cards, where possible.
+    picture within `folding.modules.MAX_CARDS` cards, where possible.
     """
     return _Builder(index_of(tape), scene, open_calls).picture()
 
@@ -445,7 +452,7 @@ class _Builder:
         if unit.key in self.cards:
             return unit.key
         ops = sorted(unit.all_ops())
-        value = folding.last_result(self.index, ops)
+        value = last_result(self.index, ops)
         title, note = self._unit_texts(unit, len(ops))
         made = self.index.values[value] if value is not None else None
         width, height = sizes.module(title, note, formatting.shape(made.shape) if made else "")
@@ -473,7 +480,7 @@ class _Builder:
         if not unit.calls:
             return unit.title, f"{repeats.words(unit)} · {formatting.count(ops, 'op')}"
         call = self.index.tape.calls[unit.calls[0]]
-        count = symbols.parameter_count(folding.count_parameters(self.index, unit))
+        count = symbols.parameter_count(count_parameters(self.index, unit))
         note = " · ".join(filter(None, (symbols.module_sizes(call), count)))
         title = symbols.module_title(call)
         return f"{self._span(unit)}: {call.kind}" if unit.repeats > 1 else title, note
@@ -549,7 +556,7 @@ class _Builder:
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.module_sizes(call)
         kind = f"{call.kind}({about})" if about else call.kind
-        count = folding.count_parameters(self.index, unit)
+        count = count_parameters(self.index, unit)
         title = self._span(unit)
         return Frame(
             key=unit.key,

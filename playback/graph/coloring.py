@@ -12,7 +12,10 @@ import numpy as np
 from msgspec import Struct
 
 from gradscribe.engine.protocol.tape import Snapshot, Tape
-from gradscribe.playback.graph.parameter_gradients import GradientRange, ParameterGradients
+from gradscribe.playback.graph.gradients.parameter_gradients import (
+    GradientRange,
+    ParameterGradients,
+)
 from gradscribe.playback.graph.picture import Card, CardLook
 from gradscribe.playback.tape import saved_memory, snapshot_text
 from gradscribe.playback.tape.index import index_of

@@ -2,9 +2,9 @@
 
 from gradscribe.engine.protocol.tape import Op
 from gradscribe.playback.graph import sizes
-from gradscribe.playback.graph.folding import FoldingPlan
+from gradscribe.playback.graph.folding.modules import FoldingPlan
+from gradscribe.playback.graph.folding.units import ModuleUnit
 from gradscribe.playback.graph.picture import Card
-from gradscribe.playback.graph.units import ModuleUnit
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.scenes import Scene
 from gradscribe.playback.text import symbols

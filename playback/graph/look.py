@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from gradscribe.engine.protocol.tape import Edge, Event, Op, Tape, Value
-from gradscribe.playback.graph.edge_gradients import GradientSender, PendingGradients
+from gradscribe.playback.graph.gradients.edge_gradients import GradientSender, PendingGradients
 from gradscribe.playback.graph.picture import Card, CardLook, Look, Picture, WireLook
 from gradscribe.playback.tape import event_text, passes
 from gradscribe.playback.tape.fold import CheckpointedFold

@@ -4,7 +4,7 @@ import numpy as np
 from PySide6.QtCore import QSize, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.layer import HINTS
 from gradscribe.widgets.graph.paint.stage import Stage

@@ -2,8 +2,8 @@
 
 from gradscribe.playback.graph.picture import Card, Wire
 from gradscribe.playback.text.formatting import count
-from gradscribe.widgets.graph.paint import failed_card
-from gradscribe.widgets.graph.paint.card_text import NABLA, WAITING, CardReading
+from gradscribe.widgets.graph.paint.card import failed_card
+from gradscribe.widgets.graph.paint.card.card_text import NABLA, WAITING, CardReading
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer
 from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint.morph import DURATION_MS, Morph
 from gradscribe.widgets.graph.paint.motion import Motion
-from gradscribe.widgets.graph.paint.tokens import ease
+from gradscribe.widgets.graph.paint.wire.tokens import ease
 
 FRAME_MS = 16
 FIT_MS = 300

@@ -19,12 +19,12 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import viewport
 from gradscribe.widgets.graph.camera import MAX_FIT_ZOOM, Camera
 from gradscribe.widgets.graph.paint import overlay, shapes
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, detail_at
 from gradscribe.widgets.graph.paint.layer import HINTS
 from gradscribe.widgets.graph.paint.motion import Motion
 from gradscribe.widgets.graph.paint.stage import Stage
-from gradscribe.widgets.graph.paint.tokens import ease
+from gradscribe.widgets.graph.paint.wire.tokens import ease
 
 MAX_SIZE, MIN_SIZE = QSize(1280, 960), QSize(480, 320)
 """Limits of the graph's size in pixels, without the caption bar below it."""

@@ -7,8 +7,9 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from gradscribe.playback.graph.marks import SHARED
 from gradscribe.widgets.base.theme import Theme, faded
-from gradscribe.widgets.graph.paint import bubbles, failed_card, shapes
-from gradscribe.widgets.graph.paint.card_text import NABLA
+from gradscribe.widgets.graph.paint import shapes
+from gradscribe.widgets.graph.paint.card import bubbles, failed_card
+from gradscribe.widgets.graph.paint.card.card_text import NABLA
 
 DrawSample = Callable[[QPainter, Theme, QRectF], None]
 

@@ -6,7 +6,8 @@ from gradscribe.playback.graph.picture import Card, CardLook, Wire
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.graph.accessible_text import card_name
-from gradscribe.widgets.graph.paint import failed_card, frames
+from gradscribe.widgets.graph.paint import frames
+from gradscribe.widgets.graph.paint.card import failed_card
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 _CUT = {

@@ -31,7 +31,7 @@ from gradscribe.widgets.graph.camera import Camera, centered, fitting
 from gradscribe.widgets.graph.canvas import GraphCanvas
 from gradscribe.widgets.graph.following import CameraFollower, Follows
 from gradscribe.widgets.graph.input import GraphInput
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import FADED, GraphDrawing, detail_at
 from gradscribe.widgets.graph.paint.morph import Morph
 from gradscribe.widgets.graph.paint.motion import Motion

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from gradscribe.playback.graph.picture import Look
 from gradscribe.widgets.graph import keyboard_navigation
 from gradscribe.widgets.graph.camera import MAX_FIT_ZOOM, Camera, centered, fitting
-from gradscribe.widgets.graph.paint.cards import LABEL_ZOOM
+from gradscribe.widgets.graph.paint.card.cards import LABEL_ZOOM
 from gradscribe.widgets.graph.paint.minimap import Minimap
 from gradscribe.widgets.graph.paint.stage import RIM, Stage
 

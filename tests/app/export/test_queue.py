@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.app.export.queue import SLICE_MS, WAIT_MS, ExportJob, ExportQueue
 from gradscribe.app.files.documents import Refused
-from gradscribe.app.ui.progress_chip import ProgressChip
+from gradscribe.app.ui.canvas.progress_chip import ProgressChip
 
 
 class Made(ExportJob):

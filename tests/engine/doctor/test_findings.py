@@ -10,7 +10,11 @@ from gradscribe.engine.run import run
 from tests.engine.doctor.programs import HEALTHY, SICK, Program
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = sorted((ROOT / "assets" / "examples").glob("*.py"))
+EXAMPLES = [
+    path
+    for path in sorted((ROOT / "assets" / "examples").glob("*/*.py"))
+    if path.parent.name not in ("broken", "edge")
+]
 
 
 def found(source: str):
@@ -58,7 +62,7 @@ def test_every_finding_has_sick_and_healthy_programs():
 
 def test_every_finding_is_told_in_whole_sentences_and_named_like_its_file():
     folder = ROOT / "engine" / "doctor" / "findings"
-    files = {path.stem.replace("_", "-") for path in folder.glob("[a-z]*.py")}
+    files = {path.stem.replace("_", "-") for path in folder.glob("*/[a-z]*.py")}
     assert files == {entry.id for entry in finding_kinds()}
     for entry in finding_kinds():
         assert entry.why.endswith("."), entry.id

@@ -12,7 +12,9 @@ from gradscribe.playback.flow import way_text
 from gradscribe.playback.flow.ways import LARGEST, ways
 from gradscribe.playback.tape.index import index_of
 
-EXAMPLES = sorted(Path(__file__, "../../../../assets/examples").resolve().glob("0[1-4]_*.py"))
+EXAMPLES = sorted(
+    Path(__file__, "../../../../assets/examples/basics").resolve().glob("0[1-4]_*.py")
+)
 
 
 def of(source, name):

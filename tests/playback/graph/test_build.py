@@ -1,5 +1,5 @@
 from gradscribe.playback.graph.build import build_picture
-from gradscribe.playback.graph.folding import MAX_CARDS
+from gradscribe.playback.graph.folding.modules import MAX_CARDS
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.scenes import scenes
 

@@ -19,7 +19,7 @@ from gradscribe.widgets.graph.film import (
     GraphFilm,
     sample_takes,
 )
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.stage import Stage
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from gradscribe.app.export.encoders import pixels
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.legend_samples import SAMPLES
-from gradscribe.widgets.graph.paint.card_text import NABLA
+from gradscribe.widgets.graph.paint.card.card_text import NABLA
 
 BOX = QRectF(20, 20, 40, 22)
 

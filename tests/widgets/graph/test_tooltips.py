@@ -11,7 +11,7 @@ from gradscribe.playback.graph.picture import CardLook, Look, WireLook
 from gradscribe.playback.layout.place import place
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph import accessible_text, tooltips
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.view import GraphView

@@ -116,7 +116,7 @@ def test_words_tell_what_colours_and_dashes_do(view):
 
 
 def _waiting():
-    from gradscribe.widgets.graph.paint.card_text import CardReading
+    from gradscribe.widgets.graph.paint.card.card_text import CardReading
 
     return CardReading("waiting")
 

@@ -7,7 +7,8 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QRegion
 
 from gradscribe.widgets.base.theme import faded
-from gradscribe.widgets.graph.paint import bubbles, failed_card, shapes
+from gradscribe.widgets.graph.paint import shapes
+from gradscribe.widgets.graph.paint.card import bubbles, failed_card
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.stage import Stage
 

@@ -11,20 +11,23 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.coloring import Coloring, Mode, Tint, Tinter
-from gradscribe.playback.graph.parameter_gradients import ParameterGradients
+from gradscribe.playback.graph.gradients.parameter_gradients import ParameterGradients
 from gradscribe.playback.graph.picture import Card, CardLook, Look, Wire
 from gradscribe.playback.tape.index import index_of
 from gradscribe.widgets.base.theme import Theme, mix
-from gradscribe.widgets.graph.paint import bubbles, cards, far_cards, frames, tints, wires
-from gradscribe.widgets.graph.paint.bubbles import FAR_SCALE
-from gradscribe.widgets.graph.paint.card_text import LEAVES, CardReading, has_gradient
-from gradscribe.widgets.graph.paint.cards import LABEL_ZOOM, CardStyle, Layers
-from gradscribe.widgets.graph.paint.dots import DotPainter
-from gradscribe.widgets.graph.paint.far_names import FarNames
-from gradscribe.widgets.graph.paint.labels import Box, Kind, LabelRequest
-from gradscribe.widgets.graph.paint.sprites import SpriteCache
+from gradscribe.widgets.graph.paint import frames
+from gradscribe.widgets.graph.paint.card import bubbles, cards, tints
+from gradscribe.widgets.graph.paint.card.bubbles import FAR_SCALE
+from gradscribe.widgets.graph.paint.card.card_text import LEAVES, CardReading, has_gradient
+from gradscribe.widgets.graph.paint.card.cards import LABEL_ZOOM, CardStyle, Layers
+from gradscribe.widgets.graph.paint.card.sprites import SpriteCache
+from gradscribe.widgets.graph.paint.far import far_cards
+from gradscribe.widgets.graph.paint.far.dots import DotPainter
+from gradscribe.widgets.graph.paint.far.far_names import FarNames
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.paint.tiles import LabelTiles
+from gradscribe.widgets.graph.paint.wire import wires
+from gradscribe.widgets.graph.paint.wire.labels import Box, Kind, LabelRequest
 
 T = TypeVar("T")
 Detail = Literal["full", "name", "block", "speck"]

@@ -4,9 +4,10 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath
 
 from gradscribe.playback.layout.matching import match_keys
-from gradscribe.widgets.graph.paint import frames, wires
+from gradscribe.widgets.graph.paint import frames
 from gradscribe.widgets.graph.paint.drawing import Detail, GraphDrawing, detail_at
-from gradscribe.widgets.graph.paint.tokens import ease_out
+from gradscribe.widgets.graph.paint.wire import wires
+from gradscribe.widgets.graph.paint.wire.tokens import ease_out
 
 MAX_CARDS = 250
 """Pictures with more cards jump: the motion could not be followed."""

@@ -4,9 +4,10 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 
 from gradscribe.playback.graph.picture import CardLook, Look
-from gradscribe.widgets.graph.paint import cards, tokens
-from gradscribe.widgets.graph.paint.cards import CardStyle
+from gradscribe.widgets.graph.paint.card import cards
+from gradscribe.widgets.graph.paint.card.cards import CardStyle
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, detail_at
+from gradscribe.widgets.graph.paint.wire import tokens
 
 ARRIVAL = 0.7
 """Share of a motion in which tokens run; then what they bring appears."""

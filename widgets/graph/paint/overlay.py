@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.camera import Camera, fitting
-from gradscribe.widgets.graph.paint import background, cards, data_paths, shapes
+from gradscribe.widgets.graph.paint import background, data_paths, shapes
+from gradscribe.widgets.graph.paint.card import cards
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.motion import Motion
 

@@ -10,11 +10,11 @@ from PySide6.QtGui import QPainterPath, QPolygonF
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import Card, Frame, Picture, Placement, Rect, Wire
-from gradscribe.widgets.graph.paint import bubbles
 from gradscribe.widgets.graph.paint import frames as frame_paint
-from gradscribe.widgets.graph.paint.card_text import CardReader
+from gradscribe.widgets.graph.paint.card import bubbles
+from gradscribe.widgets.graph.paint.card.card_text import CardReader
 from gradscribe.widgets.graph.paint.spatial_index import Boxes, BoxIndex, group_by_tile
-from gradscribe.widgets.graph.paint.wires import (
+from gradscribe.widgets.graph.paint.wire.wires import (
     CUT_AT,
     Polyline,
     arrow_head,

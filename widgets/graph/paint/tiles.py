@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QRectF
 
-from gradscribe.widgets.graph.paint.labels import Box, LabelPlacer, LabelRequest
 from gradscribe.widgets.graph.paint.spatial_index import Tile
 from gradscribe.widgets.graph.paint.stage import Stage
-from gradscribe.widgets.graph.paint.wires import WireLabel
+from gradscribe.widgets.graph.paint.wire.labels import Box, LabelPlacer, LabelRequest
+from gradscribe.widgets.graph.paint.wire.wires import WireLabel
 
 
 class LabelTiles:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from gradscribe.app.export.encoders import pixels
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import data_paths, overlay
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.stage import Stage
 from tests.widgets.scenes import Maker, grid, network, neuron

@@ -14,8 +14,9 @@ from gradscribe.playback.graph.picture import CardLook, Look, WireLook
 from gradscribe.playback.layout.place import place
 from gradscribe.playback.tape.scenes import scenes
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph.paint import cards, frames
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint import frames
+from gradscribe.widgets.graph.paint.card import cards
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, changed_keys
 from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM, Stage
 from tests.widgets.pixels import drawing_of, near, painted

@@ -10,12 +10,12 @@ from gradscribe.playback.layout.place import place
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import Camera, fitting
 from gradscribe.widgets.graph.paint import background, overlay
-from gradscribe.widgets.graph.paint.cards import Layers
+from gradscribe.widgets.graph.paint.card.cards import Layers
+from gradscribe.widgets.graph.paint.card.sprites import SpriteCache
 from gradscribe.widgets.graph.paint.layer import MARGIN, SCROLL_STEP, StaticLayer
 from gradscribe.widgets.graph.paint.minimap import Minimap
 from gradscribe.widgets.graph.paint.morph import Morph
 from gradscribe.widgets.graph.paint.motion import Motion, active_wires
-from gradscribe.widgets.graph.paint.sprites import SpriteCache
 from gradscribe.widgets.graph.paint.stage import Stage
 from tests.playback.drafts import Draft
 from tests.widgets.pixels import drawing_of, near, painted

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSizeF
 from gradscribe.playback.graph.coloring import Tint
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.camera import Camera
-from gradscribe.widgets.graph.paint import tints
+from gradscribe.widgets.graph.paint.card import tints
 from gradscribe.widgets.graph.paint.drawing import EMPTY_LOOK
 from gradscribe.widgets.graph.paint.minimap import Minimap
 from tests.widgets.pixels import drawing_of, near, painted

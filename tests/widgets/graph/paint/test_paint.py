@@ -10,12 +10,15 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from gradscribe.playback.graph import sizes
 from gradscribe.playback.graph.picture import CardLook, Frame, Look, Wire, WireLook
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph.paint import cards, far_cards, frames, heat, shapes, tokens, wires
-from gradscribe.widgets.graph.paint.card_text import CardReader
-from gradscribe.widgets.graph.paint.cards import CardStyle, Layers
+from gradscribe.widgets.graph.paint import frames, heat, shapes
+from gradscribe.widgets.graph.paint.card import cards
+from gradscribe.widgets.graph.paint.card.card_text import CardReader
+from gradscribe.widgets.graph.paint.card.cards import CardStyle, Layers
+from gradscribe.widgets.graph.paint.card.thumbnail import draw_thumbnail, thumbnail_size
 from gradscribe.widgets.graph.paint.drawing import detail_at
-from gradscribe.widgets.graph.paint.thumbnail import draw_thumbnail, thumbnail_size
-from gradscribe.widgets.graph.paint.wires import Polyline, tone, wire_pen
+from gradscribe.widgets.graph.paint.far import far_cards
+from gradscribe.widgets.graph.paint.wire import tokens, wires
+from gradscribe.widgets.graph.paint.wire.wires import Polyline, tone, wire_pen
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, network, neuron
 

@@ -6,7 +6,12 @@ from PySide6.QtCore import QPointF, QRectF
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import Picture, Placement, Rect, Wire
 from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, Stage
-from gradscribe.widgets.graph.paint.wires import Polyline, arrow_head, route_path, sample_routes
+from gradscribe.widgets.graph.paint.wire.wires import (
+    Polyline,
+    arrow_head,
+    route_path,
+    sample_routes,
+)
 from tests.widgets.scenes import Maker, grid, network, neuron
 
 

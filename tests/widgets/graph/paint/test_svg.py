@@ -12,8 +12,8 @@ from PySide6.QtSvg import QSvgRenderer
 from gradscribe.widgets.base.drive import run_to_end
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import shapes, svg
+from gradscribe.widgets.graph.paint.card.thumbnail import MAX_CELLS, draw_thumbnail
 from gradscribe.widgets.graph.paint.svg import DPI, fix_svg, to_svg
-from gradscribe.widgets.graph.paint.thumbnail import MAX_CELLS, draw_thumbnail
 
 SPACE = "{http://www.w3.org/2000/svg}"
 WORDS = ("x Wᵀ + b", "a < b & c", "∇ 0.5", "Größe 数")

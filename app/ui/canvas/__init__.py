@@ -1,0 +1,1 @@
+"""Parts of the window that lie on the canvas of the graph."""

@@ -1,0 +1,1 @@
+"""Windows of their own for tensors, parameters and figures."""

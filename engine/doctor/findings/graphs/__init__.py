@@ -1,0 +1,1 @@
+"""Findings on the graph of autograd: cuts, backward calls, values changed in place."""

@@ -1,0 +1,1 @@
+"""Findings on input data: shapes, scales, types and devices."""

@@ -1,0 +1,1 @@
+"""Findings on modules: modes, freezing, parameters without use."""

@@ -1,0 +1,1 @@
+"""Findings on the steps of training: their order, the optimizer, the learning rate."""

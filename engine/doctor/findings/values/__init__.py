@@ -1,0 +1,1 @@
+"""Findings on the numbers of values and gradients."""

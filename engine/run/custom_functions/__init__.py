@@ -1,0 +1,1 @@
+"""Checks of custom autograd Functions against central differences."""

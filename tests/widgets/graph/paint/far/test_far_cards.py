@@ -1,0 +1,42 @@
+"""Cards at a far zoom: what is written on them can be read."""
+
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QRectF
+
+from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint.card import bubbles
+from gradscribe.widgets.graph.paint.card.card_text import CardReading
+from gradscribe.widgets.graph.paint.card.cards import CardStyle
+from gradscribe.widgets.graph.paint.far import far_cards
+from tests.widgets.pixels import painted
+from tests.widgets.scenes import Maker
+
+
+@pytest.fixture
+def light(qapp):
+    return Theme.load("light")
+
+
+@pytest.mark.parametrize("zoom", [0.45, 0.5, 0.6, 0.7])
+@pytest.mark.parametrize("text", ["moved by 0.0024", "−0.1191 → −0.1192"])
+def test_an_update_does_not_cover_the_name_of_its_parameter(light, monkeypatch, zoom, text):
+    m = Maker()
+    m.card("w", "parameter", "weight", (72, 24), 1.0)
+    card, box = m.picture.cards[0], QRectF(0, 0, 144, 48)
+    reading = CardReading("reached", update=text)
+    written = []
+    monkeypatch.setattr(
+        far_cards.shapes,
+        "write",
+        lambda _p, row, words, _ink, px, *_more: written.append((words, row, px)),
+    )
+    draw = partial(far_cards.paint, card=card, box=box, reading=reading, style=CardStyle(light))
+    painted(lambda p: draw(p, zoom=zoom, named=True), (160, 90), zoom=zoom)
+    row, px = next((row, px) for words, row, px in written if words.startswith("weight"))
+    chip = bubbles.update_box(box, text, bubbles.FAR_SCALE)
+    # The letters without the space above and below that a line of type has.
+    letters = QRectF(row.left(), row.center().y() - 0.37 * px, row.width(), 0.74 * px)
+    assert letters.top() >= chip.bottom() - 1
+    assert letters.bottom() <= box.bottom()

@@ -1,0 +1,1 @@
+"""Painters of cards and of what is attached to them."""

@@ -1,0 +1,1 @@
+"""Painters of the graph seen from afar."""
