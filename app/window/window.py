@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
-from gradscribe.app.commands import export, file, learn, train
+from gradscribe.app.commands import export, file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
@@ -341,6 +341,9 @@ class Window(QMainWindow):
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.graph.menu_requested.connect(self.menus.pop_up_for)
         self.inspector.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
+        choose = self.menus.choose
+        self.inspector.property_requested.connect(lambda *a: choose(tensor_edits.changing(*a)))
+        self.inspector.start_requested.connect(lambda *a: choose(tensor_edits.starting(*a)))
         self.values.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
