@@ -219,6 +219,7 @@ class Window(QMainWindow):
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
+            companion=self._link.companion,
             open_window=self.open_another,
         )
 
