@@ -103,7 +103,7 @@ class RunTape:
         """
         found = self._named.get(name)
         if found is None:
-            from gradscribe.engine.protocol.near_words import nearest
+            from gradscribe.engine.protocol.slips.near_words import nearest
 
             near = nearest(name, self._named) if isinstance(name, str) else ""
             raise KeyError(f"No tensor {name!r} on the tape" + (f": {near!r}?" if near else ""))

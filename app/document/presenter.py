@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.graph_questions import LARGE, GraphQuestions, WaysFinder
-from gradscribe.app.document.module_expander import ModuleExpander, module_keys
+from gradscribe.app.document.module_expander import ModuleExpander
 from gradscribe.app.document.scene_builder import AFTER_MS, INLINE_CARDS, SceneBuilder
 from gradscribe.app.document.session import STDOUT_LIMIT, Session
 from gradscribe.app.document.state import ENGINE_DIED, Result, View
@@ -24,6 +24,7 @@ from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import look
+from gradscribe.playback.graph.expansion import module_keys
 from gradscribe.playback.graph.folding import breadcrumbs
 from gradscribe.playback.graph.picture import Card, CardLook, Picture
 from gradscribe.playback.tape import event_text, saved_memory, scenes, stops, track

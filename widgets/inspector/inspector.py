@@ -3,17 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from msgspec import structs
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.explain import Explanation, explain, explain_event, explain_start
+from gradscribe.playback.explain import Explanation, explain, explain_position
 from gradscribe.playback.flow.ways import Ways
-from gradscribe.playback.tape import event_text
-from gradscribe.playback.tape.index import Index
 from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
@@ -329,25 +326,10 @@ def explanation_of(page: InspectorPage) -> Explanation | None:
     if index is None:
         return None
     if chosen is None:
-        return _of_event(index, position) if position else explain_start(index)
+        return explain_position(index, position)
     if chosen.op is not None and chosen.op < len(index.tape.ops):
         return explain(index, op=chosen.op, position=position)
     value = page.value
     if value is None or chosen.kind == "module":
         return None
     return explain(index, value=value.id, position=position)
-
-
-def _of_event(index: Index, position: int) -> Explanation:
-    at = position - 1
-    event = index.tape.events[at]
-    if event.kind == "node":
-        return explain(index, execution=event.ref, position=position)
-    if event.kind == "op":
-        return explain(index, op=event.ref, position=position)
-    if event.kind == "leaf":
-        return explain(index, value=event.ref, position=position)
-    if event.kind == "accumulate":
-        found = explain(index, value=index.tape.accumulations[event.ref].leaf, position=position)
-        return structs.replace(found, title=event_text.caption(index, at))
-    return explain_event(index, position)

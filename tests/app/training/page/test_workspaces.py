@@ -391,7 +391,7 @@ def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qt
 
 
 def test_a_room_that_is_seen_already_stays_in_sight(training, qtbot):
-    """Where an example is chosen on a card, the card closes in the same turn: no blank room."""
+    """Choose an example on a card: the card closes in the same turn, with no blank page."""
     for name in ("training", "program"):
         training.workspaces.show_workspace(name)
         stack = training.workspaces.stack
