@@ -4,8 +4,11 @@ from pathlib import Path
 
 from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.files import documents
+from gradscribe.app.files.documents import Refused
 from gradscribe.playback.flow.take_home import GraphFormat
 from gradscribe.playback.text.formatting import slug
+from gradscribe.widgets.tables.figures import files_to_save
 
 
 def _has_graph(context: CommandContext) -> bool:
@@ -122,6 +125,46 @@ def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
     if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
         context.export(path)
+
+
+def _has_figures(context: CommandContext) -> bool:
+    return any(one.name and not one.is_written for one in context.session.result.tape.figures)
+
+
+@command("file.save_figures", "Save files of savefig…", menu="File/3", when=_has_figures)
+def save_figures(context: CommandContext) -> None:
+    """Write the files that the program gave to savefig where you choose."""
+    files = files_to_save(context.session.result.tape.figures)
+    if len(files) == 1:
+        ((name, data),) = files.items()
+        path = context.dialogs.ask_save("Save the figure", name, "Pictures (*)")
+        if path is not None:
+            _write(context, [(path, data)])
+        return
+    folder = context.dialogs.ask_folder("Save the figures in a folder")
+    if folder is None:
+        return
+    there = [name for name in files if documents.exists(folder / name)]
+    if there:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise Refused(f"{there[0]}{more} is there already: choose another folder")
+    _write(context, [(folder / name, data) for name, data in files.items()])
+
+
+def _write(context: CommandContext, files: list[tuple[Path, bytes]]) -> None:
+    for path, _ in files:
+        documents.check_writable(path)
+    left = len(files)
+    words = f"Wrote {files[0][0].name}" if left == 1 else f"Wrote {left} files"
+
+    def written() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            context.say(words)
+
+    for path, data in files:
+        context.file_writer.write(path, lambda data=data: [data], written)  # type: ignore[misc]
 
 
 def _export(context: CommandContext, kind: str) -> None:

@@ -138,6 +138,9 @@ class FakeDialogs:
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
 
+    def ask_folder(self, title):
+        return self.answers.get("folder")
+
     def suggest(self, name):
         return self.answers.get("folder", Path(tempfile.gettempdir())) / name
 
