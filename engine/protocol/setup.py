@@ -16,9 +16,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol.json_slips import first_slip
-from gradscribe.engine.protocol.near_words import MAX_WORD_CHARS, plain
-from gradscribe.engine.protocol.near_words import did_you_mean as did_you_mean
+from gradscribe.engine.protocol.slips.json_slips import first_slip
+from gradscribe.engine.protocol.slips.near_words import MAX_WORD_CHARS, plain
+from gradscribe.engine.protocol.slips.near_words import did_you_mean as did_you_mean
 from gradscribe.engine.protocol.step_order import MAX_STATEMENTS, RIGHT_ORDER
 
 JsonValue = None | bool | int | float | str | list[object] | dict[str, object]

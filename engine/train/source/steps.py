@@ -14,7 +14,7 @@ MANUAL_UPDATE = """with torch.no_grad():
         if p.grad is not None:
             # p -= lr * p.grad, rounded once, as in the optimizer
             p.sub_(p.grad, alpha=optimizer.param_groups[0]["lr"])"""
-"""What an optimizer for plain gradient descent does, to the same bits."""
+"""An update by plain gradient descent, to the same bits as the optimizer."""
 
 
 def lines(setup: Setup) -> list[Line]:

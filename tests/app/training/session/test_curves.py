@@ -1,4 +1,4 @@
-"""Which curves stand in which plot."""
+"""The plots, and the curves in each."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a mistake costs, in a line; and what it takes to show it."""
+"""The cost of a mistake, in a line, and the setup that shows it."""
 
 import math
 
