@@ -8,7 +8,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.session import Session
 from gradscribe.app.document.state import Doc
-from gradscribe.app.files.run_histories import RunHistories, RunEntry
+from gradscribe.app.files.run_histories import RunEntry, RunHistories
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape

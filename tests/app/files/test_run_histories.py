@@ -3,7 +3,7 @@
 import pytest
 
 from gradscribe.app.files import checksummed, run_histories
-from gradscribe.app.files.run_histories import RunHistories, RunEntry
+from gradscribe.app.files.run_histories import RunEntry, RunHistories
 
 KEY = ("/a/ü.py", "")
 
