@@ -238,6 +238,7 @@ class ParameterTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._step = ""
         self.model = ParameterModel(self)
         self.sorted = QSortFilterProxyModel(self)
         self.sorted.setSourceModel(self.model)
@@ -345,6 +346,11 @@ class ParameterTable(QWidget):
         self.model.set_rows(rows)
         self._say_count()
 
+    def show_step(self, step: int | None) -> None:
+        """Say which step the numbers are of; None: say nothing."""
+        self._step = "" if step is None else f" · step {step:,}"
+        self._say_count()
+
     def shown_names(self) -> list[str]:
         """Return the full names of the rows that are shown, in their order."""
         return [self._row(at).name for at in range(self.sorted.rowCount())]
@@ -361,9 +367,9 @@ class ParameterTable(QWidget):
         if not known:
             self.count.say("No parameters yet")
         elif shown < known:
-            self.count.say(f"{shown:,} of {known:,}")
+            self.count.say(f"{shown:,} of {known:,}{self._step}")
         else:
-            self.count.say(formatting.count(known, "parameter tensor"))
+            self.count.say(formatting.count(known, "parameter tensor") + self._step)
 
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self._row(index.row()).name)

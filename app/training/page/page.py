@@ -256,11 +256,26 @@ class TrainingPage(QWidget):
         for entry, widget in self.views:
             if reply.kind in entry.kinds:
                 entry.show(widget, run, reply)
+                self._show_step(entry, widget, run)
+
+    def show_steps(self, run: ShownRun) -> None:
+        """Say which step each view shows while the graph, which shows another, is visible."""
+        for entry, widget in self.views:
+            self._show_step(entry, widget, run)
+        self.parameters.show_step(self._step_of(run, "gradients"))
+
+    def _show_step(self, entry: TrainingView[Any], widget: Any, run: ShownRun) -> None:  # noqa: ANN401
+        widget.show_step(self._step_of(run, entry.kinds[0]))
+
+    def _step_of(self, run: ShownRun, kind: str) -> int | None:
+        reply = run.views.get(kind)
+        return reply.step if reply is not None and self.is_graph_shown else None
 
     def clear_views(self) -> None:
         """Clear all views: the current run has not begun."""
         for entry, widget in self.views:
             entry.clear(widget)
+        self.show_steps(ShownRun())
 
     def _make_parts(self) -> Iterator[None]:
         """Build the widgets that are no views of the engine."""
