@@ -309,8 +309,8 @@ def _write(
             stored = settings_file.as_list(settings_file.read(path, (key,)).get(key))
             values[key] = trim(list(dict.fromkeys([*mine, *stored])))
     if LESSONS in values:
-        stored = settings_file.read(path, (LESSONS,)).get(LESSONS)
-        values[LESSONS] = _merged_progress(lessons, values[LESSONS], stored)
+        there = settings_file.read(path, (LESSONS,)).get(LESSONS)
+        values[LESSONS] = _merged_progress(lessons, values[LESSONS], there)
     is_written = settings_file.write(path, values)
     teller.written.emit(is_written, settings_file.read(path, KEYS))
 

@@ -30,11 +30,11 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
 from gradscribe.playback.text import formatting
-from gradscribe.playback.text.fitting import fitted
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.cell_text import shown_text
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "shape", "value", "gradient", "update", "NaN", "gradient by step")
@@ -193,12 +193,7 @@ class _Cells(QStyledItemDelegate):
             wrong = column == NOT_FINITE or text in ("NaN", "nan", "inf", "∞")
             colors = {GRADIENT: theme.backward, SHAPE: theme.ink2}
             painter.setPen(theme.error if wrong else colors.get(column, theme.ink))
-            # The end of a name tells it from its neighbours.
-            metrics = QFontMetrics(font)
-            short = fitted(text, lambda form: metrics.horizontalAdvance(form) <= area.width())
-            if short is None:
-                middle = Qt.TextElideMode.ElideMiddle
-                short = metrics.elidedText(text, middle, int(area.width()))
+            short = shown_text(text, column == NAME, QFontMetrics(font), area.width())
             painter.drawText(
                 area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, short
             )

@@ -175,8 +175,8 @@ def test_progress_of_two_windows_adds_up(tmp_path, qtbot):
     written(windows[1], qtbot)
     one.reach("first", 4)
     written(windows[0], qtbot)
-    for settings in (Settings(tmp_path / "a.ini"), windows[0]):
-        known = LessonProgress(settings)
+    for each in (Settings(tmp_path / "a.ini"), windows[0]):
+        known = LessonProgress(each)
         assert known.of("first").step == 4
         assert known.of("second").done
     other.forget()
