@@ -21,7 +21,7 @@ R = TypeVar("R")
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _lock = threading.Lock()
 _running: list[str] = []
-"""Where the recording that is running has begun; empty if none is."""
+"""Place at which the running recording has begun; empty if none runs."""
 
 
 class Recording:

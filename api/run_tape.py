@@ -103,7 +103,7 @@ class RunTape:
         """
         found = self._named.get(name)
         if found is None:
-            from gradscribe.engine.protocol.near_words import nearest
+            from gradscribe.engine.protocol.slips.near_words import nearest
 
             near = nearest(name, self._named) if isinstance(name, str) else ""
             raise KeyError(f"No tensor {name!r} on the tape" + (f": {near!r}?" if near else ""))
@@ -210,6 +210,22 @@ class RunTape:
         from gradscribe.tape_store import save
 
         save(self.data, self.findings, self.source, self.filename, path)
+
+    def open(self, at: int | TensorView | None = None) -> None:
+        """Show the run in the window used last, or else in a new one, and return at once.
+
+        Args:
+            at: position to show, in events, or a tensor of this tape that has just been made
+                there; None for the end.
+
+        Raises:
+            RecordingError: the recording has not ended.
+            RuntimeError: the window refuses the run, or none can be started.
+            TypeError, ValueError: ``at`` is no position.
+        """
+        from gradscribe.tape_window import show
+
+        show(self, at)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """Return the graph as SVG and a line of text, which notebooks call for."""

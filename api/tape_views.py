@@ -101,7 +101,7 @@ class OpView:
         self.module = op.scope
         """The module around it, as ``net.0``; empty outside of modules."""
         self.phase = op.phase
-        """Whether it ran ``forward``, inside ``backward`` or in an optimizer's ``update``."""
+        """Kind of the call: ``forward``, inside ``backward``, or in an optimizer's ``update``."""
 
     @property
     def inputs(self) -> tuple[TensorView, ...]:

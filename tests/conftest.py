@@ -1,4 +1,4 @@
-"""What holds for every test: no screen, a home of its own, one seed, nothing left behind."""
+"""Rules for every test: no screen, a home of its own, the same seed, nothing left behind."""
 
 import contextlib
 import gc
@@ -25,7 +25,7 @@ else:
     settings.load_profile("default")
 
 GRACE_S = 2.0
-"""How long what a test closed may take to be gone."""
+"""Time that closed objects may take to be gone."""
 
 HOMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 

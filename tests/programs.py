@@ -39,3 +39,35 @@ class Net(nn.Module):
         return self.last(torch.tanh(self.other(torch.tanh(self.same(self.first(x))))))
 """
 """A module in which one layer has two names, and another shares its weights."""
+
+
+def uneven(rounds: int) -> str:
+    """Return a loop of so many rounds in which every third has a second backward pass."""
+    return f"""\
+w = torch.tensor([2.0, 3.0], requires_grad=True)
+for i in range({rounds}):
+    if i % 3 == 0:
+        penalty = w.abs().sum()
+        penalty.backward()
+    loss = (w ** 2).sum() * (i + 1)
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+"""
+
+
+def net_with_error(rounds: int) -> str:
+    """Return so many steps of training a net, after which the program fails."""
+    return f"""
+x = torch.randn(4, 3, requires_grad=True)
+model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 1))
+opt = optim.Adam(model.parameters())
+for _ in range({rounds}):
+    opt.zero_grad()
+    loss = model(x).pow(2).mean()
+    loss.backward()
+    opt.step()
+    print(loss)
+1 / 0
+"""

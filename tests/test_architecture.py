@@ -209,13 +209,14 @@ def test_a_public_class_has_one_home():
 
 
 def test_a_summary_is_an_imperative_or_a_noun_phrase():
-    clause = re.compile(r"(What|Whether|How|Where|Which|Who|Whose|Whom)\b")
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    """Of modules, classes, functions and attributes, also in tests."""
+    clause = re.compile(r"(What|Whether|How|Where|Which|Who|Whose|Whom|If|When)\b")
     assert not [
-        f"{name_of(path)}: {text.splitlines()[0]}"
-        for path in SOURCES + TOOLS
+        f"{name_of(path)}: {text}"
+        for path in SOURCES + TOOLS + TESTS
         for node in ast.walk(tree_of(path))
-        if isinstance(node, kinds) and clause.match(text := ast.get_docstring(node) or "")
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(text := node.value.value, str) and clause.match(text)
     ]
 
 

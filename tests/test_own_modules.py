@@ -32,7 +32,7 @@ def script(request, tmp_path):
 
 @pytest.fixture
 def expected(script):
-    """What plain Python prints."""
+    """Return the output of plain Python."""
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True
     )

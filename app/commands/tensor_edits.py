@@ -1,121 +1,132 @@
 """Properties of the selected tensor that are changed by an edit of the program's text."""
 
-import re
-from collections.abc import Callable
-
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Value
-from gradscribe.playback.code import tensor_edits
-from gradscribe.playback.lab.dtypes import DTYPES, LEARNING, bytes_in
+from gradscribe.playback.code import property_edits, root_edits
+from gradscribe.playback.code.property_edits import Property
+from gradscribe.playback.lab.dtypes import bytes_in
 from gradscribe.playback.text import formatting
-
-Edit = Callable[[str, int, str], str]
-"""(text, line, name) to the edited text."""
 
 
 def _value(context: CommandContext) -> Value | None:
-    """Return the selected tensor if it has a name and a line in the text as it is."""
+    """Return the selected tensor as it was made, if it has a name in the text as it is."""
+    value = context.inspector.page().made
+    return value if value is not None and _is_current(context) else None
+
+
+def _is_current(context: CommandContext) -> bool:
     session = context.session
-    value = context.inspector.page().value
-    if value is None or not value.name.isidentifier() or not value.place.line:
-        return None
-    is_current = session.doc.source == session.result.source and session.doc.may_run
-    return value if is_current else None
+    return session.doc.source == session.result.source and session.doc.may_run
 
 
-def _is_leaf(context: CommandContext) -> bool:
+def _may_change(changed: Property, context: CommandContext) -> bool:
     value = _value(context)
-    return value is not None and value.is_leaf and value.dtype in LEARNING
+    return value is not None and not property_edits.refusal(value, changed)
 
 
-def _is_result(context: CommandContext) -> bool:
+def _is_on(changed: Property, context: CommandContext) -> bool:
     value = _value(context)
-    return value is not None and not value.is_leaf and value.requires_grad
+    return value is not None and property_edits.is_on(context.session.doc.source, value, changed)
 
 
-def _retains(context: CommandContext) -> bool:
-    value = _value(context) if _is_result(context) else None
-    pattern = rf"^[ \t]*{value.name}\.retain_grad\(" if value is not None else ""
-    return bool(pattern) and bool(re.search(pattern, context.session.doc.source, re.MULTILINE))
-
-
-def _learns(context: CommandContext) -> bool:
-    value = _value(context)
-    return value is not None and value.requires_grad
-
-
-def _apply(context: CommandContext, edit: Edit, words: str) -> None:
+def change(context: CommandContext, changed: Property, choice: str) -> None:
     """Edit the text for the selected tensor and run it; undo leads back.
 
     Raises:
         Refused: the line has no safe place for the edit.
     """
     value = _value(context)
-    if value is None:
+    if value is None or not property_edits.has_name(value):
         raise Refused("Select a tensor that has a name in the program")
-    source = edit(context.session.doc.source, value.place.line, value.name)
+    if reason := property_edits.refusal(value, changed):
+        raise Refused(reason)
+    source = property_edits.edited(context.session.doc.source, value, changed, choice)
     if not source:
-        raise Refused(
-            f"Line {value.place.line} is not a plain assignment to {value.name}: edit it by hand"
-        )
+        raise Refused(f"Line {value.place.line} has no safe place for this: edit it by hand")
     context.session.apply_fix(source)
-    context.say(f"{value.name}: {words}. Ctrl+Z takes it back")
+    context.say(f"{property_edits.words(value, changed, choice)}. Ctrl+Z takes it back")
 
 
-@command("value.requires_grad", "Require its gradient", "Edit/5", when=_is_leaf, checked=_learns)
+def start_from(context: CommandContext, line: int, reduction: str, vector: str) -> None:
+    """Let the pass on a line start at ``sum`` or ``mean`` of its root, or from a vector.
+
+    Raises:
+        Refused: the text is not the one that was run, or has no safe place for the edit.
+    """
+    session = context.session
+    source = session.doc.source
+    if source != session.result.latest_source or not session.doc.may_run:
+        raise Refused("The text has changed since: run it first")
+    if reduction in ("sum", "mean"):
+        edited = root_edits.with_reduction(source, line, "sum" if reduction == "sum" else "mean")
+    else:
+        edited = root_edits.with_vector(source, line, vector)
+    if not edited:
+        if reduction or root_edits.is_expression(vector.strip()):
+            raise Refused(f"Line {line} has no safe place for this: edit it by hand")
+        raise Refused(f"This is no expression: {vector.strip()[:60] or 'nothing'}")
+    session.apply_fix(edited)
+    context.say(f"Line {line} is changed. Ctrl+Z takes it back")
+
+
+def changing(changed: Property, choice: str) -> MenuChoice:
+    """Return the change of a property of the selected tensor as a choice."""
+    return MenuChoice(changed, lambda context: change(context, changed, choice))
+
+
+def starting(line: int, reduction: str, vector: str) -> MenuChoice:
+    """Return the change of where the pass on a line starts as a choice."""
+    return MenuChoice("start", lambda context: start_from(context, line, reduction, vector))
+
+
+@command(
+    "value.requires_grad",
+    "Require its gradient",
+    "Edit/5",
+    when=lambda context: _may_change("requires_grad", context),
+    checked=lambda context: _is_on("requires_grad", context),
+)
 def requires_grad(context: CommandContext) -> None:
-    """Let the selected leaf require a gradient, or not: an edit of its line, run at once."""
-    is_on = not _learns(context)
-
-    def edit(source: str, line: int, name: str) -> str:
-        return tensor_edits.set_requires_grad(source, line, name, is_on)
-
-    _apply(context, edit, f"requires_grad={is_on}")
+    """Let the selected leaf require a gradient, or not: an edit of the program, run at once."""
+    change(context, "requires_grad", "off" if _is_on("requires_grad", context) else "on")
 
 
-@command("value.retain_grad", "Retain its gradient", "Edit/5", when=_is_result, checked=_retains)
+@command(
+    "value.retain_grad",
+    "Retain its gradient",
+    "Edit/5",
+    when=lambda context: _may_change("retain_grad", context),
+    checked=lambda context: _is_on("retain_grad", context),
+)
 def retain_grad(context: CommandContext) -> None:
     """Let the selected result retain its gradient in .grad, or not: a line after its own."""
-    is_on = not _retains(context)
-
-    def edit(source: str, line: int, name: str) -> str:
-        return tensor_edits.set_retain_grad(source, line, name, is_on)
-
-    _apply(context, edit, "retains its gradient" if is_on else "retains no gradient")
+    change(context, "retain_grad", "off" if _is_on("retain_grad", context) else "on")
 
 
 @submenu("value.dtype", "Its dtype", menu="Edit/5")
 def dtype(context: CommandContext) -> list[MenuChoice]:
     """Give the selected tensor another dtype: an edit of its line, run at once."""
     value = _value(context)
-    if value is None:
+    if value is None or property_edits.refusal(value, "dtype"):
         return []
-    # A tensor that requires a gradient is one of real or complex numbers.
-    names = LEARNING if value.requires_grad else tuple(DTYPES)
 
     def choice(name: str) -> MenuChoice:
-        def edit(source: str, line: int, tensor: str) -> str:
-            return tensor_edits.set_dtype(source, line, tensor, name)
-
         title = f"{name} · {formatting.size(bytes_in(value.shape, name))}"
-        return MenuChoice(title, lambda at: _apply(at, edit, name), checked=name == value.dtype)
+        return MenuChoice(title, lambda at: change(at, "dtype", name), checked=name == value.dtype)
 
-    return [choice(name) for name in names]
+    return [choice(name) for name in property_edits.dtypes_of(value)]
 
 
 @submenu("value.device", "Its device", menu="Edit/5")
 def device(context: CommandContext) -> list[MenuChoice]:
     """Put the selected tensor on another device: an edit of its line, run at once."""
     value = _value(context)
-    if value is None:
+    if value is None or property_edits.refusal(value, "device"):
         return []
 
     def choice(name: str) -> MenuChoice:
-        def edit(source: str, line: int, tensor: str) -> str:
-            return tensor_edits.set_device(source, line, tensor, name)
-
-        return MenuChoice(name, lambda at: _apply(at, edit, name), checked=name == value.device)
+        return MenuChoice(name, lambda at: change(at, "device", name), checked=name == value.device)
 
     return [choice(name) for name in context.session.result.devices]

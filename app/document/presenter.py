@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.graph_questions import LARGE, GraphQuestions, WaysFinder
-from gradscribe.app.document.module_expander import ModuleExpander, module_keys
+from gradscribe.app.document.module_expander import ModuleExpander
 from gradscribe.app.document.scene_builder import AFTER_MS, INLINE_CARDS, SceneBuilder
 from gradscribe.app.document.session import STDOUT_LIMIT, Session
 from gradscribe.app.document.state import ENGINE_DIED, Result, View
@@ -24,6 +24,7 @@ from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
 from gradscribe.playback.graph import look
+from gradscribe.playback.graph.expansion import module_keys
 from gradscribe.playback.graph.folding import breadcrumbs
 from gradscribe.playback.graph.picture import Card, CardLook, Picture
 from gradscribe.playback.tape import event_text, saved_memory, scenes, stops, track
@@ -36,7 +37,7 @@ from gradscribe.widgets.editor.code_edit import CodeEdit
 from gradscribe.widgets.graph.paint.stage import Stage
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.inspector.inspector import Inspector
-from gradscribe.widgets.inspector.panes.page import select
+from gradscribe.widgets.inspector.panes.page import ProgramState, select
 from gradscribe.widgets.tables.console import Console
 from gradscribe.widgets.tables.ledger import Ledger
 from gradscribe.widgets.tables.value_table import ValueTable
@@ -106,6 +107,7 @@ class Presenter(QObject):
         session.moved.connect(self._show_position)
         session.view_changed.connect(self._show_view)
         session.doc_changed.connect(self._want_picture)
+        session.doc_changed.connect(self._show_program)
         session.begun.connect(self._begin)
         session.source_replaced.connect(self._replace_source)
         session.checked.connect(self._show_check)
@@ -232,6 +234,20 @@ class Presenter(QObject):
         views.console.set_problem(own)
         if result.engine == "starting":
             views.inspector.drop_pending_fetches()
+        self._show_program()
+
+    def _show_program(self) -> None:
+        """Show in the inspector the text as it is now, and the error of its own latest run."""
+        result, doc = self._session.result, self._session.doc
+        problem = result.problem if doc.source == result.latest_source else None
+        program = ProgramState(
+            doc.source,
+            doc.may_run,
+            result.devices,
+            problem.message if problem is not None else "",
+            problem.place.line if problem is not None else 0,
+        )
+        self._views.inspector.set_program(program)
 
     def _show_staleness(self) -> None:
         """Mark what the current text would not make again, in the code and in the graph."""

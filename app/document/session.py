@@ -9,6 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gradscribe.app.document.side_run import run_document
 from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
+from gradscribe.app.document.step_recall import StepRecall
 from gradscribe.app.link.client import Link
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
@@ -20,15 +21,10 @@ from gradscribe.playback.compare.run_changes import ProgramRun
 from gradscribe.playback.flow.highlight import Highlight
 from gradscribe.playback.graph.coloring import Mode
 from gradscribe.playback.graph.picture import Flow
-from gradscribe.playback.tape.loops import steps
-from gradscribe.playback.tape.loops.brought_steps import NotRepeated, with_brought_steps
+from gradscribe.playback.tape.loops.brought_steps import NotRepeated
 from gradscribe.playback.tape.loops.partial_loops import main_loop
 from gradscribe.widgets.base.single_shot import single_shot
 
-STEPS_AHEAD = 7
-"""Steps that are recorded after one that is brought back: stepping on from there is smooth."""
-STEPS_BEHIND = 2
-"""Steps that are recorded before the one that is shown when more are brought."""
 DEBOUNCE_MS = 150
 """Pause in typing after which the program runs."""
 PATIENCE_MS = 400
@@ -69,14 +65,7 @@ class Session(QObject):
         super().__init__(parent)
         self.doc = Doc()
         self.result = Result()
-        self._whole: tuple[Tape, int] | None = None
-        """The tape of the whole run and its id, while steps that were brought back are shown."""
-        self._wanted = 0
-        """The step that is being brought back; 0 for none."""
-        self._next_wanted = 0
-        """The step to bring once those that are being brought have come; 0 for none."""
-        self._stays = False
-        """True if the steps that are being brought back only follow those that are shown."""
+        self._recall = StepRecall()
         self.view = View()
         self.limits = Limits()
         self._link = link
@@ -148,7 +137,7 @@ class Session(QObject):
 
     def _show_recorded(self, tape: Tape, position: int = 0) -> None:
         """Show a tape that was recorded elsewhere; stop the run in flight, if any."""
-        self._whole, self._wanted, self._next_wanted = None, 0, 0
+        self._recall.forget()
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
@@ -244,15 +233,14 @@ class Session(QObject):
 
     def bring_step(self, number: int) -> None:
         """Record a step of the shown loop in full, by running the program again up to it."""
-        whole = self._whole or (self.result.tape, self.result.shown_id)
-        loop = main_loop(whole[0])
+        loop = main_loop(self.whole_tape)
         if self.shows_draft:
             self.said.emit(f"Step {number:,} can be shown once the program has ended")
             return
         if loop is None or not 1 <= number <= loop.steps:
             return
-        if self._wanted and self.result.engine == "running":
-            self._next_wanted = number
+        if self._recall.wanted and self.result.engine == "running":
+            self._recall.next_wanted = number
             return
         if self.result.engine != "ready" or not self.doc.may_run:
             self.said.emit("A step is brought back once the program is ready to run")
@@ -260,7 +248,7 @@ class Session(QObject):
         if not self._shows(self.doc.source):
             self.said.emit("The text has changed since: run it before you go to its steps")
             return
-        self._stays = False
+        self._recall.stays = False
         self._bring(loop, number, number)
 
     def bring_more(self, number: int) -> None:
@@ -269,67 +257,54 @@ class Session(QObject):
         Does nothing unless it is a step that was brought back and few of those are left.
         """
         loop = main_loop(self.whole_tape)
-        if self._whole is None or loop is None or self.result.engine != "ready" or self._wanted:
+        if loop is None or self.result.engine != "ready" or self._recall.wanted:
             return
-        ahead = steps.steps_of(self.result.tape)
-        due = min(number + STEPS_AHEAD // 2, loop.steps)
-        if not ahead.is_full(due) and ahead.is_full(number) and self._shows(self.doc.source):
-            self._stays = True
-            self._bring(loop, number, max(1, number - STEPS_BEHIND))
+        first = self._recall.first_to_bring(number, self.result)
+        if first and self._shows(self.doc.source):
+            self._recall.stays = True
+            self._bring(loop, number, first)
 
     def _bring(self, loop: StepLoop, number: int, first: int) -> None:
         """Run the program again for the steps from ``first``, of which ``number`` is shown."""
-        self._wanted = number
-        last = min(number + STEPS_AHEAD, loop.steps)
         self._sent = self.doc.source
         run_id = run_document(
             self._link,
             self.doc.source,
             self.doc,
             self.limits,
-            wanted_steps=(loop.line, first, last),
+            wanted_steps=self._recall.begin(loop, number, first),
         )
         self._set_result(replace(self.result, run_id=run_id))
         self._begin()
 
     def show_whole(self) -> None:
         """Show the tape of the whole run again, after a step was brought back."""
-        if self._whole is not None:
-            (tape, shown_id), self._whole = self._whole, None
+        if self._recall.is_shown:
+            tape, shown_id = self._recall.take_whole(self.result)
             self._show_same_run(tape, shown_id, len(tape.events))
 
     @property
     def whole_tape(self) -> Tape:
         """The tape of the whole run, also while steps that were brought back are shown."""
-        return self._whole[0] if self._whole is not None else self.result.tape
+        return self._recall.whole(self.result)[0]
 
     def _accept_step(self, message: messages.Recorded) -> None:
         """Show a step that was brought back, if it is the same step."""
-        number, self._wanted = self._wanted, 0
-        whole, part = self._whole or (self.result.tape, self.result.shown_id), message.tape
-        loop = main_loop(whole[0])
-        stdout, stderr = whole[0].stdout[-STDOUT_LIMIT:], whole[0].stderr[-STDOUT_LIMIT:]
+        number, self._recall.wanted = self._recall.wanted, 0
+        whole = self.whole_tape
+        stdout, stderr = whole.stdout[-STDOUT_LIMIT:], whole.stderr[-STDOUT_LIMIT:]
         self._set_result(replace(self.result, stdout=stdout, stderr=stderr))
         if self._waiting:
             return
-        assert loop is not None
         try:
-            shown = with_brought_steps(whole[0], part, loop.line, number)
+            found = self._recall.accept(message.tape, number, self.result, self.view.position)
         except NotRepeated as problem:
-            if self._stays:
-                return
-            self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
+            if not self._recall.stays:
+                self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
             return
-        before, here = steps.steps_of(self.result.tape), self.view.position
-        _, position = steps.steps_of(shown).span(number)
-        if self._stays:
-            # The user may have gone on meanwhile.
-            now = before.number_at(here)
-            if self._whole is None or not steps.steps_of(shown).is_full(now):
-                return
-            position = steps.steps_of(shown).span(now)[0] + here - before.span(now)[0]
-        self._whole = whole
-        self._show_same_run(shown, message.run_id, position)
+        if found is not None:
+            tape, position = found
+            self._show_same_run(tape, message.run_id, position)
 
     def _show_same_run(self, tape: Tape, shown_id: int, position: int) -> None:
         """Show another recording of the run that is shown, at a position."""
@@ -477,10 +452,10 @@ class Session(QObject):
             return
         self._patience.stop()
         engine: EngineState = "starting" if self.result.engine == "starting" else "ready"
-        if self._wanted:
+        if self._recall.wanted:
             self._set_result(replace(self.result, run_id=0, engine=engine))
             self._accept_step(message)
-            next_wanted, self._next_wanted = self._next_wanted, 0
+            next_wanted, self._recall.next_wanted = self._recall.next_wanted, 0
             if self._waiting:
                 self._run_live()
             elif next_wanted:
@@ -502,7 +477,7 @@ class Session(QObject):
         shows = tape.status == "ok" or self._fresh or self.result.shows_nothing or is_drafted
         if shows:
             self._fresh = tape.status != "ok"
-            self._whole = None
+            self._recall.forget()
             self._keep_place(tape)
             self._shown_with = self._run_with()
             self._set_result(result.with_shown(tape, self._sent, run_id))
@@ -520,7 +495,7 @@ class Session(QObject):
         if self._waiting or self.result.engine != "running":
             return
         self.shows_draft = True
-        self._whole = None
+        self._recall.forget()
         self._keep_place(tape)
         self._shown_with = self._run_with()
         # Its numbers are not found by its run's id, which the whole tape will have.

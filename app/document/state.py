@@ -76,7 +76,7 @@ class Result(Struct, frozen=True):
     stale: bool = False
     """True if the shown tape is not that of the current text."""
     fresh: int = 0
-    """If ``stale``, how many of its first events are those of the current text all the same."""
+    """Number of first events that are those of the current text all the same, if ``stale``."""
     latest: Tape = Tape()
     """The tape of the last run, successful or not; its findings are shown."""
     latest_source: str = ""

@@ -57,7 +57,7 @@ class Presentation(QObject):
         """The native window whose events are watched."""
         self._watches = False
         self._at: QPoint | None = None
-        """Where the mouse was seen last; None outside of the window, and before it moved."""
+        """Latest position of the mouse; None outside of the window, and before it moved."""
         self.ring = PointerRing(window)
         self.spotlight = Spotlight(window)
         self.black = BlackScreen(window)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
-from gradscribe.app.commands import export, file, learn, train
+from gradscribe.app.commands import export, file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
@@ -23,6 +23,7 @@ from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
+from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
@@ -46,12 +47,11 @@ from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
 from gradscribe.app.window import new_window
 from gradscribe.app.window.bars import StatusLine, TopBar
+from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
 from gradscribe.engine.protocol.training import Exported
-from gradscribe.playback.flow.highlight import TITLES
-from gradscribe.playback.graph.coloring import MODES, ColorLegend
-from gradscribe.playback.text import formatting
+from gradscribe.playback.graph.coloring import MODES
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
@@ -102,6 +102,9 @@ class Window(QMainWindow):
         panes = (self.legend, self.findings, self.lesson_dock.pane, self.lines)
         self.look.add(*vars(self.views).values(), *panes)
         self._place()
+        self.color_key = ColorKeyController(
+            self.session, self.presenter, self.graph, self.over, self.settings, self.look, self
+        )
         self.comparison = CompareController(self.ground, self.look, self)
         self.changes = self._make_changes()
         self.tensors = TensorWindows(self.session, self.inspector, self.look, self)
@@ -336,17 +339,17 @@ class Window(QMainWindow):
         self.clock.playing_changed.connect(lambda plays: self.graph.follow_on() if plays else None)
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
-        self.over.key.ended.connect(self._end_coloring)
         self.graph.menu_requested.connect(self.menus.pop_up_for)
         self.inspector.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
+        choose = self.menus.choose
+        self.inspector.property_requested.connect(lambda *a: choose(tensor_edits.changing(*a)))
+        self.inspector.start_requested.connect(lambda *a: choose(tensor_edits.starting(*a)))
         self.values.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
         self.editor.menu_requested.connect(self._offer_line)
         self.findings.menu_requested.connect(self._offer_finding)
         self.transport.scrubber.menu_requested.connect(self._offer_position)
-        self.presenter.picture_shown.connect(self._show_key)
-        self.presenter.questions.changed.connect(self._show_key)
 
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
@@ -420,29 +423,7 @@ class Window(QMainWindow):
 
     def _show_view(self) -> None:
         self.top.show_view(self.session.view)
-        self._show_key()
         self.menus.refresh()
-
-    def _show_key(self) -> None:
-        asked, answer = self.session.view.highlight, self.presenter.questions.answer
-        key, hidden = self.graph.color_key(), self.presenter.picture.hidden
-        if asked is not None and answer is not None:
-            key = ColorLegend(TITLES[asked.question], "groups", note=answer.words)
-        elif asked is None and self.session.view.gradient_only:
-            number = formatting.count(hidden, "card")
-            words = f"{number} without a gradient left out" if hidden else "Nothing is left out"
-            key = key or ColorLegend("Gradient graph", "groups", note=words)
-        self.over.show_key(key, self.look.theme())
-        self.graph.setAccessibleDescription("" if key is None else f"{key.title}. {key.note}")
-
-    def _end_coloring(self) -> None:
-        if self.session.view.highlight is not None:
-            self.session.set_highlight(None)
-        elif self.session.view.coloring:
-            self.session.set_coloring("")
-            self.settings.put("coloring", "")
-        else:
-            self.session.set_gradient_only(False)
 
     def _show_busy(self, busy: bool) -> None:
         if not (busy and self.presentation.is_on):
@@ -473,7 +454,7 @@ class Window(QMainWindow):
     def _repaint(self, theme: Theme) -> None:
         self.heading.setStyleSheet(sheet(theme))
         self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
-        self._show_key()
+        self.color_key.refresh()
         self.columns.set_text_scale(self.look.scale())
 
     def make_train_link(self) -> TrainEngine:
@@ -522,6 +503,22 @@ class Window(QMainWindow):
         """
         file.open_first(self.context, path)
 
+    def open_file(self, request: OpenRequest) -> None:
+        """Open a file at a line or a position. Raises `Refused`."""
+        file.open_request(self.context, request)
+
+    def open_request(self, request: OpenRequest) -> str:
+        """Show what another process asks for, in front; return why it cannot, or nothing."""
+        try:
+            self.open_file(request)
+        except Refused as refusal:
+            return str(refusal)
+        if self.isMinimized():
+            self.showNormal()
+        self.raise_()
+        self.activateWindow()
+        return ""
+
     def open_empty(self) -> None:
         """Start with an empty program, as a further window does."""
         file.new(self.context)
@@ -565,9 +562,7 @@ class Window(QMainWindow):
 
     def _end_answer(self, pressed: QKeyEvent) -> bool:
         """Show the whole graph again on Escape; return whether anything was not shown."""
-        view = self.session.view
-        is_asked = view.highlight is not None or view.gradient_only
-        if not is_asked or pressed.key() != Qt.Key.Key_Escape:
+        if not self.color_key.hides_cards or pressed.key() != Qt.Key.Key_Escape:
             return False
         self.menus.perform_by("graph.all")
         return True

@@ -65,7 +65,7 @@ _OWNERS = {
     "torch.nn.modules.module.Module": "torch.nn.Module",
     "torch._C._nn": "torch.nn.functional",
 }
-"""Where the stubs of torch define names: the path under which programs find them."""
+"""Module path in torch's stubs -> the path under which programs find the name."""
 _QUALIFIED = re.compile(r"\b(?:typing|builtins|torch(?:\.\w+)*)\.(?=\w)")
 _ALIAS = re.compile(r"\b_(int|float|bool|complex|size|dtype|device|layout)\b")
 

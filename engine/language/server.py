@@ -31,6 +31,7 @@ from gradscribe.engine.protocol.language import (
     Located,
     TorchNames,
 )
+from gradscribe.engine.protocol.message_writer import MessageWriter
 from gradscribe.engine.sandbox.confine import box, limits
 
 MEMORY = 2 << 30
@@ -42,22 +43,11 @@ class LanguageServer:
     """Reads requests from one descriptor and answers on another."""
 
     def __init__(self, incoming: int, outgoing: int, folder: str = "") -> None:
-        self._incoming, self._outgoing = incoming, outgoing
-        self._sending = threading.Lock()
+        self._incoming = incoming
+        self.send = MessageWriter(outgoing).send
         self._changed = threading.Condition()
         self._waiting: dict[type, LanguageRequest] = {}
         self._analysis = ProgramAnalysis(folder)
-
-    def send(self, message: messages.Reply) -> None:
-        """Write a message; end the process if the pipe is closed."""
-        with self._sending:
-            for frame in protocol_frames.encode_frames(message):
-                view = memoryview(frame)
-                while view:
-                    try:
-                        view = view[os.write(self._outgoing, view) :]
-                    except OSError:
-                        os._exit(0)
 
     def read(self) -> None:
         """Receive requests until the window closes the pipe, which ends the process."""

@@ -22,6 +22,7 @@ from gradscribe.engine import system
 from gradscribe.engine.process.mailbox import Mailbox
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
+from gradscribe.engine.protocol.message_writer import MessageWriter
 from gradscribe.engine.protocol.position import (
     CurrentLine,
     innermost_line,
@@ -69,8 +70,8 @@ class Server:
 
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._incoming = incoming
-        self._outgoing = outgoing
-        self._sending = threading.Lock()
+        self._writer = MessageWriter(outgoing)
+        self.send = self._writer.send
         self._mail = Mailbox()
         self._running = 0
         self._program: messages.Run | None = None
@@ -89,17 +90,6 @@ class Server:
         self._drafts = drafts.DraftSender(
             lambda run_id, tape: self.send(messages.Recorded(run_id, tape, 0.0, is_draft=True))
         )
-
-    def send(self, message: messages.Reply) -> None:
-        """Write a message. End the process if the pipe is closed."""
-        with self._sending:
-            for frame in protocol_frames.encode_frames(message):
-                view = memoryview(frame)
-                while view:
-                    try:
-                        view = view[os.write(self._outgoing, view) :]
-                    except OSError:
-                        os._exit(0)
 
     def report_process_ends(self) -> None:
         """Begin to report the line on which a program ends this process, or may crash it."""
@@ -127,14 +117,9 @@ class Server:
 
     def _report(self, at: CurrentLine) -> None:
         # It is dropped rather than waited for if the pipe is full or in use.
-        if at.line and at != self._last_reported and self._sending.acquire(blocking=False):
-            try:
-                if system.can_write(self._outgoing):
-                    self._last_reported = at
-                    for frame in protocol_frames.encode_frames(at):
-                        os.write(self._outgoing, frame)
-            finally:
-                self._sending.release()
+        is_new = bool(at.line) and at != self._last_reported
+        if is_new and self._writer.send_now(at, system.can_write):
+            self._last_reported = at
 
     def read(self) -> None:
         """Receive requests until the window closes the pipe, which ends the process."""
@@ -238,7 +223,7 @@ class Server:
         """Detach a process that the program forked: it dies with the engine and writes nothing."""
         system.die_with_parent()
         self._is_copy = True
-        self._outgoing = os.open(os.devnull, os.O_WRONLY)
+        self._writer.detach()
 
     def _on_program_ended(self, engine: EngineHandlers) -> None:
         """Clean up after a program before its tape is built."""

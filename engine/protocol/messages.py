@@ -182,7 +182,7 @@ class Checked(Struct, frozen=True, tag=True):
     imaginary: tuple[float, float] | None = None
     """Imaginary parts of a complex element, by autograd and by differences along i."""
     note: str = ""
-    """What explains the result: a kink, a hook, a place that autograd does not follow."""
+    """Explanation of the result: a kink, a hook, a place that autograd does not follow."""
 
 
 class JacobianPair(Struct, frozen=True):

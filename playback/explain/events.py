@@ -5,13 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from gradscribe.engine.protocol.tape import Change, Event, EventKind, Snapshot
 from gradscribe.playback.explain import naming
-from gradscribe.playback.explain.page import Explanation, ExplanationRow, root_name
+from gradscribe.playback.explain.page import Explanation, ExplanationRow, explain, root_name
 from gradscribe.playback.tape import event_text, snapshot_text
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.loops.partial_loops import numbers_of
+from gradscribe.playback.tape.phases import phases
 from gradscribe.playback.text import formatting, symbols
 
 T = TypeVar("T")
@@ -19,6 +21,35 @@ MAX_ROWS = 12
 """Most leaves that are listed; the rest is counted."""
 INVITATION = "Click a card, an edge or a line to look inside"
 START = "Nothing has run yet. Press Play or Step, or drag the strip at the bottom."
+
+
+def explain_position(index: Index, position: int) -> Explanation:
+    """Explain what the event before ``position`` did; at 0 the whole tape."""
+    if not position:
+        return explain_start(index)
+    at = position - 1
+    event = index.tape.events[at]
+    if event.kind == "node":
+        return explain(index, execution=event.ref, position=position)
+    if event.kind == "op":
+        return explain(index, op=event.ref, position=position)
+    if event.kind == "leaf":
+        return explain(index, value=event.ref, position=position)
+    if event.kind == "accumulate":
+        found = explain(index, value=index.tape.accumulations[event.ref].leaf, position=position)
+        return replace(found, title=event_text.caption(index, at))
+    return explain_event(index, position)
+
+
+def position_titles(index: Index, explanation: Explanation, position: int) -> tuple[str, str]:
+    """Return title and subtitle of `explain_position`: the place on the tape, the event."""
+    if explanation.step:
+        return explanation.step, explanation.title
+    total = len(index.tape.events)
+    if not position:
+        return f"Start · {formatting.count(total, 'event')}", explanation.title
+    phase = phases(index)[position - 1]
+    return f"{phase} · event {position:,} of {total:,}", explanation.title
 
 
 def explain_start(index: Index) -> Explanation:

@@ -61,6 +61,11 @@ class Card(Struct, frozen=True, gc=False):
     width: float = 164.0
     height: float = 58.0
 
+    @property
+    def is_failed_call(self) -> bool:
+        """True for the call that raised; without output, its card shows the error."""
+        return bool(self.failed) and self.kind == "op" and self.op is None
+
 
 class Wire(Struct, frozen=True, gc=False):
     """An edge of the graph: a value from the card that made it to a card that uses it."""
@@ -164,7 +169,7 @@ class CardLook(Struct, frozen=True, gc=False):
     changed: bool = False
     """True once an update has changed the values of a leaf."""
     before: int | None = None
-    """If ``changed``, the snapshot before the first update of the scene."""
+    """Snapshot before the first update of the scene, if ``changed``."""
     reset: Literal["", "none", "zeros"] = ""
     """*zeros* while ``.grad`` holds zeros after a reset, *none* at the event of a reset to None."""
     pending: bool = False

@@ -19,7 +19,7 @@ HIDDEN = "…"
 """Stands for what is left out."""
 
 SUM, PRODUCT, ATOM = 0, 1, 2
-"""How tightly an expression holds together: a sum, a product, or anything without an operator."""
+"""Precedence of an expression: a sum, a product, or anything without an operator."""
 
 _INFIX: dict[str, tuple[str, int]] = {
     "add": (" + ", SUM), "sub": (" - ", SUM), "rsub": (" - ", SUM),

@@ -34,7 +34,7 @@ def equal_to_the_bit(a, b):
 
 
 def state():
-    """What a program can see of torch and Python that a recorder might change."""
+    """State of torch and Python that a program sees and a recorder might change."""
     return (
         torch.autograd.graph._engine_run_backward,
         torch.autograd.Function.__dict__["apply"],

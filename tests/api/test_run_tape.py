@@ -1,4 +1,4 @@
-"""What a tape answers, against plain torch."""
+"""Answers of a tape, compared with plain torch."""
 
 from xml.etree import ElementTree
 

@@ -9,7 +9,7 @@ from gradscribe.engine.train.serve.host import TrainingHost
 
 
 def outcome(given, steps=5):
-    """What `app.cli.train.run` would return for a setup."""
+    """Return a result of `app.cli.train.run` for a setup."""
     said = []
     host = TrainingHost(said.append)
     host.take(requests.Train(1, setup.parse({"model": "mlp", **given})))

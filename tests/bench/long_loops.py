@@ -140,7 +140,7 @@ IN_FULL = "five lines, 20,000 steps"
 
 
 class Spent(NamedTuple):
-    """What a process and those that it waited for have used: seconds, and megabytes at most."""
+    """Seconds, and megabytes at most, that a process and its children have used."""
 
     wall: float
     cpu: float

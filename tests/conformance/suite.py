@@ -26,7 +26,7 @@ UNSTEADY = {
 
 @dataclass
 class Report:
-    """What was compared, and what differed, of one operator."""
+    """Comparisons of an operator, and those that differ."""
 
     name: str
     samples: int = 0

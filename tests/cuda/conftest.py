@@ -1,4 +1,4 @@
-"""What holds for tests that need a CUDA device: none of them runs where there is none."""
+"""Rules for tests that need a CUDA device: none of them runs where there is none."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What the engine asks of the operating system, seen from a process of its own."""
+"""Requests of the engine to the operating system, seen from a process of their own."""
 
 import os
 import select

@@ -6,7 +6,7 @@ policy. What a program asks of the kernel it says itself, as in `tests.hostile.d
 
 # ruff: noqa: E501
 SEEN = "{'data': (id(1), False), 'shape': (4,), 'typestr': '<i8', 'version': 3}"
-"""What NumPy takes for the address of an array."""
+"""Buffer that NumPy takes for the address of an array."""
 RECORD = "x = np.empty(1, np.dtype((np.record, [('__array_interface__', 'O'), ('__deepcopy__', 'O')])))\n"
 
 OF_LIBRARIES: tuple[str, ...] = (

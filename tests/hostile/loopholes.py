@@ -6,7 +6,7 @@ of its choice, or a frame of the interpreter.
 
 # ruff: noqa: E501
 SEEN = "{'data': (id(1), False), 'shape': (4,), 'typestr': '<i8', 'version': 3}"
-"""What NumPy takes for the address of an array."""
+"""Buffer that NumPy takes for the address of an array."""
 
 LOOPHOLES: tuple[str, ...] = (
     # Classes by way of their objects.

@@ -54,4 +54,4 @@ while todo:
 print(len(seen) > 1000)
 """
 MAY_BE_MET = ("gradscribe.engine.sandbox.policy.",)
-"""What a program is given on purpose: narrow twins, and plots that are its own."""
+"""Objects that a program is given on purpose: narrow twins, and plots that are its own."""

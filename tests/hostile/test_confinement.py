@@ -71,9 +71,9 @@ print(own[5], numpy.memmap(FILE, 'u1', 'r').sum())
 """
 SLOW = ("cpp_extension", "torch.compile", "torch.export", "torch.onnx", "torch.fx", "np.testing")
 DEADLY = ("'O'", "torch.sparse", "'pos'", "set_state", "fatal_error", "as_strided")
-"""What imports half of torch, or ends its engine, is tried by `make torture` alone."""
+"""Programs that import half of torch, or end their engine: `make torture` alone tries them."""
 CLAIM = re.compile(r"raise OSError\(1, '(no .+)'\)")
-"""What a program says when the kernel refused its system call, as it must."""
+"""Output of a program whose system call the kernel refused."""
 
 
 class Prisoners:

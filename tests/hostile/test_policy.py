@@ -176,7 +176,7 @@ def test_without_the_policy_such_programs_do_harm(trap):
 
 
 def public(thing):
-    """What a program could reach from ``thing`` by a name that the policy lets pass."""
+    """Return what a program could reach from ``thing`` by a name that the policy lets pass."""
     for name in dir(thing):
         if name.startswith("_") or name in allowlist.ATTRIBUTES or name in allowlist.GUARDED:
             continue

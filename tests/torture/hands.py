@@ -1,4 +1,4 @@
-"""What hands do to a window: type, click, run, play, train, learn, open files, change the theme."""
+"""Acts of a user in a window: type, click, run, play, train, learn, open files, change theme."""
 
 import random
 

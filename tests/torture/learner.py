@@ -21,7 +21,7 @@ from gradscribe.widgets.lessons.parts import RichTextLabel
 
 PATIENCE_S = 60
 LOOK_MS = 4
-"""How long the event loop turns between two looks; `processEvents` with a limit would spin."""
+"""Time that the event loop turns between two looks; `processEvents` with a limit would spin."""
 WRONG = {"number": ("-98765.25", "4321.5"), "shape": ("(9, 8, 7, 6)",), "word": ("wombat",)}
 LEFT = Qt.MouseButton.LeftButton
 
@@ -94,7 +94,7 @@ class Learner:
     # One step
 
     def read(self, step):
-        """What is said can be read whole, and the window looks where the step says."""
+        """Check that the words can be read whole, and that the place of the step is shown."""
         self.settle()
         assert self.pane.words.isVisible() == bool(step.text)
         assert self.pane.heading.text() == step.title

@@ -36,7 +36,7 @@ PAGE = 4096
 
 @dataclass
 class Figures:
-    """What a soak has found out."""
+    """Findings of a soak."""
 
     meter: Meter = field(default_factory=Meter)
     actions: int = 0
@@ -47,12 +47,12 @@ class Figures:
 
     @property
     def before(self):
-        """What was taken when it was warm: the least of the first looks."""
+        """Use when it was warm: the least of the first looks."""
         return self._least(self.taken[: max(1, len(self.taken) // 3)])
 
     @property
     def after(self):
-        """What is taken in the end: the least of the last looks, for use goes up and down."""
+        """Use in the end: the least of the last looks, for use goes up and down."""
         return self._least(self.taken[-max(1, len(self.taken) // 3) :])
 
     def _least(self, looks):

@@ -1,4 +1,4 @@
-"""How long the event loop stands still, and where the main thread was meanwhile."""
+"""Stalls of the event loop, and the place of the main thread meanwhile."""
 
 import faulthandler
 import re
@@ -38,7 +38,7 @@ class Stall:
     waited_ms: float
     """The main thread was ready to go on and had no processor: others' fault (Linux)."""
     read_kb: int
-    """What the main thread had to read from the disk: files, or code it had not run before."""
+    """Reads of the main thread from the disk: files, or code it had not run before."""
     doing: str
     where: str
     """The main thread's stacks, `LOOK_S` apart, the innermost call of each first.
@@ -56,7 +56,7 @@ class Meter:
     """Turns of the event loop, timed from its start to `stop`."""
 
     doing: str = ""
-    """What is being done now; whoever acts sets it."""
+    """Present action, set by the acting code."""
     wall_ms: float = 0.0
     busy_ms: float = 0.0
     own_ms: float = 0.0

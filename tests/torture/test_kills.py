@@ -15,7 +15,7 @@ from tests.torture.windows import CROWDED, crowd, start
 
 KILLS, SLOW_KILLS, PARTS = 3, 100, 10
 LOST_S = 1.0
-"""What was typed longer ago than this is never lost."""
+"""Age after which typed text is never lost."""
 
 
 def typed_until_killed(home, dice):

@@ -124,7 +124,7 @@ def check(source: str) -> None:
 
 
 def check_sums(tape: Tape) -> None:
-    """What a node received is the sum of what its edges brought; so is what a leaf accumulated."""
+    """Check that nodes received the sum of what their edges brought, and leaves accumulated it."""
     for execution in tape.executions:
         for slot, index in enumerate(execution.received):
             brought = [

@@ -16,7 +16,7 @@ from tests.torture.windows import CROWDED, crowd, start
 
 SLOW_KILLS, PARTS = 30, 6
 LOST_S = 5.0
-"""What was trained longer ago than this is never lost: it is saved every two seconds."""
+"""Age after which training is never lost: it is saved every two seconds."""
 
 
 def trained_until_killed(home, seconds):

@@ -24,7 +24,7 @@ PARTS = 10
 TIMEOUT_S = 0.5
 PATIENCE_S = 120
 LOOK_MS = 4
-"""How long the event loop turns between two looks; `processEvents` with a limit would spin."""
+"""Time that the event loop turns between two looks; `processEvents` with a limit would spin."""
 GOOD = "x = param(2.0)\ny = x * x\ny.backward()\n"
 TOKENS = (
     "x y z loss w b model opt ( ) [ ] { } , : ; . = == += -= * ** / @ - + < > not in is and or if "
@@ -132,7 +132,7 @@ def type_over(window, text):
 
 
 def check(window):
-    """What stands in the editor has a tape, or a problem that can be found in the text."""
+    """Check that the text in the editor has a tape, or a problem with a place in the text."""
     result, text = window.session.result, window.editor.toPlainText()
     assert window.session.doc.source == window.editor.source()
     if result.problem is None:

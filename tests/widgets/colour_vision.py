@@ -1,4 +1,4 @@
-"""How far apart two colours look, to usual and to colour-blind eyes."""
+"""Distance of two colours, to usual and to colour-blind eyes."""
 
 import math
 

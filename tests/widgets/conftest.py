@@ -1,4 +1,4 @@
-"""What widget tests share."""
+"""Shared fixtures of widget tests."""
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent

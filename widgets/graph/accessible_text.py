@@ -1,9 +1,7 @@
-"""Text descriptions of the graph for screen readers and tool tips."""
+"""Text descriptions of the graph for screen readers."""
 
-from gradscribe.playback.graph.picture import Card, Wire
+from gradscribe.playback.graph.description import card_name, describe_card, describe_wire
 from gradscribe.playback.text.formatting import count
-from gradscribe.widgets.graph.paint.card import failed_card
-from gradscribe.widgets.graph.paint.card.card_text import NABLA, WAITING, CardReading
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 
@@ -19,50 +17,3 @@ def describe(drawing: GraphDrawing, key: str) -> str:
         return describe_wire(wire, card_name(source), card_name(target), drawing.label_text(key))
     size = f"{count(len(stage.cards), 'card')}, {count(len(stage.wires), 'wire')}"
     return ". ".join(part for part in (size, drawing.look.caption) if part)
-
-
-def card_name(card: Card) -> str:
-    """Return a card's name, else its title or number."""
-    return card.name or card.title or card.literal
-
-
-def describe_card(card: Card, reading: CardReading, inputs: list[str]) -> str:
-    """Return a card's description for a screen reader."""
-    kind = {"op": "operation", "data": "input"}.get(card.kind, card.kind)
-    parts = [f"{kind} {card.title}"]
-    if card.name and card.name != card.title:
-        parts.append(f"named {card.name}")
-    if reading.state == "waiting":
-        parts.append(WAITING)
-    elif reading.number:
-        parts.append(f"value {reading.number}")
-    if reading.shape:
-        parts.append(f"shape {reading.shape.replace('×', 'by')}")
-    if reading.bad:
-        parts.append(f"holds {reading.bad}")
-    if reading.gradient:
-        parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
-    if reading.tint is not None and reading.tint.least is not None:
-        parts.append(f"gradients of parameters {reading.tint.words}")
-    if reading.failed:
-        parts.append(f"the program stopped here: {reading.failed}")
-    if card.mark:
-        parts.append(card.mark)
-    if card.cut:
-        parts.append("no gradient passes")
-    if inputs:
-        relation = "given" if failed_card.is_failed_call(card) else "made from"
-        parts.append(f"{relation} {' and '.join(inputs)}")
-    return ", ".join(parts)
-
-
-def describe_wire(wire: Wire, source: str, target: str, label: str) -> str:
-    """Return a wire's description for a screen reader."""
-    parts = [f"value from {source} to {target}"]
-    if wire.shape:
-        parts.append(f"shape {wire.shape.replace('×', 'by')}")
-    if wire.dashed:
-        parts.append("no gradient comes back")
-    if label:
-        parts.append(f"gradient back {label.replace(NABLA, 'norm')}")
-    return ", ".join(parts)

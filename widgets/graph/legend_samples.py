@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from gradscribe.playback.graph.marks import SHARED
+from gradscribe.playback.graph.reading import NABLA
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import shapes
 from gradscribe.widgets.graph.paint.card import bubbles, failed_card
-from gradscribe.widgets.graph.paint.card.card_text import NABLA
 
 DrawSample = Callable[[QPainter, Theme, QRectF], None]
 

@@ -1,13 +1,12 @@
 """Tool tips of the graph: a few lines about a card, a wire or a frame."""
 
 from gradscribe.engine.protocol.tape import Value
+from gradscribe.playback.graph.description import card_name
 from gradscribe.playback.graph.marks import SHARED
 from gradscribe.playback.graph.picture import Card, CardLook, Wire
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
-from gradscribe.widgets.graph.accessible_text import card_name
 from gradscribe.widgets.graph.paint import frames
-from gradscribe.widgets.graph.paint.card import failed_card
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 _CUT = {
@@ -68,7 +67,7 @@ def _card(drawing: GraphDrawing, card: Card) -> list[str]:
     if reading.failed and reading.failed != card.note:
         lines.append(f"backward stopped here: {reading.failed}")
     line = tape.ops[card.op].place.line if card.op is not None and card.op < len(tape.ops) else 0
-    if failed_card.is_failed_call(card) and tape.fault is not None:
+    if card.is_failed_call and tape.fault is not None:
         line = tape.fault.place.line
     line = line or (value.place.line if value is not None else 0)
     return [*lines, f"line {line}"] if line else lines

@@ -3,24 +3,27 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from msgspec import structs
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from gradscribe.engine.protocol.messages import Checked, Gradchecked, Peeked
 from gradscribe.engine.protocol.tape import Tape
-from gradscribe.playback.explain import Explanation, explain, explain_event, explain_start
+from gradscribe.playback.explain import Explanation, explain, explain_position
 from gradscribe.playback.flow.ways import Ways
-from gradscribe.playback.tape import event_text
-from gradscribe.playback.tape.index import Index
 from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
 from gradscribe.widgets.inspector.panes.check import CheckPane
 from gradscribe.widgets.inspector.panes.explain import ExplainPane
-from gradscribe.widgets.inspector.panes.page import InspectorPage, Selection, TensorVersions, select
+from gradscribe.widgets.inspector.panes.page import (
+    InspectorPage,
+    ProgramState,
+    Selection,
+    TensorVersions,
+    select,
+)
 from gradscribe.widgets.inspector.panes.pane import Pane
 from gradscribe.widgets.inspector.panes.ways import WaysPane
 
@@ -48,14 +51,18 @@ class Inspector(QScrollArea):
     line_requested = Signal(int)
     """Go to a source line."""
     tensor_requested = Signal()
+    """Show the tensor of the page in a window of its own."""
     menu_requested = Signal(QPoint)
     """Open the menu of the tensor that is shown at a global point."""
-    """Show the tensor of the page in a window of its own."""
     page_changed = Signal()
     ways_requested = Signal(int)
     """Find the ways of a value to the loss."""
     way_requested = Signal(int)
     """Show the next (1) or the previous (-1) way alone on the graph."""
+    property_requested = Signal(str, str)
+    """Change a property of the selected tensor in the text: its name, the choice."""
+    start_requested = Signal(int, str, str)
+    """Let the pass on a line start at a reduction of its root, or from a vector."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,6 +102,8 @@ class Inspector(QScrollArea):
         pane.side_requested.connect(self.show_side)
         pane.slice_requested.connect(self._choose_slice)
         pane.element_requested.connect(self._choose_element)
+        pane.property_requested.connect(self.property_requested)
+        pane.start_requested.connect(self.start_requested)
         if isinstance(pane, WaysPane):
             pane.ways_requested.connect(self.ways_requested)
             pane.way_requested.connect(self.way_requested)
@@ -124,6 +133,13 @@ class Inspector(QScrollArea):
         """Set the program's source, to quote the line that produced the selection."""
         self._page = replace(self._page, source=source)
 
+    def set_program(self, program: ProgramState) -> None:
+        """Set the program as it is now."""
+        if program == self._page.program:
+            return
+        self._page = replace(self._page, program=program)
+        self._refresh([pane for pane in self.panes if pane.uses_program])
+
     def show_page(self, selection: Selection | None, tape: Tape | None, position: int) -> None:
         """Show ``selection`` of ``tape`` after ``position`` events; None: the latest event.
 
@@ -141,6 +157,7 @@ class Inspector(QScrollArea):
                 slices=page.slices,
                 element=page.element,
                 source=page.source,
+                program=page.program,
                 versions=versions,
                 serial=page.serial + 1,
             )
@@ -286,13 +303,16 @@ class Inspector(QScrollArea):
         self._refresh_panes()
 
     def _refresh_panes(self) -> None:
+        self._refresh(self.panes)
+        self.page_changed.emit()
+
+    def _refresh(self, chosen: list[Pane]) -> None:
         page = self._page
-        for pane in self.panes:
+        for pane in chosen:
             shown = pane.refresh(page)
             pane.setVisible(shown)
             if pane in self._rules:
                 self._rules[pane].setVisible(shown)
-        self.page_changed.emit()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done with the tensor of the page; called by Qt."""
@@ -306,25 +326,10 @@ def explanation_of(page: InspectorPage) -> Explanation | None:
     if index is None:
         return None
     if chosen is None:
-        return _of_event(index, position) if position else explain_start(index)
+        return explain_position(index, position)
     if chosen.op is not None and chosen.op < len(index.tape.ops):
         return explain(index, op=chosen.op, position=position)
     value = page.value
     if value is None or chosen.kind == "module":
         return None
     return explain(index, value=value.id, position=position)
-
-
-def _of_event(index: Index, position: int) -> Explanation:
-    at = position - 1
-    event = index.tape.events[at]
-    if event.kind == "node":
-        return explain(index, execution=event.ref, position=position)
-    if event.kind == "op":
-        return explain(index, op=event.ref, position=position)
-    if event.kind == "leaf":
-        return explain(index, value=event.ref, position=position)
-    if event.kind == "accumulate":
-        found = explain(index, value=index.tape.accumulations[event.ref].leaf, position=position)
-        return structs.replace(found, title=event_text.caption(index, at))
-    return explain_event(index, position)

@@ -19,7 +19,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QLineEdit,
     QStyle,
     QStyledItemDelegate,
@@ -35,6 +34,7 @@ from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
+from gradscribe.widgets.tables.row_view import configure_row_view
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "shape", "value", "gradient", "update", "NaN", "gradient by step")
@@ -262,24 +262,11 @@ class ParameterTable(QWidget):
         view = self.view
         view.setModel(self.sorted)
         view.setItemDelegate(self._cells)
-        view.setAccessibleName("Parameters")
-        view.setShowGrid(False)
-        view.setFrameShape(QTableView.Shape.NoFrame)
-        view.setWordWrap(False)
-        view.setMouseTracking(True)
-        view.setTabKeyNavigation(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        configure_row_view(view, "Parameters")
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.verticalHeader().hide()
-        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         view.setSortingEnabled(True)
         # The order of use, until a column is chosen.
         view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        header = view.horizontalHeader()
-        header.setMinimumSectionSize(40)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         view.viewport().installEventFilter(self)
         self._fit_columns()
         view.clicked.connect(self._pick)

@@ -17,8 +17,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -34,6 +32,7 @@ from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.parameter_table import common_prefix
+from gradscribe.widgets.tables.row_view import configure_row_view
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
@@ -231,22 +230,10 @@ class ValueTable(QWidget):
         view = self.view
         view.setModel(self._model)
         view.setItemDelegate(self._cells)
-        view.setAccessibleName("Values and gradients")
-        view.setShowGrid(False)
-        view.setFrameShape(QTableView.Shape.NoFrame)
-        view.setWordWrap(False)
-        view.setMouseTracking(True)
-        view.setTabKeyNavigation(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.verticalHeader().hide()
-        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        configure_row_view(view, "Values and gradients")
         header = view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
-        header.setMinimumSectionSize(40)
         view.viewport().installEventFilter(self)
 
     def set_theme(self, theme: Theme) -> None:

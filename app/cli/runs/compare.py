@@ -6,7 +6,6 @@ from pathlib import Path
 from gradscribe.app.cli import record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS, FAILED, RAN
 from gradscribe.app.cli.options import add_trust
-from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 
@@ -53,18 +52,8 @@ def run(options: argparse.Namespace) -> int:
     worst = max(BY_STATUS[tape.status] for tape in tapes)
     if any(tape.status == "refused" for tape in tapes):
         return worst  # At least one of them never ran.
-    from gradscribe.playback.compare import report as compare_report
-    from gradscribe.playback.compare.comparison import Comparison
+    from gradscribe.app.cli.runs import differences
 
-    compared = Comparison(tapes[0], tapes[1])
-    if options.json is not None:
-        import msgspec
-
-        text = msgspec.json.encode(compare_report.to_json(compared)) + b"\n"
-        if options.json == "-":
-            say(text)
-        else:
-            documents.write_bytes(Path(options.json), text)
-    if options.json != "-":
-        say(f"left {names[0]}, right {names[1]}\n{compare_report.text(compared)}")
-    return max(worst, FAILED if compared.causes else RAN)
+    heading = f"left {names[0]}, right {names[1]}\n"
+    differ = differences.write(tapes[0], tapes[1], heading, options.json)
+    return max(worst, FAILED if differ else RAN)

@@ -6,9 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradscribe.app.cli import report
 from gradscribe.app.cli.exit_codes import FAILED, RAN
-from gradscribe.app.cli.terminal import say
 from gradscribe.app.cli.window_args import has_screen
 from gradscribe.app.files import documents, tape_files
 from gradscribe.app.files.documents import Refused
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from gradscribe.app.window.window import Window
 
 ABOUT = ("torch", "python", "platform", "device", "seed")
-"""What runs ran on: fields of `RunProgram` that are compared."""
+"""Circumstances of runs that are compared: fields of `RunProgram`."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,25 +40,15 @@ def run(options: argparse.Namespace) -> int:
         raise Refused("no display here; without --open the differences are printed")
     names = options.left, options.right
     left, right = (_whole(Path(name)) for name in names)
-    from gradscribe.playback.compare import report as compare_report
-    from gradscribe.playback.compare.comparison import Comparison
+    from gradscribe.app.cli.runs import differences
 
-    compared = Comparison(left.tape, right.tape)
-    if options.json is not None:
-        import msgspec
-
-        text = msgspec.json.encode(compare_report.to_json(compared)) + b"\n"
-        if options.json == "-":
-            say(text)
-        else:
-            documents.write_bytes(Path(options.json), text)
-    if options.json != "-":
-        for side, name, found in (("left", names[0], left), ("right", names[1], right)):
-            say(report.strip_controls(f"{side} {name}: {tape_files.origin(found.program)}\n"))
-        say(report.strip_controls(f"{_environment(left, right)}{compare_report.text(compared)}"))
+    sides = (("left", names[0], left), ("right", names[1], right))
+    origins = (f"{side} {name}: {tape_files.origin(run.program)}\n" for side, name, run in sides)
+    heading = f"{''.join(origins)}{_environment(left, right)}"
+    differ = differences.write(left.tape, right.tape, heading, options.json)
     if options.open and (code := _open(options.left, (left, right))):
         return code
-    return FAILED if compared.causes else RAN
+    return FAILED if differ else RAN
 
 
 def _whole(path: Path) -> RunFile:
@@ -87,9 +75,9 @@ def _environment(left: RunFile, right: RunFile) -> str:
 
 def _open(name: str, runs: tuple[RunFile, RunFile]) -> int:
     """Open the window on the left run, with both side by side."""
-    from gradscribe.app.window.startup import open_window
+    from gradscribe.app.window.startup import Opening, open_window
 
-    return open_window(name, [sys.argv[0]], begin=partial(show, runs=runs))
+    return open_window(Opening(name), [sys.argv[0]], begin=partial(show, runs=runs))
 
 
 def show(window: "Window", runs: tuple[RunFile, RunFile]) -> None:

@@ -31,7 +31,7 @@ from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
 from gradscribe.widgets.charts.plane import PlaneHands, enlarge_plane
 from gradscribe.widgets.charts.spread import SpreadChart
 from gradscribe.widgets.plots import views
-from gradscribe.widgets.plots.plot import switch_button
+from gradscribe.widgets.plots.plot import Plot, switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from gradscribe.widgets.plots.views.fit_plot import FitPlot
@@ -264,8 +264,9 @@ class TrainingPage(QWidget):
             self._show_step(entry, widget, run)
         self.parameters.show_step(self._step_of(run, "gradients"))
 
-    def _show_step(self, entry: TrainingView[Any], widget: Any, run: ShownRun) -> None:  # noqa: ANN401
-        widget.show_step(self._step_of(run, entry.kinds[0]))
+    def _show_step(self, entry: TrainingView[Any], widget: QWidget, run: ShownRun) -> None:
+        if isinstance(widget, Plot | WeightTable):
+            widget.show_step(self._step_of(run, entry.kinds[0]))
 
     def _step_of(self, run: ShownRun, kind: str) -> int | None:
         reply = run.views.get(kind)

@@ -21,7 +21,7 @@ class StopConditionController(QObject):
         self._waits = False
         """True until the last condition is first met; later steps may report it again."""
         self._pause = ""
-        """What was said of a pause, while the run stands there."""
+        """Words on the pause at which the run stands."""
         self._on_begun()
         self._menu = page.bar.until_menu
         self._menu.aboutToShow.connect(self._offer)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gradscribe.engine.protocol.near_words import nearest
 from gradscribe.engine.protocol.setup import JsonValue, Setup
+from gradscribe.engine.protocol.slips.near_words import nearest
 
 OptionKind = Literal[
     "int",

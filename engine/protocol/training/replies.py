@@ -110,7 +110,7 @@ class RunStarted(Struct, frozen=True, tag=True):
     resumed: bool = False
     """True for a run loaded from a save; the window already has its curves so far."""
     left: tuple[str, ...] = ()
-    """If resumed: module attributes that were not saved and have their initial values again."""
+    """Attributes of a resumed run that were not saved and have their initial values again."""
     rows: tuple[int, int] = (0, 0)
     """Rows that are trained on, and that are validated on."""
     class_counts: tuple[int, ...] = ()

@@ -16,7 +16,7 @@ _MARK = "\0gradscribe loop "
 _UNWATCHED = ("forward", "__call__")
 """Functions that torch may compile or export, and that hold no training loop."""
 _COMPILERS = ("torch.compile", "torch.export", "make_fx", "dynamo", "torch.jit")
-"""Where a program names these, torch may read the code of any function of it."""
+"""Names through which torch may read the code of any function of the program."""
 
 
 class LoopWatcher(Protocol):
@@ -49,7 +49,7 @@ class LoopSite:
         self.first, self.last = first, last
         """Its lines."""
         self.iterated = iterated
-        """What a ``for`` statement iterates over; None for ``while``."""
+        """Iterated expression of a ``for`` statement; None for ``while``."""
         self.watcher: LoopWatcher | None = None
         self.rounds = 0
         """Number of rounds that began, in all its runs."""

@@ -6,7 +6,6 @@ import json
 import pkgutil
 from typing import TypeVar
 
-from gradscribe.engine.protocol.near_words import did_you_mean, nearest, plain
 from gradscribe.engine.protocol.setup import (
     MAX_QUOTED_CHARS,
     JsonValue,
@@ -17,6 +16,7 @@ from gradscribe.engine.protocol.setup import (
     quoted,
     written,
 )
+from gradscribe.engine.protocol.slips.near_words import did_you_mean, nearest, plain
 from gradscribe.engine.protocol.training.catalogue import (
     CatalogueEntry,
     EntryKind,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from gradscribe.engine.protocol.near_words import did_you_mean
 from gradscribe.engine.protocol.setup import JsonValue, SetupError
+from gradscribe.engine.protocol.slips.near_words import did_you_mean
 from gradscribe.engine.zoo.tables.cells import (
     INFINITE,
     NumberFormat,

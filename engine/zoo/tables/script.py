@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from gradscribe.engine.protocol.near_words import did_you_mean
 from gradscribe.engine.protocol.setup import JsonValue, SetupError
+from gradscribe.engine.protocol.slips.near_words import did_you_mean
 from gradscribe.engine.zoo.entry import Written
 from gradscribe.engine.zoo.provided_files import ProvidedFiles
 from gradscribe.engine.zoo.tables import convert

@@ -104,3 +104,96 @@ def test_nothing_is_offered_without_a_tensor_or_for_an_old_run(shown):
 def test_the_menus_of_a_tensor_have_them(shown, subject):
     names = "requires_grad", "retain_grad", "dtype", "device"
     assert set(COMMANDS[subject]) >= {f"value.{name}" for name in names}
+
+
+NET = """net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = optim.SGD(net.parameters(), lr=0.1)
+loss = net(torch.ones(3, 2)).mean()
+loss.backward()
+opt.step()
+"""
+
+
+def show_program(window, link, record, source):
+    window.session.apply_fix(source)
+    link.answer(record(source))
+
+
+def test_a_tick_in_the_inspector_freezes_a_parameter_of_a_module(shown, link, record):
+    from gradscribe.widgets.inspector.panes.page import Selection
+
+    show_program(shown, link, record, NET)
+    value = next(v for v in shown.session.result.tape.values if v.name == "net.0.weight")
+    page = shown.inspector.page()
+    assert page.program.text == NET
+    shown.inspector.show_page(
+        Selection("parameter", value.id), shown.session.result.tape, page.position
+    )
+    pane = properties(shown)
+    assert pane.requires_grad.isChecked()
+    pane.requires_grad.click()
+    assert shown.editor.source().split("\n")[1] == "net[0].weight.requires_grad_(False)"
+    assert link.sources[-1] == shown.editor.source(), "it runs at once"
+    answer(shown, link, record)
+    tape = shown.session.result.tape
+    assert not next(v for v in tape.values if v.name == "net.0.weight").requires_grad
+    shown.editor.undo()
+    assert shown.editor.source() == NET
+
+
+def properties(window):
+    from gradscribe.widgets.inspector.panes.properties import PropertiesPane
+
+    return next(pane for pane in window.inspector.panes if isinstance(pane, PropertiesPane))
+
+
+def starts(window):
+    from gradscribe.widgets.inspector.panes.start import StartPane
+
+    return next(pane for pane in window.inspector.panes if isinstance(pane, StartPane))
+
+
+FAILING = "x = param([1.0, 2.0, 3.0])\ny = x ** 2\ny.backward()\n"
+
+
+def test_a_failed_backward_of_a_vector_is_started_at_a_sum(shown, link, record):
+    show_program(shown, link, record, FAILING)
+    pane = starts(shown)
+    assert not pane.isHidden()
+    pane.sum.click()
+    assert shown.editor.source().split("\n")[2] == "y.sum().backward()"
+    answer(shown, link, record)
+    assert shown.session.result.problem is None
+    assert pane.isHidden()
+    shown.editor.undo()
+    assert shown.editor.source() == FAILING
+
+
+def test_the_vector_is_edited_in_place(shown, link, record):
+    show_program(shown, link, record, FAILING)
+    pane = starts(shown)
+    pane.use.click()
+    assert shown.editor.source().split("\n")[2] == "y.backward(gradient=torch.ones_like(y))"
+    answer(shown, link, record)
+    shown.session.select("")
+    assert not pane.isHidden()
+    pane.vector.setText("torch.tensor([1.0, 0.0, -1.0])")
+    pane.use.click()
+    answer(shown, link, record)
+    (leaf,) = shown.session.result.tape.leaves
+    # v * 2x
+    assert shown.session.result.tape.snapshots[leaf.grad].array().tolist() == [2.0, 0.0, -6.0]
+    shown.editor.undo()
+    shown.editor.undo()
+    assert shown.editor.source() == FAILING
+
+
+def test_a_vector_of_another_shape_is_an_error_that_undo_takes_back(shown, link, record):
+    show_program(shown, link, record, FAILING)
+    pane = starts(shown)
+    pane.vector.setText("torch.ones(2)")
+    pane.use.click()
+    answer(shown, link, record)
+    assert "Mismatch in shape" in shown.session.result.problem.message
+    shown.editor.undo()
+    assert shown.editor.source() == FAILING

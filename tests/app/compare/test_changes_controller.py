@@ -1,4 +1,4 @@
-"""What changed since the run before, and the runs, in the window, by real events."""
+"""Changes since the run before, and the runs, in the window, by real events."""
 
 import pytest
 from PySide6.QtCore import Qt

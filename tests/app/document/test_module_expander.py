@@ -5,9 +5,11 @@ import threading
 import pytest
 
 from gradscribe.app.document import module_expander
-from gradscribe.app.document.module_expander import ModuleExpander, keys_inside, module_keys
+from gradscribe.app.document.module_expander import ModuleExpander
 from gradscribe.engine.run.run import record
 from gradscribe.playback.graph import build as graph_build
+from gradscribe.playback.graph import expansion
+from gradscribe.playback.graph.expansion import keys_inside, module_keys
 from gradscribe.playback.tape import scenes
 
 NET = """\
@@ -43,7 +45,7 @@ def unfolder(qtbot):
 
 
 def depths(tape, scene, keys):
-    """How many frames lie around each open one, itself included."""
+    """Return the number of frames around each open frame, itself included."""
     parents = {
         frame.key: frame.parent for frame in graph_build.build_picture(tape, scene, keys).frames
     }
@@ -66,7 +68,7 @@ def test_so_many_levels_are_opened_as_were_asked_for(tape, scene):
 
 
 def test_it_goes_no_deeper_where_a_picture_would_show_nothing(tape, scene, monkeypatch):
-    monkeypatch.setattr(module_expander, "MAX_CARDS", 1)
+    monkeypatch.setattr(expansion, "MAX_CARDS", 1)
     assert keys_inside(tape, scene) == frozenset()
 
 

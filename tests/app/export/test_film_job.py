@@ -27,7 +27,7 @@ from gradscribe.widgets.graph.view import GraphView
 from tests.app import films
 
 SHADE = 16
-"""How far two colours may differ that are to be the same, of 255."""
+"""Largest difference, of 255, between two colours that count as the same."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a film shows: sizes and ranges as people write them, and what a tape does not have."""
+"""Options of a film: sizes and ranges as people write them, and ranges that a tape lacks."""
 
 import pytest
 

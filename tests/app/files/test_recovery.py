@@ -13,7 +13,7 @@ from tests.app.homes import ahead, press, said, save, sessions, type_in
 
 @pytest.fixture
 def crash(tmp_path):
-    """What the disk holds when a window is killed, as a home of its own: locks have no holder."""
+    """Files on the disk after a window was killed, as a home of its own: locks have no holder."""
 
     def kill(window, home):
         assert window.recovery._saver.flush() == ""

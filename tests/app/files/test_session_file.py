@@ -1,4 +1,4 @@
-"""What is kept of a window is read as it was kept."""
+"""A window's session is read as it was written."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How far somebody is in the lessons."""
+"""A learner's progress in the lessons."""
 
 import pytest
 from PySide6.QtCore import QSettings

@@ -1,4 +1,4 @@
-"""What an engine's death tells, read from what it left behind."""
+"""Causes of an engine's death, read from what it left behind."""
 
 import os
 import signal

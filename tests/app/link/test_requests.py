@@ -1,4 +1,4 @@
-"""What is answered where the engine cannot: each request gets an answer of its own kind."""
+"""Requests without an engine: each gets an answer of its own kind."""
 
 from gradscribe.app.link.requests import PendingRequest, fallback_reply, lost_engine_tape
 from gradscribe.engine.protocol import messages

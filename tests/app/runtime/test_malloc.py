@@ -1,4 +1,4 @@
-"""What the window has freed does not stay with it."""
+"""Memory that the window has freed goes back to the system."""
 
 import ctypes
 import subprocess

@@ -18,7 +18,7 @@ from gradscribe.widgets.lessons.pane import LessonPane
 
 
 class Ours(Exception):
-    """What nobody expected."""
+    """An exception that no code expects."""
 
 
 BROKEN = (

@@ -17,7 +17,7 @@ SETUP = msgspec.structs.replace(DEFAULT_SETUP, optimizer=Part("sgd", {"lr": 0.1}
 
 
 class Window:
-    """What of a window has to do with training, on an engine in this process."""
+    """The parts of a window that training needs, on an engine in this process."""
 
     def __init__(self, where, ground):
         self.link = HostLink()

@@ -31,7 +31,7 @@ def card(settled, faults):
 
 
 def in_columns(card, settled):
-    """Whether the card lies within the panes of the program, whatever it is a child of."""
+    """Return whether the card lies within the panes of the program, whatever its parent."""
     columns = settled.columns
     room = QRect(columns.mapToGlobal(QPoint()), columns.size())
     return room.contains(QRect(card.mapToGlobal(QPoint()), card.size()))

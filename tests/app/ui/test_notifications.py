@@ -121,7 +121,7 @@ def test_a_choice_of_the_next_notice_is_its_own(notices):
 
 
 class Below(QWidget):
-    """What is laid out below the strip; it notes each size that it is given."""
+    """The page below the strip; it notes each size that it is given."""
 
     def __init__(self):
         super().__init__()

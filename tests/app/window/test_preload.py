@@ -1,4 +1,4 @@
-"""What is made ready while nobody waits for it."""
+"""Parts of the window that are created while nobody waits for them."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a function's parameters stand for, followed from the inside out."""
+"""Parameters of functions, followed to the values that callers pass."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""What the tests of the hints' tables share."""
+"""Shared parts of the tests of the hints' tables."""
 
 import re
 

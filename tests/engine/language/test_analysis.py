@@ -1,4 +1,4 @@
-"""What is known about a program that was never run, compared with the program when it runs."""
+"""Answers on a program that was never run, compared with the program when it runs."""
 
 import inspect
 import os

@@ -1,4 +1,4 @@
-"""What is asked while a run trains is served between two of its turns, all of it at once."""
+"""Requests during a training run are served between two of its turns, all at once."""
 
 from gradscribe.engine.process.server import Server
 from gradscribe.engine.protocol.training import requests

@@ -11,19 +11,9 @@ from gradscribe.engine.protocol.training import requests
 from gradscribe.engine.protocol.wire import columns
 from gradscribe.engine.run import run
 from gradscribe.engine.train.serve.host import TrainingHost
+from tests.programs import net_with_error
 
-PROGRAM = """
-x = torch.randn(4, 3, requires_grad=True)
-model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 1))
-opt = optim.Adam(model.parameters())
-for _ in range(2):
-    opt.zero_grad()
-    loss = model(x).pow(2).mean()
-    loss.backward()
-    opt.step()
-    print(loss)
-1 / 0
-"""
+PROGRAM = net_with_error(2)
 HOSTILE = (b"\xff" * 5, b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff")
 """Headers of MessagePack for four thousand million of something."""
 MOST_MB = 200

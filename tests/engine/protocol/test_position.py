@@ -1,4 +1,4 @@
-"""Where a program stands: found by its frames, told before it ends its process."""
+"""Position of a program: found by its frames, sent before it ends its process."""
 
 import os
 import subprocess

@@ -15,19 +15,9 @@ from gradscribe.engine.protocol import tape_file
 from gradscribe.engine.protocol.tape_file import RunFile, RunProgram, RunView, UnreadableTape
 from gradscribe.engine.protocol.wire import columns
 from gradscribe.engine.run import run
+from tests.programs import net_with_error
 
-PROGRAM = """
-x = torch.randn(4, 3, requires_grad=True)
-model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 1))
-opt = optim.Adam(model.parameters())
-for _ in range(3):
-    opt.zero_grad()
-    loss = model(x).pow(2).mean()
-    loss.backward()
-    opt.step()
-    print(loss)
-1 / 0
-"""
+PROGRAM = net_with_error(3)
 ABOUT = RunProgram(
     PROGRAM, "steps.py", 1.7e9, str(torch.__version__), "3.12.1", "Linux", "cpu", 7, "0.2"
 )

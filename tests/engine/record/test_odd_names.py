@@ -1,4 +1,4 @@
-"""What a program calls its classes and functions is its own affair: it is recorded all the same."""
+"""Classes and functions with odd names are recorded like any others."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What each node keeps for backward, how big it is, and from when to when it is held."""
+"""Saved tensors of each node: which, how big, and from when to when."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What a program learns of its own errors: the frames that there are without a recorder."""
+"""Tracebacks that a program sees have the frames that there are without a recorder."""
 
 import inspect
 import textwrap

@@ -1,4 +1,4 @@
-"""What a program sees of its own warnings: as many, from the same places, as without a recorder."""
+"""Warnings that a program sees: as many, from the same places, as without a recorder."""
 
 import re
 import subprocess

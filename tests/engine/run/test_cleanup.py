@@ -1,4 +1,4 @@
-"""What a program leaves behind is put back, or named; the next program runs as if it were first."""
+"""State that a program changes is restored, or named; the next program runs as if first."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Where an exception is shown, and in which words."""
+"""Place and words of an exception."""
 
 import sys
 import time

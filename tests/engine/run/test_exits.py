@@ -1,4 +1,4 @@
-"""What a program registers with atexit happens at its own end, as with ``python script.py``."""
+"""Callbacks registered with atexit run at the program's own end, as with ``python script.py``."""
 
 import atexit
 import subprocess

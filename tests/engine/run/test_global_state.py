@@ -1,4 +1,4 @@
-"""What a program sets in a library is gone when the next one runs.
+"""A library's settings are restored before the next program runs.
 
 Each pair is a program that leaves something set, and one that prints what a fresh process prints.
 """

@@ -1,4 +1,4 @@
-"""What a program registers in a library is gone when the next one runs, or the engine is.
+"""A library's registries are restored before the next program runs, or the engine is replaced.
 
 Each pair is a program that registers something, and one that prints what a fresh process prints.
 """

@@ -1,4 +1,4 @@
-"""What a program writes is kept, line by line, and so much of it only."""
+"""Output of a program is stored line by line, up to a limit."""
 
 import pytest
 

@@ -227,7 +227,7 @@ def test_a_look_at_the_shapes_leaves_the_data_to_a_module_that_writes_into_it():
 
 
 LATE = "(1.5 if {} > 30 else 1)"
-"""What a counter changes long after the trials."""
+"""Module that a counter changes long after the trials."""
 CLOSURE = """def made():
     n = [0]
 

@@ -1,4 +1,4 @@
-"""What a run trains to is what the mathematics says: curves and ends worked out in NumPy alone."""
+"""Runs compared with mathematics: curves and ends worked out in NumPy alone."""
 
 import numpy as np
 import pytest

@@ -20,7 +20,7 @@ earlier tests have freed."""
 
 
 def played(given, until=10_000):
-    """What a host said while a run played, up to so many steps."""
+    """Return the replies of a host while a run played, up to so many steps."""
     said = []
     memory.trim_heap()
     host = TrainingHost(said.append)

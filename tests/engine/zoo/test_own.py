@@ -1,4 +1,4 @@
-"""What of a program is taken over for its module: what it defines, not what it does."""
+"""Parts of a program that are used for its module: definitions, not effects."""
 
 import pytest
 

@@ -41,6 +41,39 @@ def test_a_line_that_asked_for_the_gradient_is_taken_out_again():
     assert edits.set_requires_grad(source, 1, "x", False) == "x = torch.ones(2)\n"
 
 
+def test_a_line_further_down_that_asks_for_the_gradient_is_taken_out():
+    source = "x = torch.ones(2)\nn = 2\nx.requires_grad = True\ny = x * n"
+    assert not run(edits.set_requires_grad(source, 1, "x", False))["x"].requires_grad
+
+
+def test_one_of_several_names_of_a_line_requires_its_gradient():
+    on = edits.set_requires_grad("x, y = torch.ones(2)\nz = x * y", 1, "x", True)
+    assert [run(on)[name].requires_grad for name in "xyz"] == [True, False, True]
+    retained = "a = torch.ones(2, requires_grad=True)\nb, c = a * 2\nb.backward()"
+    assert run(edits.set_retain_grad(retained, 2, "b", True))["b"].grad == 1.0
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = torch.nn.Parameter(torch.ones(2))",
+        "x = torch.nn.Parameter(torch.ones(2) * 3)",
+        "x = torch.ones(2, requires_grad=True)",
+        "x = torch.ones(2).requires_grad_()",
+        "x: torch.Tensor = torch.ones(2, requires_grad=True)",
+    ],
+)
+def test_a_trained_leaf_stays_one_in_another_dtype(source):
+    made = run(edits.set_dtype(source, 1, "x", "float64", is_trained=True))["x"]
+    assert (made.dtype, made.is_leaf, made.requires_grad) == (torch.float64, True, True)
+    assert isinstance(made, torch.nn.Parameter) == ("Parameter" in source)
+
+
+def test_param_takes_the_dtype_itself():
+    edited = edits.set_dtype("w = param(2.0)", 1, "w", "float64", is_trained=True)
+    assert edited == "w = param(2.0, dtype=torch.float64)"
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
 @pytest.mark.parametrize(
     "source", ["x = torch.ones(2)", "x = torch.ones(2) + 1", "x = torch.ones(2).exp()"]
@@ -73,7 +106,7 @@ def test_a_result_retains_its_gradient_and_then_does_not():
     [
         ("if True: x = torch.ones(2) * 2", 1, "x"),
         ("x = torch.ones(2) * 2; y = 1", 1, "x"),
-        ("x, y = torch.ones(2)", 1, "x"),
+        ("x = torch.ones(2)\nx.requires_grad_(); y = 1", 1, "x"),
         ("x = torch.ones(", 1, "x"),
         ("x = torch.ones(2) * 2", 9, "x"),
         ("x = torch.ones(2) * 2", 1, "net.weight"),
@@ -82,5 +115,7 @@ def test_a_result_retains_its_gradient_and_then_does_not():
 )
 def test_a_line_without_a_safe_place_is_left_alone(source, line, name):
     assert edits.set_requires_grad(source, line, name, True) == ""
+    if "requires_grad_" in source:
+        return
     assert edits.set_retain_grad(source, line, name, True) == ""
     assert edits.set_dtype(source, line, name, "float64") == ""

@@ -62,7 +62,7 @@ def index(request, recorded):
 
 
 def prints(index):
-    """Where something was printed, and what."""
+    """Return place and text of what was printed."""
     for at, event in enumerate(index.tape.events):
         if event.kind == "print":
             yield at + 1, json.loads(index.tape.prints[event.ref])

@@ -1,4 +1,4 @@
-"""What is offered for a caret, checked against torch itself."""
+"""Candidates at a caret, checked against torch itself."""
 
 import pytest
 import torch

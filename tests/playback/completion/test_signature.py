@@ -1,4 +1,4 @@
-"""Which parameter takes an argument, compared with Python's own binding of arguments."""
+"""The parameter that takes an argument, compared with Python's own binding of arguments."""
 
 import inspect
 

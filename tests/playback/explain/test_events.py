@@ -1,4 +1,4 @@
-"""What is told of passes, updates, resets, prints and modules, in words and torch's own numbers."""
+"""Explanations of passes, updates, resets, prints and modules, with torch's own numbers."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What is said of a call is true of it: for many calls, with vectors, matrices and settings."""
+"""Explanations of calls are true: for many calls, with vectors, matrices and settings."""
 
 import pytest
 

@@ -173,21 +173,6 @@ loss.backward()
 fast = {k: p - 0.1 * p.grad for k, p in net.named_parameters()}
 again = torch.func.functional_call(net, fast, (torch.tensor([2.0, 1.0]),)).sum()
 """,
-    "custom function twice": """\
-class Cube(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x ** 3
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * 3 * x ** 2
-x = torch.tensor(2.0, requires_grad=True)
-(g1,) = torch.autograd.grad(Cube.apply(x), x, create_graph=True)
-(g2,) = torch.autograd.grad(g1, x, create_graph=True)
-(g1 + g2).backward()
-""",
     "losses of two tasks": """\
 trunk, heads = nn.Linear(2, 3), nn.ModuleDict({"a": nn.Linear(3, 1), "b": nn.Linear(3, 1)})
 h = trunk(torch.randn(4, 2)).relu()

@@ -1,4 +1,4 @@
-"""What a program ended in stands in its picture, joined to what it was given."""
+"""The failing call of a program stands in its picture, joined to its arguments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is said of dtypes is what torch says."""
+"""Statements on dtypes, compared with torch."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What the lab says of shapes, against what torch does with them."""
+"""Statements of the lab on shapes, compared with torch."""
 
 import pytest
 import torch

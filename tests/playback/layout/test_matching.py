@@ -1,4 +1,4 @@
-"""Which card of one picture is which card of the other."""
+"""Cards of a picture matched with those of another."""
 
 from msgspec.structs import replace
 

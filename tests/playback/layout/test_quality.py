@@ -1,4 +1,4 @@
-"""What a good drawing is, told by geometry alone: crossings, wires through cards, order, rest."""
+"""Quality of a drawing, by geometry alone: crossings, wires through cards, order, rest."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What learners type, against the tape."""
+"""Answers that learners type, checked against the tape."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is typed is read as people of any country write it, or it is said what to type."""
+"""Numbers are read as people of any country write them, or a message says what to type."""
 
 import pytest
 from hypothesis import given

@@ -7,6 +7,7 @@ from torch import nn
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.loops.steps import steps_of
 from gradscribe.playback.tape.tensor_history import tensor_history
+from tests.programs import uneven
 
 FIT = """\
 torch.manual_seed(0)
@@ -40,18 +41,7 @@ for t in range(5):
     energy = (h ** 2).sum()
 energy.backward()
 """
-UNEVEN = """\
-w = torch.tensor([2.0, 3.0], requires_grad=True)
-for i in range(9):
-    if i % 3 == 0:
-        penalty = w.abs().sum()
-        penalty.backward()
-    loss = (w ** 2).sum() * (i + 1)
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.01 * w.grad
-    w.grad = None
-"""
+UNEVEN = uneven(9)
 
 
 def history_of(tape, number):

@@ -1,4 +1,4 @@
-"""What is half typed is read without a warning on the terminal, wherever it is read."""
+"""Unfinished text is parsed without a warning on the terminal, wherever it is read."""
 
 import ast
 import warnings

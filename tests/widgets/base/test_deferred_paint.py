@@ -162,7 +162,7 @@ def test_a_window_is_painted_though_it_was_asked_to_be_just_before_it_was_held(q
 
 
 class Childless(QWidget):
-    """What is in it is no business of Python's, as far as it is no widget."""
+    """Class whose content is no business of Python's, as far as it is no widget."""
 
     def children(self):
         raise AssertionError("layouts and models were made into objects")

@@ -1,4 +1,4 @@
-"""What is made bit by bit."""
+"""Work that is done in time slices."""
 
 import pytest
 

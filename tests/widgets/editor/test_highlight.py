@@ -260,7 +260,7 @@ def test_another_theme_recolours_what_is_there(qtbot):
 
 
 def formats(document):
-    """How many coloured stretches each line has."""
+    """Return the number of coloured stretches of each line."""
     found, block = [], document.begin()
     while block.isValid():
         found.append(len(block.layout().formats()))
@@ -296,7 +296,7 @@ def test_lines_that_wait_get_their_colours_though_they_move_up(qtbot):
 
 
 def calls_in(act):
-    """How many functions of Python are called in ``act``."""
+    """Return the number of Python functions called in ``act``."""
     calls = [0]
 
     def note(_frame, happening, _given):

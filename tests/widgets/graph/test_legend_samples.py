@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from gradscribe.app.export.encoders import pixels
+from gradscribe.playback.graph.reading import NABLA
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.legend_samples import SAMPLES
-from gradscribe.widgets.graph.paint.card.card_text import NABLA
 
 BOX = QRectF(20, 20, 40, 22)
 

@@ -7,11 +7,11 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.graph import description
 from gradscribe.playback.graph.coloring import ColorLegend, Tint
 from gradscribe.playback.graph.picture import CardLook, Look
 from gradscribe.playback.layout import place
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.graph import accessible_text
 from gradscribe.widgets.graph.camera import MAX_FIT_ZOOM, Camera
 from tests.playback.drafts import Draft
 from tests.widgets.graph_window import at, click, press, show
@@ -112,11 +112,11 @@ def test_words_tell_what_colours_and_dashes_do(view):
     assert "view of a" in view.words("v")
     assert "no gradient passes" in view.words("d")
     assert "no gradient comes back" in view.words(key)
-    assert accessible_text.describe_card(m.cards[1], _waiting(), []).startswith("operation detach")
+    assert description.describe_card(m.cards[1], _waiting(), []).startswith("operation detach")
 
 
 def _waiting():
-    from gradscribe.widgets.graph.paint.card.card_text import CardReading
+    from gradscribe.playback.graph.reading import CardReading
 
     return CardReading("waiting")
 

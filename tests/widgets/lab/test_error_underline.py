@@ -1,4 +1,4 @@
-"""Where something is wrong is underlined, wherever that is."""
+"""The wrong part of a text is underlined, wherever it is."""
 
 import pytest
 from PySide6.QtGui import QColor, QTextCharFormat

@@ -13,12 +13,12 @@ from PySide6.QtGui import QColor, QPainter
 from gradscribe.playback.graph.coloring import Coloring, Mode, Tint, Tinter
 from gradscribe.playback.graph.gradients.parameter_gradients import ParameterGradients
 from gradscribe.playback.graph.picture import Card, CardLook, Look, Wire
+from gradscribe.playback.graph.reading import LEAVES, CardReading, has_gradient
 from gradscribe.playback.tape.index import index_of
 from gradscribe.widgets.base.theme import Theme, mix
 from gradscribe.widgets.graph.paint import frames
 from gradscribe.widgets.graph.paint.card import bubbles, cards, tints
 from gradscribe.widgets.graph.paint.card.bubbles import FAR_SCALE
-from gradscribe.widgets.graph.paint.card.card_text import LEAVES, CardReading, has_gradient
 from gradscribe.widgets.graph.paint.card.cards import LABEL_ZOOM, CardStyle, Layers
 from gradscribe.widgets.graph.paint.card.sprites import SpriteCache
 from gradscribe.widgets.graph.paint.far import far_cards
@@ -33,7 +33,7 @@ T = TypeVar("T")
 Detail = Literal["full", "name", "block", "speck"]
 
 MAX_AREAS = 400
-"""If more cards and wires change than this, everything is repainted."""
+"""Number of changed cards and wires above which everything is repainted."""
 _TONES: tuple[wires.Tone, ...] = ("rest", "carried", "forward", "share", "backward")
 """In the order in which wires are painted at the farthest zoom."""
 MAX_LABELLED = 12

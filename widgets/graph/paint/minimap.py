@@ -6,11 +6,11 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
 from gradscribe.playback.graph.picture import CardKind
+from gradscribe.playback.graph.reading import LEAVES
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.camera import Camera
 from gradscribe.widgets.graph.paint import shapes
 from gradscribe.widgets.graph.paint.card import tints
-from gradscribe.widgets.graph.paint.card.card_text import LEAVES
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 from gradscribe.widgets.graph.paint.far.dots import DotPainter
 from gradscribe.widgets.graph.paint.stage import Stage

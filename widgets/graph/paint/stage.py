@@ -10,9 +10,9 @@ from PySide6.QtGui import QPainterPath, QPolygonF
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.graph.picture import Card, Frame, Picture, Placement, Rect, Wire
+from gradscribe.playback.graph.reading import CardReader
 from gradscribe.widgets.graph.paint import frames as frame_paint
 from gradscribe.widgets.graph.paint.card import bubbles
-from gradscribe.widgets.graph.paint.card.card_text import CardReader
 from gradscribe.widgets.graph.paint.spatial_index import Boxes, BoxIndex, group_by_tile
 from gradscribe.widgets.graph.paint.wire.wires import (
     CUT_AT,

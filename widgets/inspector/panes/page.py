@@ -95,6 +95,18 @@ class TensorVersions:
         return any(version == value for _, version in versions)
 
 
+class ProgramState(Struct, frozen=True):
+    """The program as it is now, which may have changed since the run that is shown."""
+
+    text: str = ""
+    may_edit: bool = False
+    """True if edits of the text would run."""
+    devices: tuple[str, ...] = ()
+    failed: str = ""
+    """Message of the error of the latest run, if that was of this text."""
+    failed_line: int = 0
+
+
 @dataclass(frozen=True)
 class InspectorPage:
     """Immutable view state of the inspector, the only input of the panes.
@@ -111,6 +123,8 @@ class InspectorPage:
     element: int = 0
     explanation: Explanation | None = None
     source: str = ""
+    """The text of the run that is shown."""
+    program: ProgramState = field(default_factory=ProgramState)
     fetched: dict[int, Snapshot | None] = field(default_factory=dict)
     checked: dict[tuple[int, int], Checked] = field(default_factory=dict)
     gradchecked: dict[int, Gradchecked] = field(default_factory=dict)
@@ -143,6 +157,14 @@ class InspectorPage:
             return value
         alive = [index.values[v] for v in self.versions.until(value.id, self.position)]
         return next((version for version in reversed(alive) if version.node is None), value)
+
+    @property
+    def made(self) -> Value | None:
+        """The selected value; for a leaf as it was before any update, with the line it is from."""
+        value, index = self.value, self.index
+        if value is None or index is None or not value.is_leaf:
+            return value
+        return index.values.get(index.first_version(value.id), value)
 
     @property
     def op(self) -> Op | None:

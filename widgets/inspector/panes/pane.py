@@ -21,6 +21,9 @@ class Pane(QWidget):
     numbers_only = False
     """True if it only depends on numbers: it is only updated when they change."""
 
+    uses_program = False
+    """True if it depends on the text as it is now, which changes without a run."""
+
     check_requested = Signal(int, int)
     """Request a comparison with finite differences: value id, flat index."""
     gradcheck_requested = Signal(int)
@@ -39,6 +42,11 @@ class Pane(QWidget):
     """Show the tensor in a window of its own."""
     element_requested = Signal(int)
     """Choose the element with this flat index."""
+    property_requested = Signal(str, str)
+    """Change a property of the selected tensor in the text: its name, the choice."""
+    start_requested = Signal(int, str, str)
+    """Let the pass on a line start at a reduction of its root (``sum``, ``mean``), or from a
+    vector, an expression."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,10 +1,10 @@
 """Texts of the inspector: titles, subtitles, and reasons for missing numbers."""
 
 from gradscribe.engine.protocol.tape import Snapshot, Value
+from gradscribe.playback.explain import events as explained_events
 from gradscribe.playback.explain import page as explained
 from gradscribe.playback.tape import event_text, passes
 from gradscribe.playback.tape.index import Index
-from gradscribe.playback.tape.phases import phases
 from gradscribe.playback.text import formatting as texts
 from gradscribe.playback.text import symbols
 from gradscribe.widgets.inspector.panes.page import InspectorPage
@@ -41,13 +41,7 @@ def _event_title(page: InspectorPage) -> Texts:
     explanation, index = page.explanation, page.index
     if explanation is None or index is None:
         return "Inspector", "Step into the tape, or pick a card, a wire or a row"
-    if explanation.step:
-        return explanation.step, explanation.title
-    total = len(index.tape.events)
-    if not page.position:
-        return f"Start · {texts.count(total, 'event')}", explanation.title
-    phase = phases(index)[page.position - 1]
-    return f"{phase} · event {page.position:,} of {total:,}", explanation.title
+    return explained_events.position_titles(index, explanation, page.position)
 
 
 def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:

@@ -5,8 +5,8 @@ import math
 
 import torch
 
-from gradscribe.engine.protocol.near_words import did_you_mean
 from gradscribe.engine.protocol.setup import SetupError
+from gradscribe.engine.protocol.slips.near_words import did_you_mean
 from gradscribe.engine.protocol.training.catalogue import Option
 from gradscribe.engine.zoo.entry import NOISE, SIZE, Data, Options
 

@@ -1,4 +1,4 @@
-"""What the training room shows of its session, and what one does there taken back to it."""
+"""The training page shows its session, and its controls change it."""
 
 import numpy as np
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""How many parts MessagePack has is found as the decoder would find it, and bounded."""
+"""The number of parts of MessagePack is counted as the decoder would, and bounded."""
 
 import random
 

@@ -23,7 +23,7 @@ def where(tmp_path):
 
 @pytest.fixture
 def ground(qtbot):
-    """What the strip of notices stands on."""
+    """Stand-in for the panel on which the strip of notices stands."""
     made = QWidget()
     qtbot.addWidget(made)
     return made
@@ -47,7 +47,7 @@ def files(where):
 
 
 def is_kept(window, where, step):
-    """Whether the run on the disk stands at that step and can go on from there."""
+    """Return whether the run on the disk stands at that step and can go on from there."""
     return any(run.step == step and run.data for room in kept_rooms(where) for run in room.runs)
 
 

@@ -1,4 +1,4 @@
-"""How a run went on before it went back is in its session file, too."""
+"""The later steps of a run that went back are in its session file, too."""
 
 import msgspec
 import pytest

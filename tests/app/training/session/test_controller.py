@@ -1,4 +1,4 @@
-"""What one asks of the training room reaches the engine, once and in order."""
+"""Requests of the training page reach the engine, once and in order."""
 
 from gradscribe.app.training.session.state import DEFAULT_SETUP, REPLY_TIMEOUT_MS
 from gradscribe.engine.protocol import training as messages

@@ -1,4 +1,4 @@
-"""What is wrong with a set-up is seen wherever one looks."""
+"""An error of a setup is seen at every place where the user may look."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which files an engine needs, and which it has."""
+"""The files that an engine needs, and those that it has."""
 
 import pytest
 

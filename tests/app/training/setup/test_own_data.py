@@ -37,7 +37,7 @@ def test_points_of_a_set_up_that_is_there_before_the_engine_can_be_drawn(room, b
 
 
 def told(rows):
-    """What the engine tells of points, as float32."""
+    """Points as the engine reports them, as float32."""
     rows = np.array(rows)
     x, y = rows[:, :-1], rows[:, -1]
     y = array(y, "<i8") if rows.shape[1] == 3 else array(y[:, None], "<f4")
@@ -272,7 +272,7 @@ def complaints(room):
 
 
 def asked(room, name):
-    """What is asked for at an option of the data."""
+    """Questions at an option of the data."""
     row = room.form.parts["data"].by_name[name]
     return row.asked.said() if row.asked.isVisible() else ""
 

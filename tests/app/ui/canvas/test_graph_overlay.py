@@ -1,4 +1,4 @@
-"""What stands on the canvas: the path of modules, the buttons, the search line."""
+"""The parts on the canvas: the path of modules, the buttons, the search line."""
 
 import pytest
 from PySide6.QtCore import Qt

@@ -1,4 +1,4 @@
-"""What hooks noted becomes executions and edges, whenever it is read."""
+"""Notes of hooks become executions and edges, whenever they are read."""
 
 import torch
 

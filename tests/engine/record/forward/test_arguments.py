@@ -1,4 +1,4 @@
-"""What an op was given: every tensor however deep, and words for all that is none."""
+"""Arguments of an op: every tensor however deep, and words for all else."""
 
 import textwrap
 

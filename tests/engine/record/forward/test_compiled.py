@@ -1,4 +1,4 @@
-"""What is compiled is computed as plain code, and looks to the program as torch's own does."""
+"""Compiled code is computed as plain code, and looks to the program as torch's own does."""
 
 import subprocess
 import sys

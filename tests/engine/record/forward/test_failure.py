@@ -1,4 +1,4 @@
-"""What a program ended in is on the tape: the call that raised, or the backward node."""
+"""The failing call of a program, or its failing backward node, is on the tape."""
 
 import pytest
 

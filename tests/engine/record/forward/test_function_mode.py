@@ -1,4 +1,4 @@
-"""Which ops stand on the tape, with what inputs, names, places and nodes."""
+"""Ops on the tape: their inputs, names, places and nodes."""
 
 import pytest
 import torch

@@ -148,7 +148,7 @@ def test_a_rule_is_torchs_own_update(name, options):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", ["sgd", "adam", "adamw"])
 def test_narrow_types_are_rounded_as_the_reference_mode_rounds_them(dtype, name):
-    """Where it goes wrong depends on the numbers, and not in the first steps that are compared."""
+    """Fails depending on the numbers, and not in the first steps that are compared."""
     for seed in range(4):
         same(60, data={"name": "line", "n": 40}, model="linear", batch=0, dtype=dtype, seed=seed,
              optimizer={"name": name, "lr": 0.05, "weight_decay": 0.03})  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a run leaves out of an optimizer's calls is heard by nobody, and changes no number."""
+"""Hooks that a run leaves out of an optimizer's calls have no listener, and no number changes."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What the lines of one step say of it is what torch has then."""
+"""The lines of a step report what torch has then."""
 
 import torch
 from torch.nn.functional import mse_loss

@@ -20,7 +20,7 @@ STEPS = 8
 
 
 def printed(source):
-    """What a script prints, run with names of its own: (step, loss) pairs."""
+    """Return the (step, loss) pairs that a script prints, run with names of its own."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What a run was before it went back stays known, until the run takes another way."""
+"""Later steps of a run that went back stay known, until it takes another way."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Which steps of a run are measured, and that a run is the same for it."""
+"""The steps of a run that are measured; the run is the same for it."""
 
 import math
 from itertools import pairwise

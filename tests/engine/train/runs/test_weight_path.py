@@ -1,4 +1,4 @@
-"""Where a run's weights have been, and the loss surface of two chosen parameters."""
+"""The path of a run's weights, and the loss surface of two chosen parameters."""
 
 import numpy as np
 import pytest

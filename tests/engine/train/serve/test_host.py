@@ -1,4 +1,4 @@
-"""What the window asks is answered, in bounded messages, and the numbers are torch's own."""
+"""Requests of the window are answered, in bounded messages, with torch's own numbers."""
 
 import csv
 import io

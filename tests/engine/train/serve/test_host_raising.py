@@ -42,7 +42,7 @@ def desk():
 
 
 def goes_on(desk):
-    """Whether another run is trained afterwards."""
+    """Return whether another run is trained afterwards."""
     desk.train(9)
     return only(replies.TrainState, desk.steps(2, 9)[-1:]).step == 2
 

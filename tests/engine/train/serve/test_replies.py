@@ -1,4 +1,4 @@
-"""Which settings hold, and the lines of a step, are told whenever they are others."""
+"""Settings in force, and the lines of a step, are sent whenever they change."""
 
 import math
 import time

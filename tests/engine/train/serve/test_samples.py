@@ -1,4 +1,4 @@
-"""What the data sets look like in small: points of each as one trains on them."""
+"""Thumbnails of the data sets: points of each as a run trains on them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the preview of a table says about its columns."""
+"""Words of a table's preview on its columns."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What torch raises, in words."""
+"""Exceptions of torch, in words."""
 
 import pytest
 import torch
@@ -48,7 +48,7 @@ def test_what_torch_raises_is_said_as_what_can_be_done(text, given, message, hin
 
 
 def is_possible(amp):
-    """Whether plain torch has an LSTM's step in this dtype here."""
+    """Return whether plain torch has an LSTM's step in this dtype here."""
     try:
         with torch.autocast("cpu", getattr(torch, amp)):
             torch.nn.LSTM(2, 4)(torch.zeros(3, 2))[0].sum().backward()

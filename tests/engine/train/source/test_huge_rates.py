@@ -10,7 +10,7 @@ from gradscribe.engine.train.source import catalogue, codegen
 from gradscribe.engine.train.source.huge_rates import huge_rate, huge_rate_schedule
 
 FITTED = {"sparse_adam", "muon"}
-"""What the default model is not for."""
+"""Setups that the default model does not suit."""
 CAPPED = "adafactor"
 """It makes no step longer than the root mean square of the weights by the root of its number."""
 

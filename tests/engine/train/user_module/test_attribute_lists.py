@@ -1,4 +1,4 @@
-"""What a module keeps in attributes is saved with its run, which goes on as if never closed."""
+"""Attributes of a module are saved with its run, which goes on as if never closed."""
 
 import math
 import random
@@ -135,7 +135,7 @@ class Bag(nn.Module):
 
 
 def back(model, other=None):
-    """What is written of the attributes of a model, read into another one, and what is left."""
+    """Return the attributes of a model, written and read into another, and what is left."""
     other = other or Bag()
     lists, left = attribute_lists.to_lists(attributes.of_model(model), model)
     lists = msgspec.msgpack.decode(msgspec.msgpack.encode(lists))

@@ -1,4 +1,4 @@
-"""What filters make of a picture, compared with plain torch."""
+"""Results of filters on a picture, compared with plain torch."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a model answers over the plane of its inputs."""
+"""Answers of a model over the plane of its inputs."""
 
 import pytest
 import torch

@@ -10,7 +10,7 @@ seconds = st.floats(1e-5, 1.0)
 
 
 def played(costs, wanted, budget, length):
-    """How often each view was made, on a clock of our own, and the time that all of it took."""
+    """Return the count of each view, on a fake clock, and the time that all of it took."""
     pace, now, made, spent = ViewScheduler(), 0.0, dict.fromkeys(costs, 0), 0.0
     pace.set_intervals(wanted)
     while now < length:

@@ -75,7 +75,7 @@ def wandered(steps=150, seed=0):
 
 
 def been(run):
-    """Where the weights were at each step that the path has, in float64."""
+    """Return the weights at each step of the path, in float64."""
     kept = {c.step: torch.cat([p.reshape(-1) for p in c.parameters]) for c in run.checkpoints.all}
     kept |= run.weight_path.points
     kept[run.step] = parameters_to_vector(run.program.model.parameters()).detach()

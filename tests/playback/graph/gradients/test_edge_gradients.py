@@ -1,4 +1,4 @@
-"""What a node sends: every share, the sum, and thousands at once."""
+"""Gradients that a node sends: every share, the sum, and thousands at once."""
 
 import time
 

@@ -7,23 +7,9 @@ from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.layout.place import place
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.scenes import scenes
+from tests.playback.graph.second_derivative_programs import PROGRAMS
 
-CUBE = """\
-class Cube(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x ** 3
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * 3 * x ** 2
-x = torch.tensor(2.0, requires_grad=True)
-y = Cube.apply(x)
-(g1,) = torch.autograd.grad(y, x, create_graph=True)
-(g2,) = torch.autograd.grad(g1, x, create_graph=True)
-(g1 + g2).backward()
-"""
+CUBE = PROGRAMS["custom function twice"]
 TWICE = """\
 x = torch.tensor(2.0, requires_grad=True)
 y = x ** 3

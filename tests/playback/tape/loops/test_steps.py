@@ -3,6 +3,7 @@
 import pytest
 
 from gradscribe.playback.tape.loops.steps import event_key, same_event, step_marks, steps_of
+from tests.programs import uneven
 
 FIT = """\
 torch.manual_seed(0)
@@ -32,18 +33,7 @@ for i in range(10):
         w -= 0.1 * w.grad
     w.grad = None
 """
-UNEVEN = """\
-w = torch.tensor([2.0, 3.0], requires_grad=True)
-for i in range(12):
-    if i % 3 == 0:
-        penalty = w.abs().sum()
-        penalty.backward()
-    loss = (w ** 2).sum() * (i + 1)
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.01 * w.grad
-    w.grad = None
-"""
+UNEVEN = uneven(12)
 TWO_LOOPS = """\
 a = torch.tensor(3.0, requires_grad=True)
 b = torch.tensor([1.0, 2.0], requires_grad=True)

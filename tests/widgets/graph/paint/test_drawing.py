@@ -1,4 +1,4 @@
-"""What differs between two looks, however their tables have grown."""
+"""Differences between two looks, however their tables have grown."""
 
 from itertools import pairwise
 

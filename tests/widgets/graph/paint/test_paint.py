@@ -1,4 +1,4 @@
-"""What the painters leave on the pixels, as far as one can tell it without pictures to compare."""
+"""Pixels that the painters leave, as far as they can be judged without pictures to compare."""
 
 import math
 from functools import partial
@@ -9,10 +9,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from gradscribe.playback.graph import sizes
 from gradscribe.playback.graph.picture import CardLook, Frame, Look, Wire, WireLook
+from gradscribe.playback.graph.reading import CardReader
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import frames, heat, shapes
 from gradscribe.widgets.graph.paint.card import cards
-from gradscribe.widgets.graph.paint.card.card_text import CardReader
 from gradscribe.widgets.graph.paint.card.cards import CardStyle, Layers
 from gradscribe.widgets.graph.paint.card.thumbnail import draw_thumbnail, thumbnail_size
 from gradscribe.widgets.graph.paint.drawing import detail_at

@@ -18,7 +18,7 @@ def canvas():
 
 
 def darkness(image):
-    """How far from white each pixel is, shape [SIDE, SIDE], 0 to 1."""
+    """Return each pixel's distance from white, shape [SIDE, SIDE], 0 to 1."""
     gray = image.convertToFormat(QImage.Format.Format_Grayscale8)
     return 1 - np.frombuffer(gray.constBits(), np.uint8).reshape(SIDE, SIDE) / 255
 

@@ -2,12 +2,18 @@ from dataclasses import replace
 
 import pytest
 
+from gradscribe.playback.code import root_edits
 from gradscribe.playback.graph import build
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
 from gradscribe.widgets.inspector.inspector import explanation_of
-from gradscribe.widgets.inspector.panes.page import InspectorPage, TensorVersions, select
+from gradscribe.widgets.inspector.panes.page import (
+    InspectorPage,
+    ProgramState,
+    TensorVersions,
+    select,
+)
 from gradscribe.widgets.inspector.panes.pane import Pane
 from tests.widgets.inspector.panes.programs import FAN, NEURON, ODD, TRAIN, VIEWS, page, taped
 
@@ -18,6 +24,8 @@ def pages():
     """Return pages of every kind, empty ones first."""
     yield InspectorPage()
     yield InspectorPage(versions=None, position=40)
+    failed = ProgramState("y.backward()", True, ("cpu",), root_edits.ERROR, 1)
+    yield InspectorPage(program=failed)
     for source, names in NAMES.items():
         for name in names:
             for position in (0, 3, 9, None):

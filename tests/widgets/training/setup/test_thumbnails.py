@@ -70,7 +70,7 @@ def test_each_says_what_it_is(shelf):
 
 
 def has(icon, color):
-    """Whether something in a picture is nearly of that colour: its dots are soft at their edges."""
+    """Return whether something in a picture is nearly of that colour; dots have soft edges."""
     image = icon.pixmap(round(SIDE), round(SIDE)).toImage()
     wanted = (color.red(), color.green(), color.blue())
     found = (

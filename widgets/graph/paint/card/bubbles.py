@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.marks import SHARED
+from gradscribe.playback.graph.reading import CardReading
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import shapes
 from gradscribe.widgets.graph.paint.card import tints
-from gradscribe.widgets.graph.paint.card.card_text import CardReading
 
 SUM = "\N{GREEK CAPITAL LETTER SIGMA}"
 """Prefix of a sum that is too long to write out."""

@@ -7,11 +7,11 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
 
 from gradscribe.playback.graph.picture import Card
+from gradscribe.playback.graph.reading import LEAVES, WAITING, CardReading
 from gradscribe.playback.text.formatting import variable
 from gradscribe.widgets.base.theme import Theme, faded, mix, token_names
 from gradscribe.widgets.graph.paint import heat, shapes
 from gradscribe.widgets.graph.paint.card import bubbles, failed_card, tints
-from gradscribe.widgets.graph.paint.card.card_text import LEAVES, WAITING, CardReading
 from gradscribe.widgets.graph.paint.card.thumbnail import draw_thumbnail, thumbnail_size
 
 RADIUS = 10.0
@@ -198,7 +198,7 @@ def _op(painter: QPainter, card: Card, box: QRectF, reading: CardReading, style:
         _stripe(painter, box, RADIUS, heat.color(reading.share, 1.0, theme.dark))
     paint_tint_stripe(painter, box, RADIUS, reading, theme)
     _border(painter, card, box, reading, theme)
-    if failed_card.is_failed_call(card):
+    if card.is_failed_call:
         failed_card.paint_inside(painter, card, box, reading, theme)
     elif card.scalar:
         _scalar(painter, card, box, reading, style)

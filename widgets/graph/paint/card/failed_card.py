@@ -4,18 +4,13 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
 from gradscribe.playback.graph.picture import Card
+from gradscribe.playback.graph.reading import CardReading
 from gradscribe.widgets.base.theme import Theme, mix
 from gradscribe.widgets.graph.paint import shapes
-from gradscribe.widgets.graph.paint.card.card_text import CardReading
 
 WAITING = "stops here"
 _SIGN = 9.5
 """Radius of the error sign at the upper right corner."""
-
-
-def is_failed_call(card: Card) -> bool:
-    """Return whether a card is the call that raised; without output, its card shows the error."""
-    return bool(card.failed) and card.kind == "op" and card.op is None
 
 
 def sign_box(box: QRectF) -> QRectF:

@@ -4,9 +4,9 @@ import numpy as np
 from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter
 
+from gradscribe.playback.graph.reading import CardReading
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import heat, shapes
-from gradscribe.widgets.graph.paint.card.card_text import CardReading
 
 WIDTH = (36.0, 76.0)
 HEIGHT = (9.0, 40.0)

@@ -6,11 +6,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from gradscribe.playback.graph.picture import Card
+from gradscribe.playback.graph.reading import LEAVES, CardReading
 from gradscribe.playback.text.formatting import variable
 from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.graph.paint import shapes
 from gradscribe.widgets.graph.paint.card import bubbles, cards, failed_card, tints
-from gradscribe.widgets.graph.paint.card.card_text import LEAVES, CardReading
 from gradscribe.widgets.graph.paint.card.cards import CardStyle
 from gradscribe.widgets.graph.paint.card.thumbnail import draw_thumbnail, thumbnail_size
 
@@ -130,7 +130,7 @@ def _inside(
     title = variable(card.title) or card.symbol
     if card.kind in LEAVES and card.scalar:
         _named_number(painter, row, title, reading.number if seen else "", ink, px)
-    elif reading.failed and failed_card.is_failed_call(card) and 2 * px * 1.15 <= box.height():
+    elif reading.failed and card.is_failed_call and 2 * px * 1.15 <= box.height():
         _upper_title(painter, card, row, ink, px)
         lower = QRectF(row.left(), row.center().y(), row.width(), row.height() / 2)
         shapes.write(painter, lower, card.failed, style.theme.error, px * 0.92, 500)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
+from gradscribe.playback.graph.reading import CardReading
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.card import bubbles
-from gradscribe.widgets.graph.paint.card.card_text import CardReading
 from tests.widgets.pixels import near, painted
 
 BOX = QRectF(40, 30, 164, 58)

@@ -87,10 +87,10 @@ def test_the_shapes_of_what_it_was_given_stand_on_its_wires(theme):
 
 
 def test_only_a_card_without_an_op_is_a_call_that_raised(qapp):
-    assert failed_card.is_failed_call(Card("f", "op", "matmul", failed=MESSAGE))
-    assert not failed_card.is_failed_call(Card("f", "op", "exp", failed=MESSAGE, op=0))
-    assert not failed_card.is_failed_call(Card("f", "module", "net", failed=MESSAGE))
-    assert not failed_card.is_failed_call(Card("x", "data", "x"))
+    assert Card("f", "op", "matmul", failed=MESSAGE).is_failed_call
+    assert not Card("f", "op", "exp", failed=MESSAGE, op=0).is_failed_call
+    assert not Card("f", "module", "net", failed=MESSAGE).is_failed_call
+    assert not Card("x", "data", "x").is_failed_call
 
 
 def test_it_is_told_in_words_and_a_walk_begins_there(theme):

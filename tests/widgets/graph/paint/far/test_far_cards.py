@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 from PySide6.QtCore import QRectF
 
+from gradscribe.playback.graph.reading import CardReading
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint.card import bubbles
-from gradscribe.widgets.graph.paint.card.card_text import CardReading
 from gradscribe.widgets.graph.paint.card.cards import CardStyle
 from gradscribe.widgets.graph.paint.far import far_cards
 from tests.widgets.pixels import painted

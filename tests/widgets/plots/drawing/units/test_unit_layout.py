@@ -1,4 +1,4 @@
-"""Where the maps of units stand, and the one output that is large, with the data on it."""
+"""Places of the maps of units, and of the large output with the data on it."""
 
 import numpy as np
 import pytest

@@ -6,8 +6,8 @@ import pytest
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.playback.graph.picture import Card, CardLook, WireLook
+from gradscribe.playback.graph.reading import CardReader
 from gradscribe.playback.text import formatting
-from gradscribe.widgets.graph.paint.card.card_text import CardReader
 from tests.widgets.scenes import Maker, neuron
 
 

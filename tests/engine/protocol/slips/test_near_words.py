@@ -2,8 +2,8 @@
 
 import pytest
 
-from gradscribe.engine.protocol.near_words import _OTHER_NAMES, nearest, plain
 from gradscribe.engine.protocol.setup import Setup
+from gradscribe.engine.protocol.slips.near_words import _OTHER_NAMES, nearest, plain
 from gradscribe.engine.train.source import catalogue
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "linear", "leaky_relu", "elu", "gelu", "silu")

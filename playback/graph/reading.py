@@ -6,12 +6,12 @@ from typing import Literal
 import numpy as np
 
 from gradscribe.engine.protocol.tape import Snapshot, Tape, Value
+from gradscribe.playback.graph import number_grid
 from gradscribe.playback.graph.coloring import Tint
 from gradscribe.playback.graph.picture import Card, CardLook, WireLook
 from gradscribe.playback.tape import snapshot_text
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import trim_zeros
-from gradscribe.widgets.graph.paint import heat
 
 WAITING = "not reached yet"
 NABLA = "\N{NABLA}"
@@ -35,7 +35,7 @@ class CardReading:
     share: float | None = None
     """The scalar relative to the picture's largest, -1 to 1; None for no stripe."""
     shape: str = ""
-    grid: heat.Grid | None = None
+    grid: number_grid.Grid | None = None
     gradient: str = ""
     short_gradient: str = ""
     """The bubble's text where there is no space for all of ``gradient``; else empty."""
@@ -77,7 +77,7 @@ class CardReader:
         self.tape = tape
         self._values = {value.id: value for value in tape.values}
         self._norms: dict[int, float | None] = {}
-        self._grids: dict[int, heat.Grid | None] = {}
+        self._grids: dict[int, number_grid.Grid | None] = {}
         self._moves: dict[tuple[int, int], float | None] = {}
         self.scale = self._scale(cards)
 
@@ -118,12 +118,12 @@ class CardReader:
             self._norms[index] = snapshot_text.norm(snapshot) if snapshot else None
         return self._norms[index]
 
-    def grid(self, index: int) -> heat.Grid | None:
+    def grid(self, index: int) -> number_grid.Grid | None:
         """Return a snapshot as a matrix small enough for a thumbnail."""
         if index not in self._grids:
             snapshot = self.snapshot(index)
-            whole = heat.grid_of(snapshot) if snapshot else None
-            self._grids[index] = None if whole is None else heat.thin(whole, 40, 88)
+            whole = number_grid.grid_of(snapshot) if snapshot else None
+            self._grids[index] = None if whole is None else number_grid.thin(whole, 40, 88)
         return self._grids[index]
 
     def bad(self, index: int | None) -> str:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from gradscribe.engine.protocol.json_slips import first_slip
+from gradscribe.engine.protocol.slips.json_slips import first_slip
 
 SLIPS = [
     ('{\n  | // my first run\n  "data": "sine"\n}', "no comments"),

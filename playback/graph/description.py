@@ -1,0 +1,51 @@
+"""Descriptions of cards and wires in words, for screen readers."""
+
+from gradscribe.playback.graph.picture import Card, Wire
+from gradscribe.playback.graph.reading import NABLA, WAITING, CardReading
+
+
+def card_name(card: Card) -> str:
+    """Return a card's name, else its title or number."""
+    return card.name or card.title or card.literal
+
+
+def describe_card(card: Card, reading: CardReading, inputs: list[str]) -> str:
+    """Return a card's description for a screen reader."""
+    kind = {"op": "operation", "data": "input"}.get(card.kind, card.kind)
+    parts = [f"{kind} {card.title}"]
+    if card.name and card.name != card.title:
+        parts.append(f"named {card.name}")
+    if reading.state == "waiting":
+        parts.append(WAITING)
+    elif reading.number:
+        parts.append(f"value {reading.number}")
+    if reading.shape:
+        parts.append(f"shape {reading.shape.replace('×', 'by')}")
+    if reading.bad:
+        parts.append(f"holds {reading.bad}")
+    if reading.gradient:
+        parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+    if reading.tint is not None and reading.tint.least is not None:
+        parts.append(f"gradients of parameters {reading.tint.words}")
+    if reading.failed:
+        parts.append(f"the program stopped here: {reading.failed}")
+    if card.mark:
+        parts.append(card.mark)
+    if card.cut:
+        parts.append("no gradient passes")
+    if inputs:
+        relation = "given" if card.is_failed_call else "made from"
+        parts.append(f"{relation} {' and '.join(inputs)}")
+    return ", ".join(parts)
+
+
+def describe_wire(wire: Wire, source: str, target: str, label: str) -> str:
+    """Return a wire's description for a screen reader."""
+    parts = [f"value from {source} to {target}"]
+    if wire.shape:
+        parts.append(f"shape {wire.shape.replace('×', 'by')}")
+    if wire.dashed:
+        parts.append("no gradient comes back")
+    if label:
+        parts.append(f"gradient back {label.replace(NABLA, 'norm')}")
+    return ", ".join(parts)
