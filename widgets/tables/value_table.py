@@ -40,7 +40,9 @@ NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 11
 """Horizontal padding of a cell's text, in pixels."""
 MIN_NAME_WIDTH = 72
-"""Minimum width of the name column in pixels: ``…weight`` fits."""
+"""Minimum width of the name column in pixels, in fonts in which `LAST_PART` fits."""
+LAST_PART = "…weight"
+"""A name cut as far as that says something."""
 MIN_NUMBER_WIDTH = 64
 """Minimum width of the gradient column next to long shapes."""
 TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
@@ -71,18 +73,20 @@ def cell_texts(row: VariableRow, prefix: str = "") -> tuple[str, str, str]:
     return display_name(row.name.removeprefix(prefix)), row.value, gradient_text(row)
 
 
-def column_widths(wanted: Sequence[int], room: int, least_value: int = 0) -> list[int]:
+def column_widths(
+    wanted: Sequence[int], room: int, least_value: int = 0, least_name: int = MIN_NAME_WIDTH
+) -> list[int]:
     """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
 
     Spare pixels are divided among all; if there are too few, the name shrinks first, down to
-    `MIN_NAME_WIDTH`, then the longer of the other two. Shapes are shown whole or not at all: the
+    ``least_name``, then the longer of the other two. Shapes are shown whole or not at all: the
     value has ``least_value`` pixels, unless the gradient gets less than `MIN_NUMBER_WIDTH`.
     """
     name, value, gradient = wanted
     spare = room - name - value - gradient
     if spare >= 0:
         return [name + spare // 3, value + spare // 3, gradient + spare - 2 * (spare // 3)]
-    name = max(min(name, MIN_NAME_WIDTH), name + spare)
+    name = max(min(name, least_name), name + spare)
     left = max(2, room - name)
     if value + gradient > left:
         half = max(left // 2, min(least_value, left - MIN_NUMBER_WIDTH))
@@ -265,7 +269,8 @@ class ValueTable(QWidget):
         if sum(padded) > room:
             shapes = {(forms(row.value) or ("",))[0] for row in rows if "×" in row.value}
             least = PAD + max(map(self._advance, shapes), default=0)
-        for column, width in enumerate(column_widths(padded, room, least)):
+        name = max(MIN_NAME_WIDTH, PAD + self._advance(LAST_PART))
+        for column, width in enumerate(column_widths(padded, room, least, name)):
             self.view.setColumnWidth(column, width)
 
     def _advance(self, text: str) -> int:

@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 
 from gradscribe.playback.tape.track import VariableRow
@@ -211,4 +212,6 @@ def test_shapes_of_several_dimensions_are_readable_in_a_narrow_table(table):
     assert name + value + gradient == table.view.viewport().width() < 250
     space = table.view.fontMetrics().horizontalAdvance("8×11×32")
     assert value >= space + 10, "its cell would be blank"
+    bold = QFontMetrics(Theme.load("light").font(13, 600))
+    assert name >= bold.horizontalAdvance("…weight") + 10
     assert gradient >= MIN_NUMBER_WIDTH
