@@ -60,6 +60,7 @@ class EngineHandlers(NamedTuple):
     gradcheck: Callable[[messages.Gradcheck], messages.Gradchecked]
     probe: Callable[[messages.Probe], messages.Probed]
     region: Callable[[ReadRegion], Region]
+    model_file: Callable[[messages.ModelRequest], messages.ModelFile]
     tidy: Callable[[], object] = gc.collect
     before: Baseline | None = None
     """The process as it was before any program."""
@@ -189,13 +190,12 @@ class Server:
                 elif isinstance(request, messages.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))
-                elif isinstance(request, messages.Check | messages.Gradcheck):
+                elif isinstance(
+                    request, messages.Check | messages.Gradcheck | messages.ModelRequest
+                ):
                     self._running = request.run_id
                     with script_imports(self._folder):
-                        if isinstance(request, messages.Check):
-                            self.send(engine.check(request))
-                        else:
-                            self.send(engine.gradcheck(request))
+                        self.send(_answer(engine, request))
             except KeyboardInterrupt:
                 # A stop that came too late: its program has ended.
                 continue
@@ -262,6 +262,17 @@ class Server:
                 self.send(_asked(reply, request))
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
+
+
+def _answer(
+    engine: EngineHandlers, request: messages.Check | messages.Gradcheck | messages.ModelRequest
+) -> messages.Reply:
+    """Answer a question that runs code of the program."""
+    if isinstance(request, messages.Check):
+        return engine.check(request)
+    if isinstance(request, messages.Gradcheck):
+        return engine.gradcheck(request)
+    return engine.model_file(request)
 
 
 def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender) -> Tape:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Jacobian,
         JacobianPair,
         Links,
+        ModelFile,
         Probed,
         Ready,
     )
@@ -210,6 +211,11 @@ def check_gradchecked(answer: "Gradchecked") -> Iterator[str]:
     elif not all(map(_is_pair, answer.pairs)):
         yield "an impossible Jacobian"
     yield from _too_long((answer.function, answer.dtype), (answer.problem,))
+
+
+def check_model_file(answer: "ModelFile") -> Iterator[str]:
+    """Yield the flaws of a module's file."""
+    yield from _too_long((answer.module,), (answer.problem,))
 
 
 def _is_pair(pair: "JacobianPair") -> bool:

@@ -44,6 +44,9 @@ class FakeLink(QObject):
     def gradcheck(self, run_id, op) -> None:
         self.asked.append(("gradcheck", run_id, op))
 
+    def model_file(self, request) -> None:
+        self.asked.append(request)
+
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
@@ -134,6 +137,9 @@ class FakeDialogs:
 
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
+
+    def ask_folder(self, title):
+        return self.answers.get("folder")
 
     def suggest(self, name):
         return self.answers.get("folder", Path(tempfile.gettempdir())) / name

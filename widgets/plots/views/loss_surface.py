@@ -150,7 +150,7 @@ class LossSurface(Plot):
         self._steps = np.asarray(steps, np.int64).reshape(-1)
         self.refresh()
 
-    def show_step(self, step: tuple[float, float] | None) -> None:
+    def show_gradient_step(self, step: tuple[float, float] | None) -> None:
         """Show -lr * gradient within the plane, from the end of the path; None for no step."""
         self._step = step if step is not None and all(map(math.isfinite, step)) else None
         self.refresh()
@@ -160,7 +160,7 @@ class LossSurface(Plot):
         self.is_log = other.is_log
         self.show_grid(other._domain, other._grid, other._names, other._exact)
         self.show_path(other._path, other._steps)
-        self.show_step(other._step)
+        self.show_gradient_step(other._step)
         self.set_caption(other.caption.said())
 
     def set_log(self, log: bool) -> None:
@@ -509,11 +509,11 @@ def _show(plot: LossSurface, _run: ShownRun, view: ViewReply) -> None:
     steps = view.arrays["path_steps"].array() if "path_steps" in view.arrays else ()
     plot.show_path(view.arrays["path"].array().astype(np.float64) + center, steps)
     facts = view.facts
-    plot.show_step((facts["step_a"], facts["step_b"]) if "step_a" in facts else None)
+    plot.show_gradient_step((facts["step_a"], facts["step_b"]) if "step_a" in facts else None)
 
 
 def _clear(plot: LossSurface) -> None:
-    plot.show_step(None)
+    plot.show_gradient_step(None)
     plot.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
     plot.set_caption("")
 

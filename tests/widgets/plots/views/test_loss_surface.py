@@ -64,17 +64,17 @@ def test_the_next_step_is_an_arrow_from_the_end_of_the_path(surface):
     surface.show_path(np.array([[1.0, 1.0], [5.0, 5.0]]), [0, 1])
     surface.grab()
     assert surface.step_arrow() is None
-    surface.show_step((-4.0, 0.0))
+    surface.show_gradient_step((-4.0, 0.0))
     surface.grab()
     line, times = surface.step_arrow()
     ends = surface.drawn_axes.points(np.array([5.0, 1.0]), np.array([5.0, 5.0]))
     assert times == 1.0
     assert [line.x1(), line.y1(), line.x2(), line.y2()] == pytest.approx(ends.ravel().tolist())
-    surface.show_step((-1e-4, 0.0))
+    surface.show_gradient_step((-1e-4, 0.0))
     line, times = surface.step_arrow()
     assert line.length() == pytest.approx(loss_surface.LEAST_ARROW)
     assert times > 100
     for nothing in ((0.0, 0.0), (float("nan"), 1.0), None):
-        surface.show_step(nothing)
+        surface.show_gradient_step(nothing)
         surface.grab()
         assert surface.step_arrow() is None
