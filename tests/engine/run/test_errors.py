@@ -165,11 +165,11 @@ error.lineno, error.offset = {told}
 error.end_lineno, error.end_offset = error.lineno, error.offset
 raise error
 """
-    start = time.monotonic()
+    start = time.process_time()
     found = run.record(source).error
     assert (found.type, found.message) == ("SyntaxError", "mine")
     assert 1 <= found.place.line <= found.place.end_line <= 8
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("line", ["2**31 - 2", "9", "0", "-5"])

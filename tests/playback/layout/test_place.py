@@ -262,7 +262,7 @@ def test_the_placement_is_the_same_in_every_process():
 def test_a_thousand_cards_take_a_fraction_of_a_second():
     picture = scalar_mlp(3, 16, 16)
     assert len(picture.cards) > 1_000
-    start = time.perf_counter()
+    start = time.process_time()
     place(picture)
     # Measured 0.09 s; the rest is room for a busy machine.
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0

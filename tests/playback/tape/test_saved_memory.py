@@ -88,10 +88,10 @@ def test_a_recorded_run_holds_what_torch_packs_and_lets_it_go():
 def test_twenty_thousand_events_take_no_time_worth_telling():
     nodes = [(at, at + 900, [(at % 500, 64), (at % 7, 4096)]) for at in range(20_000)]
     tape = tape_of(*nodes, events=21_000)
-    start = time.perf_counter()
+    start = time.process_time()
     saved_bytes(tape, 10_000)
-    assert time.perf_counter() - start < 2.0
-    start = time.perf_counter()
+    assert time.process_time() - start < 2.0
+    start = time.process_time()
     for position in range(0, 20_000, 20):
         saved_bytes(tape, position)
-    assert time.perf_counter() - start < 0.2
+    assert time.process_time() - start < 0.2

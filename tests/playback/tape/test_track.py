@@ -108,11 +108,11 @@ def test_data_has_no_gradient(mlp):
 
 def test_the_ledger_makes_a_row_when_it_is_read(recorded):
     tape = recorded("x = param(0.5)\nfor i in range(1500):\n    x = torch.sin(x)\nx.backward()")
-    started = time.perf_counter()
+    started = time.process_time()
     found = ledger(tape)
     assert found[-1].position == len(tape.events) - 1
     assert len(found) == len(tape.events) - 1
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert [entry.text for entry in found[:2]] == [found[0].text, found[1].text]
     assert found[5] is found[5]
 

@@ -206,9 +206,9 @@ def test_a_thousand_lines_take_less_than_python_takes_itself():
 
 def test_a_very_long_line_takes_milliseconds():
     line = "x = " + " + ".join(f"a{i}*{i}.5" for i in range(2_000)) + ' + """' + '"' * 1_000
-    start = time.perf_counter()
+    start = time.process_time()
     spans(line)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 def painted(theme):
