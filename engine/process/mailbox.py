@@ -45,9 +45,7 @@ class Mailbox:
             self._changed.wait_for(lambda: bool(self._waiting))
             request = self._waiting.popleft()
             stopped = False
-            if isinstance(
-                request, messages.Run | messages.Check | messages.Gradcheck | messages.Probe
-            ):
+            if isinstance(request, messages.Run | messages.Comparison | messages.Probe):
                 watchdog.arm()
                 self._running = request.run_id
                 stopped = isinstance(request, messages.Run) and request.run_id in self._stopped

@@ -58,6 +58,7 @@ class EngineHandlers(NamedTuple):
     peek: Callable[[messages.Peek], messages.Peeked]
     check: Callable[[messages.Check], messages.Checked]
     gradcheck: Callable[[messages.Gradcheck], messages.Gradchecked]
+    hand_check: Callable[[messages.HandCheck], messages.HandChecked]
     probe: Callable[[messages.Probe], messages.Probed]
     region: Callable[[ReadRegion], Region]
     tidy: Callable[[], object] = gc.collect
@@ -189,13 +190,10 @@ class Server:
                 elif isinstance(request, messages.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))
-                elif isinstance(request, messages.Check | messages.Gradcheck):
+                elif isinstance(request, messages.Comparison):
                     self._running = request.run_id
                     with script_imports(self._folder):
-                        if isinstance(request, messages.Check):
-                            self.send(engine.check(request))
-                        else:
-                            self.send(engine.gradcheck(request))
+                        self.send(_compared(engine, request))
             except KeyboardInterrupt:
                 # A stop that came too late: its program has ended.
                 continue
@@ -262,6 +260,14 @@ class Server:
                 self.send(_asked(reply, request))
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
+
+
+def _compared(engine: EngineHandlers, request: messages.Comparison) -> messages.Compared:
+    if isinstance(request, messages.Check):
+        return engine.check(request)
+    if isinstance(request, messages.Gradcheck):
+        return engine.gradcheck(request)
+    return engine.hand_check(request)
 
 
 def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender) -> Tape:

@@ -22,6 +22,7 @@ from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
     Gradchecked,
+    HandChecked,
     Peeked,
     Probed,
     Ready,
@@ -200,6 +201,8 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_checked(message)
         case Gradchecked():
             yield from check_replies.check_gradchecked(message)
+        case HandChecked():
+            yield from check_replies.check_hand_checked(message)
         case Ready():
             yield from check_replies.check_ready(message)
         case _ if isinstance(message, language.LanguageReply):
