@@ -82,6 +82,7 @@ SETTINGS = (
     Setting("film_code", "Program in films", False),
     Setting("complete", "Complete while typing", True),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
+    Setting("by_hand", "Score of gradients by hand", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}
 KEYS = (*(row.key for row in SETTINGS if row.is_stored), "recent", "trusted")

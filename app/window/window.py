@@ -6,6 +6,9 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
+from gradscribe.app.by_hand.backward_code import BackwardCode
+from gradscribe.app.by_hand.controller import HandController
+from gradscribe.app.by_hand.exercise_run import ExerciseRun
 from gradscribe.app.commands import export, file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
@@ -116,6 +119,8 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.hand = self._make_hand()
+        self.backward_code = BackwardCode(self.session, self.presenter, self.look, self.hand, self)
         self.typing = self._make_typing()
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
@@ -169,6 +174,12 @@ class Window(QMainWindow):
         views = ChangeViews(self.editor, self.presenter, self.comparison, self.below)
         return ChangesController(self.session, views, self.look, self.status.say)
 
+    def _make_hand(self) -> HandController:
+        exercise = ExerciseRun(self.session, self.recovery.snapshot, self.recovery.restore)
+        return HandController(
+            self.session, self.presenter, self.settings, self.look, self.below, exercise
+        )
+
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
@@ -206,6 +217,8 @@ class Window(QMainWindow):
             tensors=self.tensors,
             parameters=self.parameters,
             lessons=self.lesson_dock.learning,
+            hand=self.hand,
+            backward_code=self.backward_code,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -325,6 +338,9 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.hand.changed.connect(self.menus.refresh)
+        self.hand.said.connect(self.status.say)
+        self.hand.pane.code_pressed.connect(self.backward_code.show)
         self.changes.history.changed.connect(self.menus.refresh)
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
