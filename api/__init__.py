@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from gradscribe.tape_views import NodeView as NodeView
     from gradscribe.tape_views import OpView as OpView
     from gradscribe.tape_views import TensorView as TensorView
+    from gradscribe.training import TrainedRun as TrainedRun
+    from gradscribe.training import TrainingError as TrainingError
+    from gradscribe.training import train as train
 
 _HOMES = {
     "record": "recording",
@@ -26,6 +29,9 @@ _HOMES = {
     "doctor": "shortcuts",
     "compare": "shortcuts",
     "load": "tape_store",
+    "train": "training",
+    "TrainedRun": "training",
+    "TrainingError": "training",
     "RunTape": "run_tape",
     "TensorView": "tape_views",
     "OpView": "tape_views",

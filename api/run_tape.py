@@ -211,6 +211,22 @@ class RunTape:
 
         save(self.data, self.findings, self.source, self.filename, path)
 
+    def open(self, at: int | TensorView | None = None) -> None:
+        """Show the run in the window used last, or else in a new one, and return at once.
+
+        Args:
+            at: position to show, in events, or a tensor of this tape that has just been made
+                there; None for the end.
+
+        Raises:
+            RecordingError: the recording has not ended.
+            RuntimeError: the window refuses the run, or none can be started.
+            TypeError, ValueError: ``at`` is no position.
+        """
+        from gradscribe.tape_window import show
+
+        show(self, at)
+
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """Return the graph as SVG and a line of text, which notebooks call for."""
         shown = {"text/plain": repr(self)}

@@ -25,7 +25,14 @@ line that made a tensor, *remark*: on a line that made none; *position*: of the 
 SEPARATOR = ""
 
 _TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
-_SEE = ("value.line", "value.explain", "value.check", "graph.ways", "graph.next_way")
+_SEE = (
+    "value.line",
+    "value.external",
+    "value.explain",
+    "value.check",
+    "graph.ways",
+    "graph.next_way",
+)
 _CHANGE = ("value.requires_grad", "value.retain_grad", "value.dtype", "value.device")
 _CLOSE = ("lab.selected", "graph.tensor", "graph.history")
 _RUN = ("play.next_change", "play.next_gradient")

@@ -80,7 +80,7 @@ def copy_code(context: CommandContext) -> None:
     _copy(context, code, "The code is")
 
 
-def _place(context: CommandContext) -> Place:
+def place(context: CommandContext) -> Place:
     """Return the place in the program of the selection; line 0 for none."""
     page = _page(context)
     if page.op is not None and page.op.place.line:
@@ -88,17 +88,18 @@ def _place(context: CommandContext) -> Place:
     return page.value.place if page.value is not None else Place()
 
 
-def _has_line(context: CommandContext) -> bool:
-    line = _place(context).line
+def has_line(context: CommandContext) -> bool:
+    """Return whether a line of the program made the selection."""
+    line = place(context).line
     return 0 < line <= context.session.doc.source.count("\n") + 1
 
 
-@command("value.line", "Show the line", "View/6", when=_has_line)
+@command("value.line", "Show the line", "View/6", when=has_line)
 def show_line(context: CommandContext) -> None:
     """Go to the line of the program that made the selection."""
     context.settings.put("left", True)
     context.workspaces.show_workspace("program")
-    context.editor.go_to_line(_place(context).line)
+    context.editor.go_to_line(place(context).line)
     context.editor.setFocus()
 
 

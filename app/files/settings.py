@@ -81,6 +81,7 @@ SETTINGS = (
     Setting("film_size", "Size of films", "fit", _is_film_size),
     Setting("film_code", "Program in films", False),
     Setting("complete", "Complete while typing", True),
+    Setting("editor", "Your editor", ""),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
     Setting("by_hand", "Score of gradients by hand", "{}", _is_progress),
 )

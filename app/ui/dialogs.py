@@ -1,9 +1,9 @@
-"""Modal dialogs that ask for a file or a number."""
+"""Modal dialogs that ask for a file, a number or a text."""
 
 import os
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from gradscribe.app.document.session import Session
 
@@ -35,6 +35,12 @@ class Dialogs:
         limits = 0, 2**31 - 1
         number, agreed = QInputDialog.getInt(self._window, "Gradscribe", title, value, *limits)
         return number if agreed else None
+
+    def ask_text(self, title: str, text: str) -> str | None:
+        """Let the user change a line of text."""
+        edit = QLineEdit.EchoMode.Normal
+        changed, agreed = QInputDialog.getText(self._window, "Gradscribe", title, edit, text)
+        return changed.strip() if agreed else None
 
     def _folder(self) -> Path:
         """Return a file dialog's folder: that of the last one, else the program's."""

@@ -26,6 +26,7 @@ from gradscribe.app.export.queue import ExportQueue
 from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
+from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
@@ -517,6 +518,22 @@ class Window(QMainWindow):
             Refused: the file cannot be read, or is not text.
         """
         file.open_first(self.context, path)
+
+    def open_file(self, request: OpenRequest) -> None:
+        """Open a file at a line or a position. Raises `Refused`."""
+        file.open_request(self.context, request)
+
+    def open_request(self, request: OpenRequest) -> str:
+        """Show what another process asks for, in front; return why it cannot, or nothing."""
+        try:
+            self.open_file(request)
+        except Refused as refusal:
+            return str(refusal)
+        if self.isMinimized():
+            self.showNormal()
+        self.raise_()
+        self.activateWindow()
+        return ""
 
     def open_empty(self) -> None:
         """Start with an empty program, as a further window does."""

@@ -144,6 +144,9 @@ class FakeDialogs:
     def ask_number(self, title, value):
         return self.answers.get("number")
 
+    def ask_text(self, title, text):
+        return self.answers.get("text")
+
 
 def leaves(count: int) -> Tape:
     """A tape on which ``count`` scalar parameters come into being and nothing else."""

@@ -162,7 +162,7 @@ class TrainPresenter(QObject):
             self._session.controller.watch((ViewRequest("spread", SPREAD_MS),))
             return
         wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
-        if run.setup.mistakes:
+        if run.setup.deviates:
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():
             wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
@@ -313,10 +313,9 @@ class TrainPresenter(QObject):
         """Show a line with the cost of a run's mistakes."""
         state, view = run.state, run.views.get("beside")
         problem = state.problem.message if state is not None and state.problem is not None else ""
-        words = (
-            mistakes.describe_cost(run.setup, view.facts, problem) if view is not None else problem
-        )
-        shown = bool(words) and bool(run.setup.mistakes)
+        facts = view.facts if view is not None else {}
+        words = mistakes.describe_cost(run.setup, facts, problem)
+        shown = bool(words) and run.setup.deviates
         self._page.beside.say(words if shown else "")
         self._page.mistake_strip.setVisible(shown)
 
