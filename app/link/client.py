@@ -12,6 +12,7 @@ from gradscribe.app.link.language import LanguageLink
 from gradscribe.app.link.requests import (
     PendingRequest,
     failed_check_reply,
+    failed_model_file,
     fallback_reply,
     lost_engine_tape,
 )
@@ -44,6 +45,8 @@ RESTART_WINDOW_S = 10.0
 """Seconds in which an engine that dies before it is ready is restarted at most `RESTARTS` times."""
 PROBE_S = 6.0
 """Time limit of a probe."""
+MODEL_FILE_S = 130.0
+"""Time limit of a module's file; the engine's own is a little shorter."""
 CHECK_RUNS = 4
 """Number of times that a check runs the program."""
 
@@ -153,12 +156,13 @@ class Link(QObject):
         brief: bool = False,
         wanted_steps: tuple[int, int, int] | None = None,
         drafts: bool = False,
+        watched_module: str = "",
     ) -> int:
         """Run a program and return its run id, which its replies carry.
 
         ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
         for programs from outside; ``is_open``: run with all of the user's permissions; ``brief``:
-        send only the outcome; ``wanted_steps`` and ``drafts``: see `messages.Run`.
+        send only the outcome; ``wanted_steps``, ``drafts``, ``watched_module``: see `messages.Run`.
 
         A program that waits for the running one is replaced by this one.
         """
@@ -178,6 +182,7 @@ class Link(QObject):
             brief=brief,
             wanted_steps=wanted_steps,
             drafts=drafts,
+            watched_module=watched_module,
         )
         self._fit(request, is_open and not policy)
         self._announce()
@@ -242,6 +247,16 @@ class Link(QObject):
             return
         self._running = PendingRequest(request, TIMEOUT_S * CHECK_RUNS)
         self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
+        self._send(request)
+
+    def model_file(self, request: messages.ModelRequest) -> None:
+        """Request a module as a file; answered by `messages.ModelFile`."""
+        if self._running is not None or self._next is not None or not self.is_ready():
+            why = "a program is running; try again in a moment"
+            self.received.emit(failed_model_file(request, why))
+            return
+        self._running = PendingRequest(request, MODEL_FILE_S)
+        self._start_limit(self._running, MODEL_FILE_S + launch.GRACE_S)
         self._send(request)
 
     def probe(self, source: str, policy: bool = False) -> int:
@@ -323,6 +338,8 @@ class Link(QObject):
                 | messages.HandChecked(run_id)
                 | messages.Probed(run_id)
             ):
+                self._finish(run_id)
+            case messages.ModelFile(run_id):
                 self._finish(run_id)
         self.received.emit(message)
         self._announce()

@@ -16,7 +16,7 @@ class PendingRequest(Struct):
     and ``at`` the current line, for the tape that the link makes if the engine cannot.
     """
 
-    request: messages.Run | messages.Comparison | messages.Probe
+    request: messages.Run | messages.Comparison | messages.Probe | messages.ModelRequest
     timeout: float
     stopped: bool = False
     overdue: bool = False
@@ -33,6 +33,8 @@ def fallback_reply(job: PendingRequest, tape: Tape | None) -> messages.Reply:
     request = job.request
     if isinstance(request, messages.Comparison):
         return failed_check_reply(request, "Python ended; run the program again first")
+    if isinstance(request, messages.ModelRequest):
+        return failed_model_file(request, "Python ended; run the program again first")
     if isinstance(request, messages.Probe):
         problem = Problem("EngineDied", "Python ended while these lines ran")
         return messages.Probed(request.run_id, problem=problem)
@@ -54,6 +56,11 @@ def lost_engine_tape(job: PendingRequest, why: str, errors: str) -> Tape | None:
     if job.overdue:
         return launch.timeout_tape(run.source, run.filename, job.timeout, *output, job.stopped, at)
     return launch.crash_tape(run.source, run.filename, why, *output, at)
+
+
+def failed_model_file(request: messages.ModelRequest, why: str) -> messages.ModelFile:
+    """Return the reply to a request for a module's file that was not made, with the reason."""
+    return messages.ModelFile(request.run_id, request.module, request.kind, problem=why)
 
 
 def failed_check_reply(request: messages.Comparison, why: str) -> messages.Compared:

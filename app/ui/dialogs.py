@@ -26,6 +26,14 @@ class Dialogs:
         chosen, _ = QFileDialog.getSaveFileName(self._window, title, start, pattern)
         return self._keep_folder(chosen)
 
+    def ask_folder(self, title: str) -> Path | None:
+        """Let the user choose a folder to write files to."""
+        chosen = QFileDialog.getExistingDirectory(self._window, title, str(self._folder()))
+        if not chosen:
+            return None
+        self._chosen_folder = Path(chosen)
+        return self._chosen_folder
+
     def suggest(self, name: str) -> Path:
         """Return a file of that name in the folder in which a dialog would begin."""
         return self._folder() / name

@@ -28,6 +28,7 @@ from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.recovery import Recovery
+from gradscribe.app.files.run_histories import RunHistories
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.lessons.dock import LessonDock
 from gradscribe.app.link.client import Link
@@ -173,7 +174,10 @@ class Window(QMainWindow):
 
     def _make_changes(self) -> ChangesController:
         views = ChangeViews(self.editor, self.presenter, self.comparison, self.below)
-        return ChangesController(self.session, views, self.look, self.status.say)
+        where = self.drafts.where
+        files = RunHistories(where.with_name("runs") if where else None)
+        companion = self._link.companion
+        return ChangesController(self.session, views, self.look, self.status.say, files, companion)
 
     def _make_hand(self) -> HandController:
         exercise = ExerciseRun(self.session, self.recovery.snapshot, self.recovery.restore)
@@ -235,6 +239,7 @@ class Window(QMainWindow):
             show_lessons=self.lesson_dock.show_lessons,
             show_palette=lambda: self.menus.show_palette(self.ground),
             close_window=self.close,
+            companion=self._link.companion,
             open_window=self.open_another,
         )
 
@@ -356,6 +361,7 @@ class Window(QMainWindow):
         connect_overlay(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
         self.graph.menu_requested.connect(self.menus.pop_up_for)
+        self.console.files_requested.connect(partial(self.menus.perform_by, "file.save_figures"))
         self.inspector.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         choose = self.menus.choose
         self.inspector.property_requested.connect(lambda *a: choose(tensor_edits.changing(*a)))

@@ -45,7 +45,10 @@ class Mailbox:
             self._changed.wait_for(lambda: bool(self._waiting))
             request = self._waiting.popleft()
             stopped = False
-            if isinstance(request, messages.Run | messages.Comparison | messages.Probe):
+            if isinstance(
+                request,
+                messages.Run | messages.Comparison | messages.Probe | messages.ModelRequest,
+            ):
                 watchdog.arm()
                 self._running = request.run_id
                 stopped = isinstance(request, messages.Run) and request.run_id in self._stopped

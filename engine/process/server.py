@@ -61,6 +61,7 @@ class EngineHandlers(NamedTuple):
     hand_check: Callable[[messages.HandCheck], messages.HandChecked]
     probe: Callable[[messages.Probe], messages.Probed]
     region: Callable[[ReadRegion], Region]
+    model_file: Callable[[messages.ModelRequest], messages.ModelFile]
     tidy: Callable[[], object] = gc.collect
     before: Baseline | None = None
     """The process as it was before any program."""
@@ -190,10 +191,10 @@ class Server:
                 elif isinstance(request, messages.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))
-                elif isinstance(request, messages.Comparison):
+                elif isinstance(request, messages.Comparison | messages.ModelRequest):
                     self._running = request.run_id
                     with script_imports(self._folder):
-                        self.send(_compared(engine, request))
+                        self.send(_answer(engine, request))
             except KeyboardInterrupt:
                 # A stop that came too late: its program has ended.
                 continue
@@ -262,12 +263,17 @@ class Server:
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
 
 
-def _compared(engine: EngineHandlers, request: messages.Comparison) -> messages.Compared:
+def _answer(
+    engine: EngineHandlers, request: messages.Comparison | messages.ModelRequest
+) -> messages.Reply:
+    """Answer a question that runs code of the program."""
     if isinstance(request, messages.Check):
         return engine.check(request)
     if isinstance(request, messages.Gradcheck):
         return engine.gradcheck(request)
-    return engine.hand_check(request)
+    if isinstance(request, messages.HandCheck):
+        return engine.hand_check(request)
+    return engine.model_file(request)
 
 
 def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender) -> Tape:

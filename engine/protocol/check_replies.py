@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Jacobian,
         JacobianPair,
         Links,
+        ModelFile,
         Probed,
         Ready,
     )
@@ -233,6 +234,11 @@ def check_hand_checked(answer: "HandChecked") -> Iterator[str]:
     yield from _too_long(slip.text for slip in answer.slips)
     if answer.problem is not None:
         yield from check_problem(answer.problem)
+
+
+def check_model_file(answer: "ModelFile") -> Iterator[str]:
+    """Yield the flaws of a module's file."""
+    yield from _too_long((answer.module,), (answer.problem,))
 
 
 def _is_pair(pair: "JacobianPair") -> bool:

@@ -23,6 +23,7 @@ from gradscribe.engine.protocol.messages import (
     Computed,
     Gradchecked,
     HandChecked,
+    ModelFile,
     Peeked,
     Probed,
     Ready,
@@ -203,6 +204,8 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_gradchecked(message)
         case HandChecked():
             yield from check_replies.check_hand_checked(message)
+        case ModelFile():
+            yield from check_replies.check_model_file(message)
         case Ready():
             yield from check_replies.check_ready(message)
         case _ if isinstance(message, language.LanguageReply):

@@ -41,6 +41,8 @@ class Run(Struct, frozen=True, tag=True):
     stopped after them."""
     drafts: bool = False
     """True to send what was recorded so far some times while a long program runs."""
+    watched_module: str = ""
+    """Name of a module whose arguments are stored, to export it."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -108,6 +110,25 @@ class Probe(Struct, frozen=True, tag=True):
     run_id: int
     source: str
     policy: bool = False
+
+
+ModelFileKind = Literal["pt", "safetensors", "pt2", "onnx", "check"]
+
+
+class ModelRequest(Struct, frozen=True, tag=True):
+    """Write a module of the run as a file, or check the weights of a file against it.
+
+    ``pt`` and ``safetensors`` are its weights, ``pt2`` is a program of torch.export, which needs a
+    run with this `Run.watched_module`. ``data`` are the weights that the module gets first, or
+    those that are checked: the reply then has them as ``pt``.
+    """
+
+    run_id: int
+    module: str
+    kind: ModelFileKind
+    data: bytes = b""
+    is_safetensors: bool = False
+    """The format of the weights that are checked."""
 
 
 class Quit(Struct, frozen=True, tag=True):
@@ -323,6 +344,16 @@ class HandChecked(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
+class ModelFile(Struct, frozen=True, tag=True):
+    """A module as a file's bytes; ``problem``: the reason in a line if there are none."""
+
+    run_id: int
+    module: str
+    kind: ModelFileKind
+    data: bytes = b""
+    problem: str = ""
+
+
 class Cells(Struct, frozen=True):
     """A tensor as the shape lab shows it.
 
@@ -386,9 +417,9 @@ class Probed(Struct, frozen=True, tag=True):
 Comparison = Check | Gradcheck | HandCheck
 """Requests that run the latest program again, to compare its gradients."""
 Compared = Checked | Gradchecked | HandChecked
-RunRequest = Run | Stop | Peek | ReadRegion | Comparison | Probe
+RunRequest = Run | Stop | Peek | ReadRegion | Comparison | Probe | ModelRequest
 Request = RunRequest | Quit | TrainRequest | LanguageRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Ended
 """Messages about a run that precede its tape."""
-RunReply = RunNotice | Recorded | Peeked | Region | Compared | Probed
+RunReply = RunNotice | Recorded | Peeked | Region | Compared | Probed | ModelFile
 Reply = Ready | RunReply | TrainReply | LanguageReply

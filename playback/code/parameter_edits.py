@@ -33,7 +33,7 @@ def set_requires_grad(source: str, line: int, path: str, is_on: bool) -> str:
     ``line`` is that of its first use.
     """
     text, root, name = ProgramText(source), path.partition(".")[0], expression(path)
-    made = _made(text, root)
+    made = module_line(text, root)
     if made is None:
         return ""
     before_use = _before_use(text, made, root, line)
@@ -60,7 +60,7 @@ def set_device(source: str, line: int, path: str, device: str) -> str:
 
 def _moved(source: str, line: int, path: str, wanted: str) -> str:
     text, root = ProgramText(source), path.partition(".")[0]
-    made = _made(text, root)
+    made = module_line(text, root)
     if made is None:
         return ""
     is_dtype = wanted.startswith("torch.")
@@ -77,7 +77,7 @@ def _is_dtype(node: ast.expr) -> bool:
     return ast.unparse(node).startswith("torch.")
 
 
-def _made(text: ProgramText, root: str) -> Bound | None:
+def module_line(text: ProgramText, root: str) -> Bound | None:
     """Return the statement that makes a module: the last before it is called for the first time."""
     found = [one for one in text.assignments(root) if text.stands_alone(one)]
     if len(found) <= 1 or text.tree is None:

@@ -47,6 +47,9 @@ class FakeLink(QObject):
     def check_by_hand(self, request) -> None:
         self.asked.append(request)
 
+    def model_file(self, request) -> None:
+        self.asked.append(request)
+
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
@@ -137,6 +140,9 @@ class FakeDialogs:
 
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
+
+    def ask_folder(self, title):
+        return self.answers.get("folder")
 
     def suggest(self, name):
         return self.answers.get("folder", Path(tempfile.gettempdir())) / name

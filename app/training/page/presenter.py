@@ -272,6 +272,7 @@ class TrainPresenter(QObject):
         view, table = run.views.get("gradients"), self._page.parameters
         if self._page.below.currentWidget() is table:
             table.set_rows(() if view is None else parameter_rows(run, view))
+            self._page.show_steps(_shown(run))
 
     def _show_parameter_history(self, name: str) -> None:
         run = self._session.run
@@ -344,6 +345,7 @@ class TrainPresenter(QObject):
         """Request and show the contents of the tab that was opened."""
         self.want()
         if self._session.run is not None:
+            self._page.show_steps(_shown(self._session.run))
             self._show_parameters(self._session.run)
         self._show_lines()
 

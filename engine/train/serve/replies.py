@@ -24,8 +24,7 @@ from gradscribe.engine.train.arrays import to_array
 from gradscribe.engine.train.runs import export
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.serve import files
-from gradscribe.engine.train.serve.model_files import MODEL_FILES
+from gradscribe.engine.train.serve.model_files import model_file
 from gradscribe.engine.train.source import codegen
 from gradscribe.engine.train.source.program import TrainingProgram
 from gradscribe.engine.train.user_module import attributes
@@ -130,10 +129,8 @@ def exported(
                 data = export.script(run, count, advice.script_remarks(given)).encode()
             case "csv":
                 data = run.history.csv().encode()
-            case "safetensors":
-                data = files.safetensors(run)
             case _:
-                data = MODEL_FILES[kind](run)
+                data = model_file(run, kind)
     except SetupError as error:
         return Exported(run_id, kind, b"", Problem("Setup", str(error)))
     return Exported(run_id, kind, data)

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QPlainTextEdit, QWidget
 
-from gradscribe.app.commands import by_hand
+from gradscribe.app.commands import learn
 from gradscribe.app.lessons import catalogue
 from gradscribe.engine.protocol.messages import HandCheck, Peek
 from gradscribe.playback.by_hand import score
@@ -328,20 +328,20 @@ def test_a_huge_answer_is_refused(bench, text):
 
 def test_the_commands_lead_there(bench):
     context = bench.window.context
-    by_hand.hide(context)
+    learn.hide_gradients(context)
     assert bench.session.hiding.is_on
     assert bench.window.below.currentWidget() is bench.pane
-    by_hand.reveal(context)
-    by_hand.hide(context)
+    learn.reveal_gradient(context)
+    learn.hide_gradients(context)
     assert not bench.session.hiding.is_on
-    by_hand.next_exercise(context)
+    learn.next_exercise(context)
     bench.run()
     assert bench.hand.exercise.is_open
-    by_hand.leave(context)
+    learn.leave_exercise(context)
     bench.run()
-    by_hand.code(context)
+    learn.show_backward_code(context)
     assert bench.code.window.isVisible()
     bench.code.window.close()
-    by_hand.list_levels(context)[3].run(context)
+    learn.list_levels(context)[3].run(context)
     bench.run()
     assert bench.session.doc.title.endswith("level 4")
