@@ -21,6 +21,8 @@ from gradscribe.engine.run import errors, run, watchdog
 from gradscribe.engine.sandbox.policy import program
 
 TIMEOUT_S = 5.0
+COMPARE_S = 15.0
+"""Time limit of the comparison, which runs the program's hooks."""
 FILENAME = "<by hand>"
 MAX_ROWS = 1_000
 TYPED = 0.01
@@ -64,9 +66,10 @@ def _compared(request: HandCheck, last: run.FinishedRun, live: LivePass) -> Hand
     code = parse_code(request.code, guarded=guarded, is_expression=request.value is not None)
     copies = Copies(last)
     names = _namespace(request, live, copies)
-    with run.unrecorded(last.request.seed, threads=1), watchdog.InterruptGuard(TIMEOUT_S):
-        with torch.no_grad():
+    with run.unrecorded(last.request.seed, threads=1):
+        with watchdog.InterruptGuard(TIMEOUT_S), torch.no_grad():
             found = _evaluated(code, names, request)
+    with run.unrecorded(threads=1), watchdog.InterruptGuard(COMPARE_S):
         search = SlipSearch(live, request.number, copies.value, _is_close)
         rows: list[HandRow] = []
         slips: tuple[Slip, ...] = ()

@@ -60,6 +60,8 @@ class Catalogue(Struct, frozen=True, tag=True):
     mistakes: dict[str, str] = {}
     samples: dict[str, RawArray] = {}
     """For data sets with one or two inputs: (m, 3) points (x, y, class or target)."""
+    left_out: tuple[str, ...] = ()
+    """A line for each plug-in that cannot be used."""
 
 
 class Parameter(Struct, frozen=True):
