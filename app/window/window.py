@@ -122,8 +122,7 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
-        self.hand = self._make_hand()
-        self.backward_code = BackwardCode(self.session, self.presenter, self.look, self.hand, self)
+        self.hand, self.backward_code = self._make_hand()
         self.typing = self._make_typing()
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
@@ -182,11 +181,11 @@ class Window(QMainWindow):
         companion = self._link.companion
         return ChangesController(self.session, views, self.look, self.status.say, files, companion)
 
-    def _make_hand(self) -> HandController:
+    def _make_hand(self) -> tuple[HandController, BackwardCode]:
         exercise = ExerciseRun(self.session, self.recovery.snapshot, self.recovery.restore)
-        return HandController(
-            self.session, self.presenter, self.settings, self.look, self.below, exercise
-        )
+        parts = self.session, self.presenter
+        hand = HandController(*parts, self.settings, self.look, self.below, exercise)
+        return hand, BackwardCode(*parts, self.look, hand, self)
 
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)

@@ -66,9 +66,9 @@ def _compared(request: HandCheck, last: run.FinishedRun, live: LivePass) -> Hand
     code = parse_code(request.code, guarded=guarded, is_expression=request.value is not None)
     copies = Copies(last)
     names = _namespace(request, live, copies)
-    with run.unrecorded(last.request.seed, threads=1):
-        with watchdog.InterruptGuard(TIMEOUT_S), torch.no_grad():
-            found = _evaluated(code, names, request)
+    unrecorded = run.unrecorded(last.request.seed, threads=1)
+    with unrecorded, watchdog.InterruptGuard(TIMEOUT_S), torch.no_grad():
+        found = _evaluated(code, names, request)
     with run.unrecorded(threads=1), watchdog.InterruptGuard(COMPARE_S):
         search = SlipSearch(live, request.number, copies.value, _is_close)
         rows: list[HandRow] = []
