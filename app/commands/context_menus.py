@@ -71,6 +71,7 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
     ),
     "module": (
         *("view.fold", "view.zoom_selection", "view.expand", "view.collapse", SEPARATOR),
+        *("module.freeze", SEPARATOR),
         *("value.copy", "value.copy_gradient", "value.copy_test", SEPARATOR),
         *("value.line", "value.explain", SEPARATOR),
         *("view.coloring", "graph.all", SEPARATOR),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Computed,
         Gradchecked,
         HandChecked,
+        Importing,
         Jacobian,
         JacobianPair,
         Links,
@@ -234,6 +235,12 @@ def check_hand_checked(answer: "HandChecked") -> Iterator[str]:
     yield from _too_long(slip.text for slip in answer.slips)
     if answer.problem is not None:
         yield from check_problem(answer.problem)
+
+
+def check_importing(answer: "Importing") -> Iterator[str]:
+    """Yield the flaws of a report about imports."""
+    if not 0 <= answer.seconds < float("inf"):
+        yield "an impossible time"
 
 
 def check_model_file(answer: "ModelFile") -> Iterator[str]:

@@ -23,6 +23,7 @@ from gradscribe.engine.protocol.messages import (
     Computed,
     Gradchecked,
     HandChecked,
+    Importing,
     ModelFile,
     Peeked,
     Probed,
@@ -204,6 +205,8 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_gradchecked(message)
         case HandChecked():
             yield from check_replies.check_hand_checked(message)
+        case Importing():
+            yield from check_replies.check_importing(message)
         case ModelFile():
             yield from check_replies.check_model_file(message)
         case Ready():
