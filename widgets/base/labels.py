@@ -32,6 +32,10 @@ ROLES = (
 """Roles of a `Label`: a role defines size, weight and colour."""
 LINES_BELOW = 6
 """Lines of space that a table below a heading needs before the subtitle is shown."""
+LONG_NAME = 12
+"""Least length of a name that may wrap between its parts."""
+_PART_END = re.compile(r"(?<=[\w)\]][._/])(?=[A-Za-z])")
+"""Place after a dot, underscore or slash within a name or path, and not within a number."""
 MAX_CHARACTERS, MAX_LINES = 8_000, 400
 """Maximum text of a `Label`: Qt takes seconds to lay out very long texts."""
 
@@ -168,12 +172,22 @@ def truncated(text: str) -> str:
 
 
 def breakable(text: str, run: int = 20) -> str:
-    """Insert zero-width spaces, so that words of more than ``run`` characters can wrap."""
-    if len(text) <= run:
+    """Insert zero-width spaces, so that names and words of more than ``run`` characters can wrap.
+
+    Names wrap between their parts, ``model.token_|embedding.weight``, and within a part only if
+    that is longer than ``run``.
+    """
+    if len(text) < LONG_NAME:
         return text
+    return " ".join(_breakable_word(word, run) for word in text.split(" "))
+
+
+def _breakable_word(word: str, run: int) -> str:
     space = "\N{ZERO WIDTH SPACE}"
-    words = text.split(" ")
-    return " ".join(space.join(w[i : i + run] for i in range(0, len(w), run)) for w in words)
+    if len(word) < LONG_NAME:
+        return word
+    parts = _PART_END.split(word)
+    return space.join(part[i : i + run] for part in parts for i in range(0, len(part), run))
 
 
 def without_breaks(text: str) -> str:
