@@ -328,6 +328,7 @@ class Window(QMainWindow):
         self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
+        self.top.device.device_picked.connect(self.session.set_device)
         self.editor.refused.connect(self.status.say)
         self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
@@ -390,6 +391,7 @@ class Window(QMainWindow):
             self.notices.drop(file.OUTSIDE)
         self._show_heading()
         self.top.show_doc(doc)
+        self.top.show_result(self.session.result, doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))
         self.setWindowFilePath(doc.path)
@@ -403,6 +405,7 @@ class Window(QMainWindow):
     def _show_result(self) -> None:
         result = self.session.result
         self.status.show_result(result, self.session.doc)
+        self.top.show_result(result, self.session.doc)
         self.hint.show_result(result, self.session.doc)
         self.menus.refresh()
         self.output_tab.show_result(result)
