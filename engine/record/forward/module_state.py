@@ -1,7 +1,9 @@
 """The state of a module as its API reports it: parameters, buffers, and the hooks on it."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
+import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
@@ -41,12 +43,22 @@ def entries(module: nn.Module) -> tuple[StateEntry, ...]:
                     path + name,
                     kind,
                     tuple(tensor.shape),
-                    str(tensor.dtype).removeprefix("torch."),
-                    str(tensor.device),
+                    _dtype(tensor.dtype),
+                    _device(tensor.device),
                     tensor.requires_grad,
                 )
             )
     return tuple(found)
+
+
+@cache
+def _dtype(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+@cache
+def _device(device: torch.device) -> str:
+    return str(device)
 
 
 def hooks(module: nn.Module) -> tuple[str, ...]:
