@@ -20,6 +20,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.regions import ReadRegion, Region
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -44,6 +45,8 @@ RESTART_WINDOW_S = 10.0
 """Seconds in which an engine that dies before it is ready is restarted at most `RESTARTS` times."""
 PROBE_S = 6.0
 """Time limit of a probe."""
+IMPORTING_S = 120.0
+"""Most seconds of imports that do not count for the time limit of a run."""
 MODEL_FILE_S = 130.0
 """Time limit of a module's file; the engine's own is a little shorter."""
 CHECK_RUNS = 4
@@ -233,7 +236,12 @@ class Link(QObject):
         """Request torch's gradcheck of a custom Function; answered by `messages.Gradchecked`."""
         self._compare(messages.Gradcheck(run_id, op))
 
-    def _compare(self, request: messages.Check | messages.Gradcheck) -> None:
+    def check_by_hand(self, request: messages.HandCheck) -> None:
+        """Request a comparison of gradients by hand; answered by `messages.HandChecked`."""
+        code = request.code.encode("utf-8", "replace").decode()
+        self._compare(replace(request, code=code))
+
+    def _compare(self, request: messages.Comparison) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(
                 failed_check_reply(request, "A program is running; try again in a moment")
@@ -318,6 +326,9 @@ class Link(QObject):
                 return
             case messages.Ended(run_id):
                 self._end(run_id)
+            case messages.Importing(run_id, seconds):
+                self._lengthen(run_id, seconds)
+                return
             case messages.Printed(run_id, text):
                 if not self._keep(run_id, text):
                     self._on_engine_lost(launch.ENDLESS)
@@ -326,7 +337,12 @@ class Link(QObject):
                 self._finish(run_id)
                 if spent:
                     self._swap()
-            case messages.Checked(run_id) | messages.Gradchecked(run_id) | messages.Probed(run_id):
+            case (
+                messages.Checked(run_id)
+                | messages.Gradchecked(run_id)
+                | messages.HandChecked(run_id)
+                | messages.Probed(run_id)
+            ):
                 self._finish(run_id)
             case messages.ModelFile(run_id):
                 self._finish(run_id)
@@ -348,6 +364,16 @@ class Link(QObject):
             self._grace.stop()
             job.has_ended = True
             self._start_limit(job, launch.FREEZE_S)
+
+    def _lengthen(self, run_id: int, seconds: float) -> None:
+        """Lengthen the limit of a run by its imports so far."""
+        job = self._running
+        if job is None or job.spent is None or not self._runs(run_id):
+            return
+        more = min(seconds, IMPORTING_S) - job.importing
+        if more > 0:
+            job.importing += more
+            job.spent.limit += more
 
     def _keep(self, run_id: int, text: str) -> bool:
         """Store output in case the engine dies; return whether it is within the limit."""
