@@ -156,6 +156,7 @@ class Window(QMainWindow):
             console=self.console,
         )
         self.top = TopBar(self.transport.buttons)
+        self.top.device.device_picked.connect(self.session.set_device)
         self.status = StatusLine()
         self.find_bar = FindBar(self.editor)
         self.hint = EmptyState(self.graph)
@@ -340,7 +341,6 @@ class Window(QMainWindow):
         self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
         self.top.layer_pressed.connect(self._set_layer)
-        self.top.device.device_picked.connect(self.session.set_device)
         self.editor.refused.connect(self.status.say)
         self.editor.assistance.said.connect(self.status.say)
         self._show_doc()
