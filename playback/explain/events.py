@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from gradscribe.engine.protocol.tape import Change, Event, EventKind, Snapshot
 from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.page import Explanation, ExplanationRow, explain, root_name
-from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape import event_text, snapshot_text, track
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.loops.partial_loops import numbers_of
-from gradscribe.playback.tape.phases import phases
 from gradscribe.playback.text import formatting, symbols
 
 T = TypeVar("T")
@@ -48,7 +47,7 @@ def position_titles(index: Index, explanation: Explanation, position: int) -> tu
     total = len(index.tape.events)
     if not position:
         return f"Start · {formatting.count(total, 'event')}", explanation.title
-    phase = phases(index)[position - 1]
+    phase = track.title_at(index, position - 1)
     return f"{phase} · event {position:,} of {total:,}", explanation.title
 
 
