@@ -8,6 +8,10 @@ from gradscribe.playback.flow.take_home import GraphFormat
 from gradscribe.playback.text.formatting import slug
 
 
+def _has_run(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.events)
+
+
 def _has_graph(context: CommandContext) -> bool:
     tape = context.session.result.tape
     return bool(tape.ops) or tape.fault is not None
@@ -122,6 +126,13 @@ def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
     if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
         context.export(path)
+
+
+@command("file.export_html", "Export run as HTML…", menu="File/3", when=_has_run)
+def export_html(context: CommandContext) -> None:
+    """Write a page that plays the run in any browser, offline."""
+    if path := _asked(context, "Export the run as a page", "html", "HTML pages (*.html)"):
+        context.export_page(path)
 
 
 def _export(context: CommandContext, kind: str) -> None:
