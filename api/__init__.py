@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from gradscribe.tape_views import NodeView as NodeView
     from gradscribe.tape_views import OpView as OpView
     from gradscribe.tape_views import TensorView as TensorView
+    from gradscribe.training import TrainedRun as TrainedRun
+    from gradscribe.training import TrainingError as TrainingError
+    from gradscribe.training import train as train
 
 _HOMES = {
     "record": "recording",
@@ -26,6 +29,9 @@ _HOMES = {
     "doctor": "shortcuts",
     "compare": "shortcuts",
     "load": "tape_store",
+    "train": "training",
+    "TrainedRun": "training",
+    "TrainingError": "training",
     "RunTape": "run_tape",
     "TensorView": "tape_views",
     "OpView": "tape_views",
@@ -51,6 +57,13 @@ def __getattr__(name: str) -> object:
     found: object = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = found
     return found
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Add ``%%gradscribe`` to a notebook, for ``%load_ext gradscribe``."""
+    from gradscribe.notebook_magic import add_to
+
+    add_to(shell)
 
 
 def __dir__() -> list[str]:

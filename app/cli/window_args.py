@@ -9,11 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradscribe.app.cli.exit_codes import BY_STATUS, DIED
+from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, RAN
 from gradscribe.app.cli.options import add_trust
 from gradscribe.app.cli.terminal import say
-from gradscribe.app.files import atomic, documents, tape_files
+from gradscribe.app.files import atomic, documents, open_requests, tape_files
 from gradscribe.app.files.documents import Refused, exists
+from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.runtime.version import version
 
 PICTURE = "gradscribe-window.png"
@@ -29,9 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a script, a run, a training session or a set-up to open",
     )
     parser.add_argument("--new", action="store_true", help="open a window with an empty program")
+    parser.add_argument(
+        "--goto",
+        type=int,
+        metavar="LINE",
+        help="show line LINE of FILE, in the window used last if one is open",
+    )
+    parser.add_argument("--temporary", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and exit")
     parser.add_argument(
-        "--at", type=int, metavar="EVENT", help="position of the screenshot, in events"
+        "--at",
+        type=int,
+        metavar="EVENT",
+        help="position to show of a screenshot or a run, in events",
     )
     parser.add_argument(
         "--theme", choices=("light", "dark"), help="theme of the screenshot (default: your setting)"
@@ -53,9 +64,15 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.screenshot is not None:
         return _screenshot(options)
-    for name in ("at", "theme"):
-        if getattr(options, name) is not None:
-            raise Refused(f"--{name} goes with --screenshot")
+    is_run = options.file is not None and tape_files.is_tape(Path(options.file))
+    if options.theme is not None:
+        raise Refused("--theme goes with --screenshot")
+    if options.at is not None and (not is_run or options.headless):
+        raise Refused("--at goes with --screenshot, or with a recorded run")
+    if options.goto is not None and (not options.file or is_run or options.headless):
+        raise Refused("--goto goes with a script")
+    if options.goto is not None and options.goto < 1:
+        raise Refused(f"{options.goto} is no line: lines count from 1")
     return _headless(options) if options.headless else _window(options)
 
 
@@ -119,9 +136,21 @@ def _window(options: argparse.Namespace) -> int:
     _try_reading(options.file)
     if not has_screen():
         raise Refused("no display here; gradscribe --headless does without one")
-    from gradscribe.app.window.startup import open_window
+    request = OpenRequest(
+        os.path.realpath(options.file or ""),
+        options.goto or 0,
+        -1 if options.at is None else options.at,
+        options.temporary,
+    )
+    if options.goto is not None and (reply := open_requests.send(request)) is not None:
+        if reply.refusal:
+            raise Refused(reply.refusal)
+        return RAN
+    from gradscribe.app.window.startup import Opening, open_window
 
-    return open_window(options.file or "", [sys.argv[0]], is_new=options.new)
+    is_plain = options.goto is None and options.at is None and not options.temporary
+    opening = Opening(options.file or "", options.new) if is_plain else Opening(request=request)
+    return open_window(opening, [sys.argv[0]])
 
 
 def _try_reading(name: str | None) -> None:

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QWidget
 
+    from gradscribe.app.by_hand.backward_code import BackwardCode
+    from gradscribe.app.by_hand.controller import HandController
     from gradscribe.app.compare.changes_controller import ChangesController
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
+    from gradscribe.app.link.client import Link
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
@@ -87,6 +91,8 @@ class CommandContext:
     tensors: TensorWindows
     parameters: ProgramParameters
     lessons: LessonController
+    hand: HandController
+    backward_code: BackwardCode
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves
@@ -104,6 +110,8 @@ class CommandContext:
     show_lessons: Callable[[], None]
     show_palette: Callable[[], None]
     close_window: Callable[[], object]
+    companion: Callable[[QObject], Link]
+    """Returns a link to another engine."""
     open_window: Callable[[], object]
     """Opens a further window, with an empty program."""
 

@@ -8,6 +8,7 @@ from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents, tape_files
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
@@ -68,6 +69,28 @@ def open_path(context: CommandContext, path: str) -> None:
         context.recovery.adopt_draft(str(file))
         if draft.saved != text:
             context.recovery.file.notify_changed()
+
+
+def open_request(context: CommandContext, request: OpenRequest) -> None:
+    """Show the file of a request at the line or position that it names.
+
+    A program that is open already stays as it stands, with what was typed into it.
+
+    Raises:
+        Refused: it cannot be read, is not text, or is too much for the editor.
+    """
+    file = documents.resolve(Path(request.path))
+    if request.is_temporary:
+        saved_run.open_temporary(context, file)
+    elif str(file) != context.session.doc.path:
+        open_path(context, str(file))
+    else:
+        context.workspaces.show_workspace("program")
+    if request.line > 0:
+        context.editor.go_to_line(request.line)
+        context.editor.setFocus()
+    if request.position >= 0:
+        context.session.move(request.position)
 
 
 def offer_trust(context: CommandContext) -> None:

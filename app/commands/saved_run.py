@@ -1,5 +1,6 @@
 """Recorded runs as files: saved, and opened again without running anything."""
 
+import contextlib
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +26,25 @@ def open_run(context: CommandContext, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no recorded run.
     """
+    _show(context, path, path.name)
+    context.settings.add_recent(str(path))
+
+
+def open_temporary(context: CommandContext, path: Path) -> None:
+    """Show the run in a file that another process wrote for this window, and remove the file.
+
+    Raises:
+        Refused: it cannot be read, or is no recorded run.
+    """
+    if not tape_files.is_tape(path):
+        raise Refused(f"{path} is no recorded run")
+    _show(context, path, "")
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _show(context: CommandContext, path: Path, name: str) -> None:
+    """Show the run in a file; an empty name stands for the title of its program."""
     context.recovery.file.finish()
     found = tape_files.read(path)
     about, shown = found.program, found.view
@@ -46,13 +66,13 @@ def open_run(context: CommandContext, path: Path) -> None:
     context.session.load(doc, view, found.tape)
     context.session.select(shown.selection)
     context.workspaces.show_workspace("program")
-    context.settings.add_recent(str(path))
     context.notices.drop(SPOILT)
     if found.trouble:
-        text = f"{path.name} is not whole: {found.trouble}"
+        text = f"{name or doc.title} is not whole: {found.trouble}"
         lost = "" if found.has_numbers else ". Its program is here, its numbers are lost"
         context.notices.show_now(Notice(SPOILT, text + lost))
-    what = f"{path.name} as it was recorded" if found.has_numbers else f"the program of {path.name}"
+    name = name or doc.title
+    what = f"{name} as it was recorded" if found.has_numbers else f"the program of {name}"
     context.say(f"Opened {what}; nothing has run")
 
 
@@ -76,7 +96,7 @@ def save_run(context: CommandContext) -> None:
 
     view = session.view
     calls = None if doc.open_calls is None else tuple(sorted(doc.open_calls))
-    source, tape = session.result.source, session.result.tape
+    source, tape = session.result.source, session.hiding.recorded(session.result.tape)
     if doc.shows_file is not None:
         about = replace(doc.shows_file, source=source)
     else:

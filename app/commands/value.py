@@ -13,6 +13,8 @@ from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.playback.code.value_test import value_test
+from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.text import formatting, tensor_code
 
 if TYPE_CHECKING:
@@ -80,7 +82,26 @@ def copy_code(context: CommandContext) -> None:
     _copy(context, code, "The code is")
 
 
-def _place(context: CommandContext) -> Place:
+@command("value.copy_test", "Copy as test", "Edit/4", when=_has("value"))
+def copy_test(context: CommandContext) -> None:
+    """Put a test for pytest on the clipboard that runs the program and compares these numbers."""
+    value, session = _page(context).value, context.session
+    assert value is not None
+    try:
+        text = value_test(
+            index_of(session.result.tape),
+            value.id,
+            session.result.source,
+            seed=session.doc.seed,
+            device=session.doc.device,
+            path=session.doc.path,
+        )
+    except LookupError as error:
+        raise Refused(str(error.args[0])) from error
+    _copy(context, text, "A test for pytest is")
+
+
+def place(context: CommandContext) -> Place:
     """Return the place in the program of the selection; line 0 for none."""
     page = _page(context)
     if page.op is not None and page.op.place.line:
@@ -88,17 +109,18 @@ def _place(context: CommandContext) -> Place:
     return page.value.place if page.value is not None else Place()
 
 
-def _has_line(context: CommandContext) -> bool:
-    line = _place(context).line
+def has_line(context: CommandContext) -> bool:
+    """Return whether a line of the program made the selection."""
+    line = place(context).line
     return 0 < line <= context.session.doc.source.count("\n") + 1
 
 
-@command("value.line", "Show the line", "View/6", when=_has_line)
+@command("value.line", "Show the line", "View/6", when=has_line)
 def show_line(context: CommandContext) -> None:
     """Go to the line of the program that made the selection."""
     context.settings.put("left", True)
     context.workspaces.show_workspace("program")
-    context.editor.go_to_line(_place(context).line)
+    context.editor.go_to_line(place(context).line)
     context.editor.setFocus()
 
 

@@ -11,8 +11,12 @@ from gradscribe.app.compare.progress_card import INLINE_EVENTS, compare_all
 from gradscribe.app.compare.run_history import RunHistory, StoredRun
 from gradscribe.app.document.presenter import Presenter
 from gradscribe.app.document.session import Session
+from gradscribe.app.document.side_run import SideRun
+from gradscribe.app.files.run_histories import RunHistories
+from gradscribe.app.link.client import Link
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.app.ui.theming import Theming
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.compare import run_changes
 from gradscribe.playback.compare.comparison import Comparison
@@ -31,6 +35,7 @@ MOST_EVENTS = 40_000
 """Most events of two runs that are compared without being asked: longer ones take seconds."""
 TITLE = "Changes"
 LONG = "These runs are long: press Side by side to compare them"
+EARLIER = "The run before is of an earlier session: press Side by side to run it again"
 COMPARING = "The two runs are being compared…"
 
 
@@ -48,13 +53,24 @@ class ChangesController(QObject):
     """Compare each run with the run before it, and perform what is asked of the history."""
 
     def __init__(
-        self, session: Session, views: ChangeViews, look: Theming, say: Callable[[str], None]
+        self,
+        session: Session,
+        views: ChangeViews,
+        look: Theming,
+        say: Callable[[str], None],
+        files: RunHistories | None = None,
+        link: Callable[[QObject], Link] = Link,
     ) -> None:
         super().__init__(views.tabs)
         self._session, self._say, self._tabs = session, say, views.tabs
         self._editor, self._presenter = views.editor, views.presenter
         self._comparison = views.comparison
-        self.history = RunHistory(session, self)
+        self.history = RunHistory(session, self, files, result_words)
+        self._rerun = SideRun(self, link)
+        self._rerun.ended.connect(self._take_rerun)
+        self._wanted = 0
+        """Number of the run that is compared once one of an earlier session has run again."""
+        self._rerun_number = 0
         self.pane, self.runs_pane = ChangesPane(), RunsPane()
         self.page = QStackedWidget()
         self.page.addWidget(self.pane)
@@ -68,6 +84,7 @@ class ChangesController(QObject):
         self.history.added.connect(self._settle.start)
         self.history.changed.connect(self._list.start)
         session.begun.connect(self._forget)
+        session.hiding_changed.connect(self._compare_again)
         self.pane.picked.connect(self._go_to)
         self.pane.runs_pressed.connect(self.show_runs)
         self.runs_pane.changes_pressed.connect(self.show_changes)
@@ -112,9 +129,32 @@ class ChangesController(QObject):
         if earlier is None or latest is None or earlier is latest:
             self._say("That run has been given up; keep a run to compare with it later")
             return
+        if not earlier.is_recorded or not latest.is_recorded:
+            self._run_again(earlier if not earlier.is_recorded else latest, number)
+            return
         lines = run_changes.unique_lines(earlier.run.source, latest.run.source)
-        pairs = [(stored.run.tape, _title(stored)) for stored in (earlier, latest)]
+        pairs = [(self._hidden(stored.run.tape), _title(stored)) for stored in (earlier, latest)]
         self._comparison.show(pairs[0], pairs[1], lines)
+
+    def _run_again(self, stored: StoredRun, compared: int) -> None:
+        """Run a run of an earlier session again, then compare the one with this number."""
+        session = self._session
+        if not session.doc.may_run:
+            self._say("The program runs once you press Run; then its earlier runs can be compared")
+            return
+        run = stored.run
+        device = run.device if run.device in session.result.devices else session.doc.device
+        doc = replace(session.doc, seed=run.seed, device=device)
+        self._wanted = compared
+        self._rerun_number = stored.number
+        self._rerun.start(run.source, doc, session.limits)
+        self._say(f"{stored.title} runs again, to be compared…")
+
+    def _take_rerun(self, tape: object) -> None:
+        compared, self._wanted = self._wanted, 0
+        if isinstance(tape, Tape) and compared:
+            self.history.record(self._rerun_number, tape)
+            self.compare_with(compared)
 
     def go_back(self, number: int) -> None:
         """Run the text of an earlier run again, with its seed and device."""
@@ -134,14 +174,28 @@ class ChangesController(QObject):
         self._settle.stop()
         self._list.stop()
         self._worker.close()
+        self._rerun.close()
+        self.history.close()
 
     # Comparing
 
     def _forget(self) -> None:
         self._settle.stop()
         self._worker.cancel()
+        self._rerun.close()
         self.pane.clear()
         self._show_count(0)
+
+    def _hidden(self, tape: Tape) -> Tape:
+        """Return a run's tape without the gradients that are to be found."""
+        return self._session.hiding.hidden(tape, is_same_run=self._is_shown(tape))
+
+    def _is_shown(self, tape: Tape) -> bool:
+        return self._session.hiding.recorded(self._session.result.tape) is tape
+
+    def _compare_again(self) -> None:
+        self._forget()
+        self._settle.start()
 
     def _compare_latest(self) -> None:
         latest = self.history.latest()
@@ -149,11 +203,14 @@ class ChangesController(QObject):
         self._worker.cancel()
         if latest is None or before is None:
             return
-        tapes = before.run.tape, latest.run.tape
+        tapes = self._hidden(before.run.tape), self._hidden(latest.run.tape)
         count = sum(len(tape.events) for tape in tapes)
         edit = run_changes.edit_words(before.run, latest.run)
         lines = run_changes.unique_lines(before.run.source, latest.run.source)
         self._show_count(0)
+        if not (before.is_recorded and latest.is_recorded):
+            self.pane.show_edit(edit, lines, EARLIER)
+            return
         if count > MOST_EVENTS:
             self.pane.show_edit(edit, lines, LONG)
             return
@@ -185,7 +242,7 @@ class ChangesController(QObject):
             return
         if change.line and self._session.doc.source == latest.run.source:
             self._editor.go_to_line(change.line)
-        if change.value is not None and self._session.result.tape is latest.run.tape:
+        if change.value is not None and self._is_shown(latest.run.tape):
             self._presenter.select_value(change.value)
 
     # The history
@@ -213,10 +270,10 @@ def _row(stored: StoredRun, edit: str) -> RunRow:
         number=stored.number,
         title=stored.title,
         edit=edit,
-        result=result_words(run.tape),
+        result=result_words(run.tape) if stored.is_recorded else stored.result,
         setting=f"{run.seed} · {run.device}",
         is_kept=stored.is_kept,
-        failed=run.tape.error is not None,
+        failed=run.tape.error is not None if stored.is_recorded else stored.failed,
     )
 
 

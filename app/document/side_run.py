@@ -19,10 +19,11 @@ def run_document(
     brief: bool = False,
     wanted_steps: tuple[int, int, int] | None = None,
     drafts: bool = False,
+    watched_module: str = "",
 ) -> int:
     """Run ``source`` with a document's name, seed, device and limits; return the run id.
 
-    ``brief``: request only the outcome; ``wanted_steps`` and ``drafts``: see `messages.Run`.
+    ``brief``: request only the outcome; the rest: see `messages.Run`.
     """
     return link.run(
         source,
@@ -36,6 +37,7 @@ def run_document(
         brief=brief,
         wanted_steps=wanted_steps,
         drafts=drafts,
+        watched_module=watched_module,
     )
 
 

@@ -23,7 +23,10 @@ MAX_TRUSTED = 500
 """Most trusted programs that are stored."""
 VERSIONS = 5
 """Most texts of a file that stay trusted."""
-TRUSTED, RECENT = "trusted", "recent"
+TRUSTED, RECENT, LESSONS = "trusted", "recent", "lessons"
+SHARED = (TRUSTED, RECENT, LESSONS)
+"""Settings that all open windows add to. Of the others each window has its own, and the next window
+begins with those that were set last: a choice in one window changes nothing in another."""
 _READ = "read-"
 MAX_RECENT = 10
 """Most recent files that are stored."""
@@ -81,7 +84,9 @@ SETTINGS = (
     Setting("film_size", "Size of films", "fit", _is_film_size),
     Setting("film_code", "Program in films", False),
     Setting("complete", "Complete while typing", True),
+    Setting("editor", "Your editor", ""),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
+    Setting("by_hand", "Score of gradients by hand", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}
 KEYS = (*(row.key for row in SETTINGS if row.is_stored), "recent", "trusted")
@@ -113,6 +118,8 @@ class Settings(QObject):
         self.trouble = ""
         """Message about what could not be read from the file; empty if all could."""
         self._held: dict[str, object] = {}
+        self._lessons: object = None
+        """Progress in the lessons as the file had it when it was read last."""
         self._unwritten: dict[str, object] = {}
         self._being_written = 0
         self._writer: threading.Thread | None = None
@@ -129,6 +136,7 @@ class Settings(QObject):
         # and destroy it within its own event.
         self._soon = single_shot(self, self._write)
         self._file = self._opened(path) if path else None
+        self._lessons = self._held.get(LESSONS)
 
     @classmethod
     def of_user(cls) -> "Settings":
@@ -145,11 +153,11 @@ class Settings(QObject):
         if sound is None:
             return None
         self._held = settings_file.read(sound, KEYS)
-        lessons = self._held.get("lessons")
+        lessons = self._held.get(LESSONS)
         if lessons is not None and not _is_progress(lessons):
             self.trouble = settings_file.back_up(path, "Your progress in the lessons")
-            del self._held["lessons"]
-            settings_file.write(sound, {"lessons": None})
+            del self._held[LESSONS]
+            settings_file.write(sound, {LESSONS: None})
         return sound
 
     def flag(self, key: str) -> bool:
@@ -261,16 +269,19 @@ class Settings(QObject):
         if path is None or not values:
             return
         self._writer = threading.Thread(
-            target=_write, args=(path, values, self._writer, self._teller), name="settings"
+            target=_write,
+            args=(path, values, self._lessons, self._writer, self._teller),
+            name="settings",
         )
         self._being_written += 1
         self._writer.start()
 
     def _take(self, is_written: bool, found: dict[str, object]) -> None:
-        """Take over settings of another window, unless some were changed here since."""
+        """Take over what another window added, unless something was changed here since."""
         self._being_written -= 1
         if is_written and not self._being_written and not self._unwritten:
-            self._held |= found
+            self._held |= {key: found[key] for key in SHARED if key in found}
+            self._lessons = found.get(LESSONS)
         if not is_written and not self._has_failed:
             self._has_failed = True
             self.failed.emit(f"Your choices are not remembered: {self._file} cannot be written")
@@ -284,9 +295,13 @@ class Settings(QObject):
 
 
 def _write(
-    path: Path, values: dict[str, object], before: threading.Thread | None, teller: _Teller
+    path: Path,
+    values: dict[str, object],
+    lessons: object,
+    before: threading.Thread | None,
+    teller: _Teller,
 ) -> None:
-    """Write after the thread ``before`` has ended."""
+    """Write after the thread ``before`` has ended; ``lessons``: the progress known until then."""
     if before is not None:
         before.join()
     # Another window may have added to the lists meanwhile.
@@ -295,8 +310,30 @@ def _write(
             mine = settings_file.as_list(values[key])
             stored = settings_file.as_list(settings_file.read(path, (key,)).get(key))
             values[key] = trim(list(dict.fromkeys([*mine, *stored])))
+    if LESSONS in values:
+        there = settings_file.read(path, (LESSONS,)).get(LESSONS)
+        values[LESSONS] = _merged_progress(lessons, values[LESSONS], there)
     is_written = settings_file.write(path, values)
     teller.written.emit(is_written, settings_file.read(path, KEYS))
+
+
+def _merged_progress(base: object, mine: object, stored: object) -> str:
+    """Return ``stored`` with the lessons in which ``mine`` differs from ``base``."""
+    known, now, there = map(_lessons, (base, mine, stored))
+    if not now:
+        return "{}"  # All progress was deleted.
+    changed = {name: state for name, state in now.items() if known.get(name) != state}
+    return msgspec.json.encode({**there, **changed}).decode()
+
+
+def _lessons(text: object) -> dict[str, bytes]:
+    """Return the entries undecoded: a damaged one does not affect the others."""
+    if text is None or not _is_progress(text):
+        return {}
+    return {
+        name: msgspec.Raw(raw)
+        for name, raw in msgspec.json.decode(str(text), type=dict[str, msgspec.Raw]).items()
+    }
 
 
 def _mark(path: str, source: str) -> str:

@@ -12,6 +12,7 @@ from gradscribe.app.link.language import LanguageLink
 from gradscribe.app.link.requests import (
     PendingRequest,
     failed_check_reply,
+    failed_model_file,
     fallback_reply,
     lost_engine_tape,
 )
@@ -19,6 +20,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.regions import ReadRegion, Region
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -43,6 +45,10 @@ RESTART_WINDOW_S = 10.0
 """Seconds in which an engine that dies before it is ready is restarted at most `RESTARTS` times."""
 PROBE_S = 6.0
 """Time limit of a probe."""
+IMPORTING_S = 120.0
+"""Most seconds of imports that do not count for the time limit of a run."""
+MODEL_FILE_S = 130.0
+"""Time limit of a module's file; the engine's own is a little shorter."""
 CHECK_RUNS = 4
 """Number of times that a check runs the program."""
 
@@ -152,12 +158,13 @@ class Link(QObject):
         brief: bool = False,
         wanted_steps: tuple[int, int, int] | None = None,
         drafts: bool = False,
+        watched_module: str = "",
     ) -> int:
         """Run a program and return its run id, which its replies carry.
 
         ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: apply the policy
         for programs from outside; ``is_open``: run with all of the user's permissions; ``brief``:
-        send only the outcome; ``wanted_steps`` and ``drafts``: see `messages.Run`.
+        send only the outcome; ``wanted_steps``, ``drafts``, ``watched_module``: see `messages.Run`.
 
         A program that waits for the running one is replaced by this one.
         """
@@ -177,6 +184,7 @@ class Link(QObject):
             brief=brief,
             wanted_steps=wanted_steps,
             drafts=drafts,
+            watched_module=watched_module,
         )
         self._fit(request, is_open and not policy)
         self._announce()
@@ -228,7 +236,12 @@ class Link(QObject):
         """Request torch's gradcheck of a custom Function; answered by `messages.Gradchecked`."""
         self._compare(messages.Gradcheck(run_id, op))
 
-    def _compare(self, request: messages.Check | messages.Gradcheck) -> None:
+    def check_by_hand(self, request: messages.HandCheck) -> None:
+        """Request a comparison of gradients by hand; answered by `messages.HandChecked`."""
+        code = request.code.encode("utf-8", "replace").decode()
+        self._compare(replace(request, code=code))
+
+    def _compare(self, request: messages.Comparison) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(
                 failed_check_reply(request, "A program is running; try again in a moment")
@@ -236,6 +249,16 @@ class Link(QObject):
             return
         self._running = PendingRequest(request, TIMEOUT_S * CHECK_RUNS)
         self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
+        self._send(request)
+
+    def model_file(self, request: messages.ModelRequest) -> None:
+        """Request a module as a file; answered by `messages.ModelFile`."""
+        if self._running is not None or self._next is not None or not self.is_ready():
+            why = "a program is running; try again in a moment"
+            self.received.emit(failed_model_file(request, why))
+            return
+        self._running = PendingRequest(request, MODEL_FILE_S)
+        self._start_limit(self._running, MODEL_FILE_S + launch.GRACE_S)
         self._send(request)
 
     def probe(self, source: str, policy: bool = False) -> int:
@@ -303,6 +326,9 @@ class Link(QObject):
                 return
             case messages.Ended(run_id):
                 self._end(run_id)
+            case messages.Importing(run_id, seconds):
+                self._lengthen(run_id, seconds)
+                return
             case messages.Printed(run_id, text):
                 if not self._keep(run_id, text):
                     self._on_engine_lost(launch.ENDLESS)
@@ -311,7 +337,14 @@ class Link(QObject):
                 self._finish(run_id)
                 if spent:
                     self._swap()
-            case messages.Checked(run_id) | messages.Gradchecked(run_id) | messages.Probed(run_id):
+            case (
+                messages.Checked(run_id)
+                | messages.Gradchecked(run_id)
+                | messages.HandChecked(run_id)
+                | messages.Probed(run_id)
+            ):
+                self._finish(run_id)
+            case messages.ModelFile(run_id):
                 self._finish(run_id)
         self.received.emit(message)
         self._announce()
@@ -331,6 +364,16 @@ class Link(QObject):
             self._grace.stop()
             job.has_ended = True
             self._start_limit(job, launch.FREEZE_S)
+
+    def _lengthen(self, run_id: int, seconds: float) -> None:
+        """Lengthen the limit of a run by its imports so far."""
+        job = self._running
+        if job is None or job.spent is None or not self._runs(run_id):
+            return
+        more = min(seconds, IMPORTING_S) - job.importing
+        if more > 0:
+            job.importing += more
+            job.spent.limit += more
 
     def _keep(self, run_id: int, text: str) -> bool:
         """Store output in case the engine dies; return whether it is within the limit."""

@@ -1,9 +1,9 @@
-"""Modal dialogs that ask for a file or a number."""
+"""Modal dialogs that ask for a file, a number or a text."""
 
 import os
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from gradscribe.app.document.session import Session
 
@@ -26,6 +26,14 @@ class Dialogs:
         chosen, _ = QFileDialog.getSaveFileName(self._window, title, start, pattern)
         return self._keep_folder(chosen)
 
+    def ask_folder(self, title: str) -> Path | None:
+        """Let the user choose a folder to write files to."""
+        chosen = QFileDialog.getExistingDirectory(self._window, title, str(self._folder()))
+        if not chosen:
+            return None
+        self._chosen_folder = Path(chosen)
+        return self._chosen_folder
+
     def suggest(self, name: str) -> Path:
         """Return a file of that name in the folder in which a dialog would begin."""
         return self._folder() / name
@@ -35,6 +43,12 @@ class Dialogs:
         limits = 0, 2**31 - 1
         number, agreed = QInputDialog.getInt(self._window, "Gradscribe", title, value, *limits)
         return number if agreed else None
+
+    def ask_text(self, title: str, text: str) -> str | None:
+        """Let the user change a line of text."""
+        edit = QLineEdit.EchoMode.Normal
+        changed, agreed = QInputDialog.getText(self._window, "Gradscribe", title, edit, text)
+        return changed.strip() if agreed else None
 
     def _folder(self) -> Path:
         """Return a file dialog's folder: that of the last one, else the program's."""

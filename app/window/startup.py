@@ -3,6 +3,7 @@
 import gc
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QSize, QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.files.documents import Drafts, Refused
+from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.settings import Settings, app_folder
 from gradscribe.app.runtime.faults import FaultHandler
 from gradscribe.app.runtime.gc_scheduler import GcScheduler
@@ -18,6 +20,7 @@ from gradscribe.app.runtime.notice import Notice
 from gradscribe.app.ui.fault_card import show_crash
 from gradscribe.app.window.new_window import shifted
 from gradscribe.app.window.preload import Preloader
+from gradscribe.app.window.request_server import RequestServer
 from gradscribe.app.window.shutdown import ShutdownSignals
 from gradscribe.app.window.window import Window
 
@@ -44,32 +47,62 @@ def make_app(argv: list[str]) -> QApplication:
     return app
 
 
+@dataclass(frozen=True)
+class Opening:
+    """Content that a window opens on."""
+
+    path: str = ""
+    """File; empty for the unsaved work, else the first example."""
+    is_new: bool = False
+    """True for an empty program, a little off the place of the window used last."""
+    request: OpenRequest | None = None
+    """File to open at a line or a position, instead of ``path``."""
+
+    def open(self, window: Window) -> None:
+        """Open it in a window. Raises `Refused`."""
+        if self.request is not None:
+            window.open_file(self.request)
+        elif self.is_new:
+            window.open_empty()
+        else:
+            window.open_first(self.path)
+
+    @property
+    def is_default(self) -> bool:
+        """True if the user chose nothing to open."""
+        return not self.path and self.request is None
+
+
+DEFAULT = Opening()
+
+
 def open_window(
-    path: str = "",
+    opening: Opening = DEFAULT,
     argv: list[str] | None = None,
     begin: Callable[[Window], None] | None = None,
-    is_new: bool = False,
 ) -> int:
-    """Open the window on a program (or on the unsaved work) and run the event loop.
+    """Open the window and run the event loop; call ``begin`` with the window first.
 
-    ``begin`` is called with the window first; ``is_new`` opens it on an empty program, a little off
-    the place of the window that was open last.
-
-    Returns the exit code: 0, or 2 if ``path`` cannot be opened.
+    Returns the exit code: 0, or 2 if the file cannot be opened.
     """
     app = make_app(argv or sys.argv)
     where = app_folder(QStandardPaths.StandardLocation.AppDataLocation)
     faults = FaultHandler(where / "logs" / "gradscribe.log")
     faults.install()
     try:
-        return _run_window(app, where, faults, path, begin, is_new)
+        return _run_window(app, where, faults, opening, begin)
     finally:
         faults.close()
 
 
 def start_services(window: Window, link: "Link") -> None:
     """Start the engine and the preloader once the window has been painted."""
-    preparing = Preloader(window.workspaces.prepare, window)
+
+    def prepare() -> None:
+        window.inspector.add_plugin_panes(window.look.theme())
+        window.workspaces.prepare()
+
+    preparing = Preloader(prepare, window)
     for begin in (link.start, preparing.start):
         window.painted.connect(begin)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -91,43 +124,43 @@ def _run_window(
     app: QApplication,
     where: Path,
     faults: FaultHandler,
-    path: str,
+    opening: Opening,
     begin: Callable[[Window], None] | None,
-    is_new: bool,
 ) -> int:
     from gradscribe.app.link.client import Link
 
     link = Link(spare=True)
     window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
     try:
-        if is_new:
-            window.open_empty()
-        else:
-            window.open_first(path)
+        opening.open(window)
     except Refused as refusal:
         sys.stderr.write(f"gradscribe: {refusal}\n")
         window.close()
         window.deleteLater()
         return 2
-    if is_new and not window.isMaximized() and not window.isFullScreen():
+    if opening.is_new and not window.isMaximized() and not window.isFullScreen():
         available = window.screen().availableGeometry()
         window.move(shifted(window.pos(), window.size(), available))
     show_crash(window.session, window.columns, window.ground, faults)
     if window.settings.trouble:
         window.notices.post(Notice("settings", window.settings.trouble))
     start_services(window, link)
-    if window.settings.shape("window").isEmpty():
+    is_first = window.settings.shape("window").isEmpty()
+    if is_first:
         window.resize(fit_to_screen(window.size(), window.screen().availableSize()))
     if begin is not None:
         begin(window)
-    elif window.settings.shape("window").isEmpty() and not path:
+    elif is_first and opening.is_default:
         # A first-time user sees the first tape play.
         once = Qt.ConnectionType.SingleShotConnection
         window.session.tape_changed.connect(window.clock.play, once)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    server = RequestServer(window, window.open_request)
+    window.painted.connect(server.listen)
     ending = ShutdownSignals(window.close, window)
     window.show()
     try:
         return app.exec()
     finally:
+        server.close()
         ending.stop()

@@ -46,7 +46,8 @@ class Mailbox:
             request = self._waiting.popleft()
             stopped = False
             if isinstance(
-                request, messages.Run | messages.Check | messages.Gradcheck | messages.Probe
+                request,
+                messages.Run | messages.Comparison | messages.Probe | messages.ModelRequest,
             ):
                 watchdog.arm()
                 self._running = request.run_id

@@ -58,8 +58,10 @@ class EngineHandlers(NamedTuple):
     peek: Callable[[messages.Peek], messages.Peeked]
     check: Callable[[messages.Check], messages.Checked]
     gradcheck: Callable[[messages.Gradcheck], messages.Gradchecked]
+    hand_check: Callable[[messages.HandCheck], messages.HandChecked]
     probe: Callable[[messages.Probe], messages.Probed]
     region: Callable[[ReadRegion], Region]
+    model_file: Callable[[messages.ModelRequest], messages.ModelFile]
     tidy: Callable[[], object] = gc.collect
     before: Baseline | None = None
     """The process as it was before any program."""
@@ -78,6 +80,8 @@ class Server:
         self._last_reported = CurrentLine(0, 0)
         self._folder = ""
         self._is_copy = False
+        self._importing = 0.0
+        """Seconds of imports of the running program that were reported."""
         self._host: TrainingHost | None = None
         self.trains = False  # True if the first request is for training.
         self.view_process: tuple[int, int, int] | None = None
@@ -106,6 +110,10 @@ class Server:
 
     def _on_tick(self) -> None:
         self._report_line()
+        importing = watchdog.importing_seconds()
+        if importing > self._importing and self._program is not None and not self._is_copy:
+            self._importing = importing
+            self.send(messages.Importing(self._program.run_id, importing))
         self._scalars.tick()
         self._drafts.tick()
 
@@ -189,13 +197,10 @@ class Server:
                 elif isinstance(request, messages.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))
-                elif isinstance(request, messages.Check | messages.Gradcheck):
+                elif isinstance(request, messages.Comparison | messages.ModelRequest):
                     self._running = request.run_id
                     with script_imports(self._folder):
-                        if isinstance(request, messages.Check):
-                            self.send(engine.check(request))
-                        else:
-                            self.send(engine.gradcheck(request))
+                        self.send(_answer(engine, request))
             except KeyboardInterrupt:
                 # A stop that came too late: its program has ended.
                 continue
@@ -243,6 +248,7 @@ class Server:
             self.send(messages.Recorded(request.run_id, tape, 0.0))
             return
         self.send(messages.Started(request.run_id))
+        self._importing = 0.0
         self._stream.begin(request.run_id)
         self._scalars.begin(request.run_id)
         self._drafts.begin(request.run_id)
@@ -262,6 +268,19 @@ class Server:
                 self.send(_asked(reply, request))
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
             self.send(messages.Recorded(request.run_id, _own_fault(error), seconds, spent))
+
+
+def _answer(
+    engine: EngineHandlers, request: messages.Comparison | messages.ModelRequest
+) -> messages.Reply:
+    """Answer a question that runs code of the program."""
+    if isinstance(request, messages.Check):
+        return engine.check(request)
+    if isinstance(request, messages.Gradcheck):
+        return engine.gradcheck(request)
+    if isinstance(request, messages.HandCheck):
+        return engine.hand_check(request)
+    return engine.model_file(request)
 
 
 def _execute(engine: EngineHandlers, request: messages.Run, stream: OutputSender) -> Tape:

@@ -22,6 +22,9 @@ from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
     Gradchecked,
+    HandChecked,
+    Importing,
+    ModelFile,
     Peeked,
     Probed,
     Ready,
@@ -200,6 +203,12 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_checked(message)
         case Gradchecked():
             yield from check_replies.check_gradchecked(message)
+        case HandChecked():
+            yield from check_replies.check_hand_checked(message)
+        case Importing():
+            yield from check_replies.check_importing(message)
+        case ModelFile():
+            yield from check_replies.check_model_file(message)
         case Ready():
             yield from check_replies.check_ready(message)
         case _ if isinstance(message, language.LanguageReply):

@@ -19,6 +19,7 @@ from msgspec import Struct
 from gradscribe.engine.protocol.slips.json_slips import first_slip
 from gradscribe.engine.protocol.slips.near_words import MAX_WORD_CHARS, plain
 from gradscribe.engine.protocol.slips.near_words import did_you_mean as did_you_mean
+from gradscribe.engine.protocol.step_order import MAX_STATEMENTS, RIGHT_ORDER
 
 JsonValue = None | bool | int | float | str | list[object] | dict[str, object]
 """A JSON value, the type of an option."""
@@ -100,6 +101,19 @@ class Setup(Struct, frozen=True):
     threads: int = 1
     mode: Mode = "auto"
     mistakes: tuple[str, ...] = ()
+    order: tuple[str, ...] = RIGHT_ORDER
+    """The statements of a step in the order in which they run; each any number of times."""
+    manual_update: bool = False
+    """Update with ``p -= lr * p.grad`` in place of ``optimizer.step()``."""
+
+    @property
+    def deviates(self) -> bool:
+        """True if a step is not the usual one, so that it is compared with a right run."""
+        return bool(self.mistakes) or self.order != RIGHT_ORDER or self.manual_update
+
+    def corrected(self) -> "Setup":
+        """Return the setup with the usual step."""
+        return msgspec.structs.replace(self, mistakes=(), order=RIGHT_ORDER, manual_update=False)
 
 
 _KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
@@ -359,3 +373,20 @@ def validate(setup: Setup) -> None:
             raise SetupError(
                 f"no mistake called {quoted(name)}{did_you_mean(name, MISTAKES)}", "mistakes"
             )
+    _validate_order(setup.order)
+
+
+def _validate_order(order: tuple[str, ...]) -> None:
+    for name in order:
+        if name not in RIGHT_ORDER:
+            raise SetupError(
+                f"order has {quoted(name)}, but its names are {', '.join(RIGHT_ORDER)}"
+                f"{did_you_mean(name, RIGHT_ORDER)}",
+                "order",
+            )
+    if not order:
+        raise SetupError("order is empty, so that a step would do nothing", "order")
+    if len(order) > MAX_STATEMENTS:
+        raise SetupError(
+            f"order has {len(order)} names, but at most {MAX_STATEMENTS} are run", "order"
+        )

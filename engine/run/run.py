@@ -162,7 +162,9 @@ def new_recorder(request: Run) -> Recorder:
     """Return a recorder for a program; the same request is recorded the same way."""
     text = program.parsable_source(request.source) if request.policy else request.source
     plan = StepPlan(request.full_events, request.wanted_steps)
-    return Recorder(text, request.filename, request.event_limit, request.memory, plan)
+    recorder = Recorder(text, request.filename, request.event_limit, request.memory, plan)
+    recorder.modules.watched = request.watched_module
+    return recorder
 
 
 def _failed_late(done: "RunOutcome", failure: str, recorder: Recorder) -> "RunOutcome":
@@ -184,6 +186,12 @@ def free_last_program(generation: int = 2) -> None:
             last_run.names = None
         gc.collect(generation)
         async_devices.release_cached_memory()
+
+
+def tidy_last_program() -> None:
+    """Free the objects of the last program, unless a module of it is asked for next."""
+    if last_run is None or not last_run.request.watched_module:
+        free_last_program()
 
 
 @dataclass

@@ -21,7 +21,7 @@ def is_path(name: str) -> bool:
 def expression(path: str) -> str:
     """Return a path as Python has it: ``net.0.weight`` is ``net[0].weight``."""
     root, _, rest = path.partition(".")
-    parts = rest.split(".")
+    parts = rest.split(".") if rest else []
     if not all(part.isidentifier() or part.isdecimal() for part in parts):
         return f'{root}.get_parameter("{rest}")'
     return root + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts)
@@ -30,10 +30,10 @@ def expression(path: str) -> str:
 def set_requires_grad(source: str, line: int, path: str, is_on: bool) -> str:
     """Let a module's parameter require a gradient, or not any more.
 
-    ``line`` is that of its first use.
+    ``line`` is that of its first use. The path of a module stands for all of its parameters.
     """
     text, root, name = ProgramText(source), path.partition(".")[0], expression(path)
-    made = _made(text, root)
+    made = module_line(text, root)
     if made is None:
         return ""
     before_use = _before_use(text, made, root, line)
@@ -60,7 +60,7 @@ def set_device(source: str, line: int, path: str, device: str) -> str:
 
 def _moved(source: str, line: int, path: str, wanted: str) -> str:
     text, root = ProgramText(source), path.partition(".")[0]
-    made = _made(text, root)
+    made = module_line(text, root)
     if made is None:
         return ""
     is_dtype = wanted.startswith("torch.")
@@ -77,7 +77,7 @@ def _is_dtype(node: ast.expr) -> bool:
     return ast.unparse(node).startswith("torch.")
 
 
-def _made(text: ProgramText, root: str) -> Bound | None:
+def module_line(text: ProgramText, root: str) -> Bound | None:
     """Return the statement that makes a module: the last before it is called for the first time."""
     found = [one for one in text.assignments(root) if text.stands_alone(one)]
     if len(found) <= 1 or text.tree is None:

@@ -1,5 +1,6 @@
 """Shorter forms of shapes and numbers: cut off, ``100 × 1`` would read as another shape."""
 
+import bisect
 import math
 import re
 from collections.abc import Callable
@@ -24,6 +25,36 @@ def fitted(text: str, fits: Callable[[str], bool]) -> str | None:
     if not shorter:
         return None
     return next((form for form in shorter if fits(form)), "")
+
+
+def fitted_name(name: str, fits: Callable[[str], bool]) -> str:
+    """Return a name, or the longest form of it that fits, cut in the middle.
+
+    ``blocks.0.attention.weight`` is ``blocks.0….weight``, then ``b….weight``: names of parameters
+    differ at both ends, and ``…eight`` is no name. Where not even the last part fits, it is cut.
+    """
+    if fits(name):
+        return name
+    head, dot, last = name.rpartition(".")
+    if dot:
+        shown = _count_that_fits(len(head), lambda end: fits(_without_middle(head, end, last)))
+        if shown or fits(f"…{last}"):
+            return _without_middle(head, shown, last)
+    shown = _count_that_fits(len(last), lambda end: fits(_cut_in_the_middle(last, end)))
+    return _cut_in_the_middle(last, shown)
+
+
+def _without_middle(head: str, end: int, last: str) -> str:
+    return f"{head[:end]}….{last}" if end else f"…{last}"
+
+
+def _cut_in_the_middle(word: str, shown: int) -> str:
+    return f"{word[: (shown + 1) // 2]}…{word[len(word) - shown // 2 :]}"
+
+
+def _count_that_fits(below: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest count below ``below`` that fits; 0 if none does."""
+    return max(0, bisect.bisect_left(range(1, below), x=True, key=lambda count: not fits(count)))
 
 
 def forms(text: str) -> tuple[str, ...]:

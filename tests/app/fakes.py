@@ -44,6 +44,12 @@ class FakeLink(QObject):
     def gradcheck(self, run_id, op) -> None:
         self.asked.append(("gradcheck", run_id, op))
 
+    def check_by_hand(self, request) -> None:
+        self.asked.append(request)
+
+    def model_file(self, request) -> None:
+        self.asked.append(request)
+
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
@@ -135,11 +141,17 @@ class FakeDialogs:
     def ask_save(self, title, name, pattern):
         return self.answers.get("save")
 
+    def ask_folder(self, title):
+        return self.answers.get("folder")
+
     def suggest(self, name):
         return self.answers.get("folder", Path(tempfile.gettempdir())) / name
 
     def ask_number(self, title, value):
         return self.answers.get("number")
+
+    def ask_text(self, title, text):
+        return self.answers.get("text")
 
 
 def leaves(count: int) -> Tape:

@@ -118,6 +118,9 @@ class Plot(QWidget):
         self.is_titled = True
         """False if a tab or the like already says the title."""
         self.tools = hbox(None, spacing=6)
+        self.step = Label("caption").fit_text()
+        self.step.hide()
+        self.tools.addWidget(self.step)
         self.canvas = make_canvas(self)
         top = hbox(None, margins=(EDGE, 12, 12, 0))
         top.addWidget(self.heading, 1)
@@ -152,6 +155,13 @@ class Plot(QWidget):
             self.setAccessibleDescription(subtitle)
             self._make_room()
 
+    def show_step(self, step: int | None) -> None:
+        """Say which step the plot shows, next to one that shows another; None: say nothing."""
+        words = "" if step is None else f"step {step:,}"
+        if self.step.said() != words:
+            self.step.say(words)
+            self._make_room()
+
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Hide the caption if space is short; called by Qt."""
         super().resizeEvent(happened)
@@ -163,6 +173,8 @@ class Plot(QWidget):
         A title that needs several lines is hidden then, too: tabs and a tool tip show it.
         """
         words, least = self.caption.said(), LEAST_CANVAS * self.theme.scale
+        # Hidden in a narrow plot, and with that no part of what the tools need.
+        self.step.setVisible(bool(self.step.said()) and self._has_space_for_step())
         wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
         left = self.height() - self.heading.heightForWidth(wide) - EDGE
         breaks = self.heading.title_width() > wide and left < least
@@ -172,6 +184,14 @@ class Plot(QWidget):
         is_shown = bool(words) and left >= least and not breaks
         self.caption.setVisible(is_shown)
         self.heading.setToolTip("" if is_shown else words)
+
+    def _has_space_for_step(self) -> bool:
+        tools = self.tools.sizeHint().width() - (
+            0 if self.step.isHidden() else self.step.sizeHint().width() + self.tools.spacing()
+        )
+        title = self.heading.title_width() if self.is_titled else 0
+        needed = title + self.tools.spacing() + self.step.sizeHint().width() + tools
+        return needed <= self.width() - 2 * EDGE
 
     def hide_tools(self) -> None:
         """Hide the controls, for an image of the plot alone."""

@@ -39,6 +39,8 @@ class Console(QWidget):
 
     line_requested = Signal(int)
     """The user asked to see this source line (of the problem)."""
+    files_requested = Signal()
+    """Save the files that ``savefig`` did not write."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,8 +68,15 @@ class Console(QWidget):
         self._skipped = 0
         """Lines before the first that this was given."""
         self.not_written = Label("words", "", self)
+        self.save_files = push_button(
+            "Save…", self, self.files_requested, "link", tip="Choose where savefig's files go"
+        )
+        self.save_files.setCursor(Qt.CursorShape.PointingHandCursor)
         self.not_written.hide()
-        parts = (self.heading, (self.view, 1), self.not_written, self._bar)
+        self.save_files.hide()
+        top = Qt.AlignmentFlag.AlignTop
+        files = hbox(None, (self.not_written, 1), (self.save_files, top), spacing=8)
+        parts = (self.heading, (self.view, 1), files, self._bar)
         vbox(self, *parts, margins=(16, 14, 10, 10), spacing=8)
         self.set_theme(Theme.load("light"))
         self._update_heading()
@@ -119,6 +128,7 @@ class Console(QWidget):
         words = unwritten_files(figures)
         self.not_written.setText(words)
         self.not_written.setVisible(bool(words))
+        self.save_files.setVisible(bool(words))
 
     def _insert_figures(self) -> None:
         """Insert the figures, anew if they are there; the place that is read stays in view."""

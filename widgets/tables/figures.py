@@ -1,6 +1,7 @@
 """Figures that a program plotted: small among its output, and as files."""
 
 import contextlib
+from pathlib import PurePath, PureWindowsPath
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -87,7 +88,27 @@ def unwritten_files(figures: tuple[Figure, ...]) -> str:
     some = ", ".join(dict.fromkeys(names[:NAMED]))
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     verb = "were" if len(names) > 1 else "was"
-    return f"{some}{more} {verb} not written: programs use no files here. Click to save."
+    return f"{some}{more} {verb} not written: programs use no files here."
+
+
+def files_to_save(figures: tuple[Figure, ...]) -> dict[str, bytes]:
+    """Return name and bytes of each file of ``savefig`` that was not written.
+
+    Of several with one name the last, as the program would have left it. A file that was too large
+    to be sent is the picture that is shown.
+    """
+    files = {}
+    for figure in figures:
+        if not figure.name or figure.is_written:
+            continue
+        # Whatever the program called it, it stays in the folder that the user chooses.
+        name = PurePath(PureWindowsPath(figure.name).name).name
+        stem = name if name.strip(". ") else "figure"
+        if figure.file:
+            files[stem if stem == name else f"figure.{figure.file_type}"] = figure.file
+        else:
+            files[f"{PurePath(stem).stem}.{figure.picture_type}"] = figure.picture
+    return files
 
 
 def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:

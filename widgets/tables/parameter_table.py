@@ -29,11 +29,11 @@ from PySide6.QtWidgets import (
 
 from gradscribe.playback.tape.parameters import SOME, ParameterRow
 from gradscribe.playback.text import formatting
-from gradscribe.playback.text.fitting import fitted
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.row_view import configure_row_view
 
 Index = QModelIndex | QPersistentModelIndex
@@ -193,12 +193,7 @@ class _Cells(QStyledItemDelegate):
             wrong = column == NOT_FINITE or text in ("NaN", "nan", "inf", "∞")
             colors = {GRADIENT: theme.backward, SHAPE: theme.ink2}
             painter.setPen(theme.error if wrong else colors.get(column, theme.ink))
-            # The end of a name tells it from its neighbours.
-            metrics = QFontMetrics(font)
-            short = fitted(text, lambda form: metrics.horizontalAdvance(form) <= area.width())
-            if short is None:
-                middle = Qt.TextElideMode.ElideMiddle
-                short = metrics.elidedText(text, middle, int(area.width()))
+            short = shown_text(text, column == NAME, QFontMetrics(font), area.width())
             painter.drawText(
                 area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, short
             )
@@ -238,6 +233,7 @@ class ParameterTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._step = ""
         self.model = ParameterModel(self)
         self.sorted = QSortFilterProxyModel(self)
         self.sorted.setSourceModel(self.model)
@@ -332,6 +328,11 @@ class ParameterTable(QWidget):
         self.model.set_rows(rows)
         self._say_count()
 
+    def show_step(self, step: int | None) -> None:
+        """Say which step the numbers are of; None: say nothing."""
+        self._step = "" if step is None else f" · step {step:,}"
+        self._say_count()
+
     def shown_names(self) -> list[str]:
         """Return the full names of the rows that are shown, in their order."""
         return [self._row(at).name for at in range(self.sorted.rowCount())]
@@ -348,9 +349,9 @@ class ParameterTable(QWidget):
         if not known:
             self.count.say("No parameters yet")
         elif shown < known:
-            self.count.say(f"{shown:,} of {known:,}")
+            self.count.say(f"{shown:,} of {known:,}{self._step}")
         else:
-            self.count.say(formatting.count(known, "parameter tensor"))
+            self.count.say(formatting.count(known, "parameter tensor") + self._step)
 
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self._row(index.row()).name)

@@ -25,11 +25,12 @@ from PySide6.QtWidgets import (
 )
 
 from gradscribe.playback.tape.track import VariableRow
-from gradscribe.playback.text.fitting import fitted
+from gradscribe.playback.text.fitting import forms
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.tables.cell_text import shown_text
 from gradscribe.widgets.tables.parameter_table import common_prefix
 from gradscribe.widgets.tables.row_view import configure_row_view
 
@@ -39,7 +40,11 @@ NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 11
 """Horizontal padding of a cell's text, in pixels."""
 MIN_NAME_WIDTH = 72
-"""Minimum width of the name column in pixels: ``…0.weight`` fits."""
+"""Minimum width of the name column in pixels, in fonts in which `LAST_PART` fits."""
+LAST_PART = "…weight"
+"""A name cut as far as that says something."""
+MIN_NUMBER_WIDTH = 59
+"""Minimum width of value and gradient, each next to a long text of the other."""
 TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
 """Texts that the columns fit at least, so that widths are stable while the tape plays."""
 MAX_MEASURED = 200
@@ -68,21 +73,24 @@ def cell_texts(row: VariableRow, prefix: str = "") -> tuple[str, str, str]:
     return display_name(row.name.removeprefix(prefix)), row.value, gradient_text(row)
 
 
-def column_widths(wanted: Sequence[int], room: int) -> list[int]:
+def column_widths(
+    wanted: Sequence[int], room: int, least_value: int = 0, least_name: int = MIN_NAME_WIDTH
+) -> list[int]:
     """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
 
     Spare pixels are divided among all; if there are too few, the name shrinks first, down to
-    `MIN_NAME_WIDTH`, then the longer of the other two.
+    ``least_name``, then the longer of the other two. Shapes are shown whole or not at all: the
+    value has ``least_value`` pixels, unless the gradient gets less than `MIN_NUMBER_WIDTH`.
     """
     name, value, gradient = wanted
     spare = room - name - value - gradient
     if spare >= 0:
         return [name + spare // 3, value + spare // 3, gradient + spare - 2 * (spare // 3)]
-    name = max(min(name, MIN_NAME_WIDTH), name + spare)
+    name = max(min(name, least_name), name + spare)
     left = max(2, room - name)
     if value + gradient > left:
-        half = left // 2
-        value = min(value, max(half, left - gradient))
+        least = max(min(least_value, left - MIN_NUMBER_WIDTH), MIN_NUMBER_WIDTH)
+        value = min(value, left - 1, max(least, left - min(gradient, 3 * left // 5)))
         gradient = left - value
     return [name, value, gradient]
 
@@ -191,12 +199,8 @@ class _Cells(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(color)
         area = rect.adjusted(6, 0, -4, 0)
-        # Names such as "net.0.weight" and "net.0.bias" differ at the end.
-        mode = Qt.TextElideMode.ElideLeft if column == 0 else Qt.TextElideMode.ElideRight
-        metrics = QFontMetrics(font)
-        known = fitted(text, lambda form: metrics.horizontalAdvance(form) <= area.width())
-        text = metrics.elidedText(text, mode, int(area.width())) if known is None else known
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        shown = shown_text(text, column == 0, QFontMetrics(font), area.width())
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.restore()
 
 
@@ -260,7 +264,13 @@ class ValueTable(QWidget):
         cells = zip(*(TYPICAL_TEXTS, *(cell_texts(row, prefix) for row in rows)), strict=True)
         wanted = [max(map(self._advance, set(texts))) for texts in cells]
         padded = [width + PAD for width in wanted]
-        for column, width in enumerate(column_widths(padded, self.view.viewport().width())):
+        room = self.view.viewport().width()
+        least = 0
+        if sum(padded) > room:
+            shapes = {(forms(row.value) or ("",))[0] for row in rows if "×" in row.value}
+            least = PAD + max(map(self._advance, shapes), default=0)
+        name = max(MIN_NAME_WIDTH, PAD + self._advance(LAST_PART))
+        for column, width in enumerate(column_widths(padded, room, least, name)):
             self.view.setColumnWidth(column, width)
 
     def _advance(self, text: str) -> int:

@@ -75,9 +75,9 @@ def _environment(left: RunFile, right: RunFile) -> str:
 
 def _open(name: str, runs: tuple[RunFile, RunFile]) -> int:
     """Open the window on the left run, with both side by side."""
-    from gradscribe.app.window.startup import open_window
+    from gradscribe.app.window.startup import Opening, open_window
 
-    return open_window(name, [sys.argv[0]], begin=partial(show, runs=runs))
+    return open_window(Opening(name), [sys.argv[0]], begin=partial(show, runs=runs))
 
 
 def show(window: "Window", runs: tuple[RunFile, RunFile]) -> None:

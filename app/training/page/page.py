@@ -31,7 +31,7 @@ from gradscribe.widgets.charts.enlarged import ChartWindow, enlarge_curves
 from gradscribe.widgets.charts.plane import PlaneHands, enlarge_plane
 from gradscribe.widgets.charts.spread import SpreadChart
 from gradscribe.widgets.plots import views
-from gradscribe.widgets.plots.plot import switch_button
+from gradscribe.widgets.plots.plot import Plot, switch_button
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.boundary import BoundaryPlot
 from gradscribe.widgets.plots.views.fit_plot import FitPlot
@@ -91,8 +91,8 @@ class TrainingPage(QWidget):
         yield from self._make_form()
         yield from self._make_parts()
         yield from self._make_tabs()
-        self.arrangement.take_graph(self.graph, SHORT_TITLES)
         self.arrangement.fit(self.width(), self.height())
+        self.arrangement.take_graph(self.graph, SHORT_TITLES)
         self._is_made = True
         self.boundary, self.fit = self.view(BoundaryPlot), self.view(FitPlot)
         self.units, self.weights = self.view(UnitMaps), self.view(WeightTable)
@@ -256,11 +256,27 @@ class TrainingPage(QWidget):
         for entry, widget in self.views:
             if reply.kind in entry.kinds:
                 entry.show(widget, run, reply)
+                self._show_step(entry, widget, run)
+
+    def show_steps(self, run: ShownRun) -> None:
+        """Say which step each view shows while the graph, which shows another, is visible."""
+        for entry, widget in self.views:
+            self._show_step(entry, widget, run)
+        self.parameters.show_step(self._step_of(run, "gradients"))
+
+    def _show_step(self, entry: TrainingView[Any], widget: QWidget, run: ShownRun) -> None:
+        if isinstance(widget, Plot | WeightTable):
+            widget.show_step(self._step_of(run, entry.kinds[0]))
+
+    def _step_of(self, run: ShownRun, kind: str) -> int | None:
+        reply = run.views.get(kind)
+        return reply.step if reply is not None and self.is_graph_shown else None
 
     def clear_views(self) -> None:
         """Clear all views: the current run has not begun."""
         for entry, widget in self.views:
             entry.clear(widget)
+        self.show_steps(ShownRun())
 
     def _make_parts(self) -> Iterator[None]:
         """Build the widgets that are no views of the engine."""

@@ -162,7 +162,7 @@ class TrainPresenter(QObject):
             self._session.controller.watch((ViewRequest("spread", SPREAD_MS),))
             return
         wishes = [ViewRequest("scores", SLOW_MS), ViewRequest("spread", SPREAD_MS)]
-        if run.setup.mistakes:
+        if run.setup.deviates:
             wishes.append(ViewRequest("beside", SLOW_MS))
         for entry, widget in page.open_views():
             wishes += [wish for wish in entry.wishes(widget, _shown(run)) if wish not in wishes]
@@ -236,6 +236,7 @@ class TrainPresenter(QObject):
         page = self._page
         self.own.show_note(run.begun.note)
         page.lines.set_lines(run.begun.lines)
+        page.form.frozen.offer(run.begun.parameters)
         for entry, widget in page.views:
             entry.begin(widget, run.begun)
         self._show_all(run)
@@ -272,6 +273,7 @@ class TrainPresenter(QObject):
         view, table = run.views.get("gradients"), self._page.parameters
         if self._page.below.currentWidget() is table:
             table.set_rows(() if view is None else parameter_rows(run, view))
+            self._page.show_steps(_shown(run))
 
     def _show_parameter_history(self, name: str) -> None:
         run = self._session.run
@@ -313,10 +315,9 @@ class TrainPresenter(QObject):
         """Show a line with the cost of a run's mistakes."""
         state, view = run.state, run.views.get("beside")
         problem = state.problem.message if state is not None and state.problem is not None else ""
-        words = (
-            mistakes.describe_cost(run.setup, view.facts, problem) if view is not None else problem
-        )
-        shown = bool(words) and bool(run.setup.mistakes)
+        facts = view.facts if view is not None else {}
+        words = mistakes.describe_cost(run.setup, facts, problem)
+        shown = bool(words) and run.setup.deviates
         self._page.beside.say(words if shown else "")
         self._page.mistake_strip.setVisible(shown)
 
@@ -345,6 +346,7 @@ class TrainPresenter(QObject):
         """Request and show the contents of the tab that was opened."""
         self.want()
         if self._session.run is not None:
+            self._page.show_steps(_shown(self._session.run))
             self._show_parameters(self._session.run)
         self._show_lines()
 

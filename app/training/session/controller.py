@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.document.state import Doc
 from gradscribe.app.training.session.reducer import copy_curves_to_fork
-from gradscribe.app.training.session.run_store import RunStore
+from gradscribe.app.training.session.run_store import LEAST_LOSSES_KEPT, RunStore
 from gradscribe.app.training.session.setup_history import (
     ForgottenRun,
     Undoable,
@@ -140,6 +140,9 @@ class TrainController(QObject):
         elif run.setup.mistakes != setup.mistakes:
             # From step 0, so that both runs have the same weights and data.
             self.begin(play=True)
+        elif not has_same_step(run.expected_setup, setup):
+            self._store.set_error("", "")
+            self._fork_step(run, setup)
         elif setup != run.expected_setup:
             self._store.set_error("", "")
             run = self._fork_if_back(run)
@@ -204,11 +207,11 @@ class TrainController(QObject):
         before, store.right_id = store.find(store.right_id), 0
         if before is not None:
             self._end_run(before)
-        if run.setup.mistakes:
+        if run.setup.deviates:
             # Only these two are to be compared.
             others = frozenset(other.run_id for other in store.runs if other is not run)
             store.look = replace(store.look, hidden=others)
-            right = store.add_run(replace(run.setup, mistakes=()))
+            right = store.add_run(run.setup.corrected())
             store.right_id = right.run_id
             self._send_train(right)
             self._link.send(messages.PairRuns(run.run_id, right.run_id))
@@ -393,7 +396,7 @@ class TrainController(QObject):
         at = source.position if step is None else step
         run = self._add_fork(source, at, is_moving)
         right = store.find(store.right_id)
-        if right is not None and had_later and source.setup.mistakes:
+        if right is not None and had_later and source.setup.deviates:
             # Forked before its later steps come back, at the step of the other.
             also = self._add_fork(right, at, is_moving)
             store.right_id = also.run_id
@@ -406,17 +409,72 @@ class TrainController(QObject):
         store.runs_changed.emit()
         return run
 
+    def _fork_step(self, run: RunState, setup: Setup) -> None:
+        """Fork the run of the usual step into a run whose step is changed, and train both.
+
+        Several changes in a row fork at the same step, and the usual step goes on where it was.
+        """
+        store, source = self._store, self._store.right_run_of(run)
+        usual = source.expected_setup
+        if replace(usual, order=setup.order, manual_update=setup.manual_update) != setup:
+            # Something else was changed together with the step.
+            self.begin(play=True)
+            return
+        step = run.position if source is run or run.branch is None else run.branch[1]
+        for each in (run, source):
+            if self._plays or each.running:
+                self._link.send(messages.Pause(each.run_id))
+        if not setup.deviates:
+            self.select(source.run_id)
+            self._leave_short(run)
+            return
+        # A goal that the usual step has reached would stop the other at once.
+        self._plays, self.until = True, ()
+        if source is not run:
+            self._leave_short(run)
+        fork = self._new_fork(source, step, setup)
+        compared = {other.run_id for other in store.runs if store.right_run_of(other) is source}
+        hidden = frozenset(other.run_id for other in store.runs) - compared
+        store.look = replace(store.look, run_id=fork.run_id, hidden=hidden)
+        store.right_id = source.run_id
+        self._link.send(messages.Fork(fork.run_id, source.run_id, step, setup))
+        self._link.send(messages.PairRuns(fork.run_id, source.run_id))
+        store.runs_changed.emit()
+
+    def _leave_short(self, run: RunState) -> None:
+        """Drop a fork that was left after too few steps to compare."""
+        if run.step - (run.branch or (0, 0))[1] < LEAST_LOSSES_KEPT and run in self._store.runs:
+            self._store.runs.remove(run)
+            self._drop_in_engine(run)
+
+    def on_fork_refused(self, run: RunState) -> None:
+        """Return to the source of a fork whose setup the engine has refused."""
+        store = self._store
+        source = store.find(run.branch[0]) if run.branch is not None else None
+        if source is None or run.run_id != store.look.run_id:
+            return
+        self._plays, store.right_id = False, 0
+        store.runs.remove(run)
+        store.look = replace(store.look, run_id=source.run_id)
+        store.begun.emit(source)
+        store.runs_changed.emit()
+
     def _add_fork(self, source: RunState, step: int, is_moving: bool) -> RunState:
         """Add a fork at ``step``; of a run that ``is_moving``, at where the engine stops it."""
+        run, at = self._new_fork(source, step), None if is_moving else step
+        self._link.send(messages.Fork(run.run_id, source.run_id, at, None))
+        return run
+
+    def _new_fork(self, source: RunState, step: int, setup: Setup | None = None) -> RunState:
+        """Add a fork that the engine is to make; ``setup``: None for the settings of that step."""
         store = self._store
         self._make_space()
-        run = store.add_run(source.setup)
+        run = store.add_run(setup or source.setup)
         run.stood = run.furthest = step
         run.branch = source.run_id, step
-        run.origin, run.follows_source = source.setup_ahead or source.setup, True
+        run.origin, run.follows_source = source.setup_ahead or source.setup, setup is None
         copy_curves_to_fork(run, source, step)
         run.name = store.name_of(run)
-        self._link.send(messages.Fork(run.run_id, source.run_id, None if is_moving else step, None))
         return run
 
     def _make_space(self) -> None:
@@ -531,6 +589,11 @@ class TrainController(QObject):
         """Send nothing more by itself."""
         self._rest.stop()
         self._patience.stop()
+
+
+def has_same_step(a: Setup, b: Setup) -> bool:
+    """Return whether two setups have the same statements in a step, apart from mistakes."""
+    return (a.order, a.manual_update) == (b.order, b.manual_update)
 
 
 def _rewind(run: RunState, step: int) -> messages.Rewind:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
-from gradscribe.app.training.session.state import RunState
+from gradscribe.app.training.session.state import RunState, step_words
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.theme import Theme, faded
@@ -98,7 +98,9 @@ class RunCurves(QObject):
 
     def _label(self, run: RunState) -> str:
         """Return the text at the end of a run's curve, empty for most runs."""
-        return CORRECT_RUN if run.run_id == self._session.store.right_id else ""
+        if run.run_id == self._session.store.right_id and run is not self._session.run:
+            return CORRECT_RUN
+        return step_words(run.setup)
 
     def _right_validation(self, run: RunState) -> tuple[PlotCurve, ...]:
         """Return the validation curve of the correct run, where a mistake changes only that."""

@@ -81,6 +81,15 @@ class RunStore(QObject):
         """Return a run by its id."""
         return next((run for run in self.runs if run.run_id == run_id), None)
 
+    def right_run_of(self, run: RunState) -> RunState:
+        """Return the run of the usual step from which a run with another step was forked.
+
+        A run of the usual step, or of which that run is gone, is returned itself.
+        """
+        source = self.find(run.branch[0]) if run.branch is not None else None
+        is_right = source is not None and source.alive and not source.setup.deviates
+        return source if source is not None and is_right and run.setup.deviates else run
+
     def differs(self, setup: Setup, before: Setup | None = None) -> str:
         """Return a short text of what ``setup`` changes in ``before``, or in the current setup."""
         return describe_difference(setup, before or self.setup, self.catalogue)

@@ -274,6 +274,8 @@ class TrainSession(QObject):
             if run.begun is None:
                 run.alive = False
             self.store.state_changed.emit(run)
+            if run.begun is None and run.setup.deviates and run.branch is not None:
+                self.controller.on_fork_refused(run)
         self.store.set_error(message.place, words)
 
     def _on_engine_died(self, why: str) -> None:

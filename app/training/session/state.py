@@ -11,6 +11,7 @@ from PySide6.QtCore import SignalInstance
 
 from gradscribe.app.document.state import EngineSignals
 from gradscribe.engine.protocol.setup import JsonValue, Part, Setup
+from gradscribe.engine.protocol.step_order import describe_order
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import (
     Advice,
@@ -277,8 +278,16 @@ def run_name(setup: Setup, catalogue: Catalogue | None = None) -> str:
         title_of(setup.model, "model", catalogue),
         title_of(setup.optimizer, "optimizer", catalogue),
     ]
-    wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
+    deviations = [name.replace("_", " ") for name in setup.mistakes]
+    deviations += [words for words in (step_words(setup),) if words]
+    wrong = "".join(f" · {words}" for words in deviations)
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
+
+
+def step_words(setup: Setup) -> str:
+    """Return what differs in a setup's step from the usual one: ``no zero_grad``; else empty."""
+    by_hand = ("update by hand",) if setup.manual_update else ()
+    return ", ".join((*filter(None, (describe_order(setup.order),)), *by_hand))
 
 
 def fork_origin(run: RunState) -> tuple[int, int] | None:
@@ -347,6 +356,12 @@ def describe_difference(setup: Setup, other: Setup, catalogue: Catalogue | None 
             # Without a seed of its own it follows the general seed.
             mine = None if theirs is None else setup.seed
         if mine == theirs:
+            continue
+        if key == "order":
+            words.append(describe_order(setup.order) or "the usual order")
+            continue
+        if key == "manual_update":
+            words.append("update by hand" if setup.manual_update else "update by the optimizer")
             continue
         if isinstance(mine, Part) and isinstance(theirs, Part) and mine.name == theirs.name:
             own, before = (options_of(part, key, catalogue) for part in (mine, theirs))

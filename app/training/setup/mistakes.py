@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 
 from gradscribe.app.training.session.state import describe_difference
 from gradscribe.engine.protocol.setup import Part, Setup
+from gradscribe.engine.protocol.step_order import RIGHT_ORDER
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.training import Catalogue
+from gradscribe.playback.explain.step_order import explain_order
 from gradscribe.playback.text import formatting
 
 Facts = Mapping[str, float]
@@ -81,14 +83,21 @@ class MistakeSwitcher:
 
 
 def describe_cost(setup: Setup, facts: Facts, problem: str = "") -> str:
-    """Return a line with the cost of a run's mistakes against the correct run."""
+    """Return a line with the cost of a run's mistakes, or of its order, against the correct run."""
+    why = explain_order(setup.order)
     if not facts.get("right_step"):
-        return problem
+        return why or problem
     if problem:
         right = formatting.number(facts["right_loss"])
-        return f"{problem} The right run: loss {right} at step {facts['right_step']:,.0f}"
+        after = f"The right run: loss {right} at step {facts['right_step']:,.0f}"
+        # The error itself stands in the strip above; the words say why it is raised.
+        return f"{why or problem} {after}"
     words = [_WORDS[name](facts) for name in setup.mistakes if name in _WORDS]
-    return f"Step {facts['step']:,.0f}: " + "; ".join(filter(None, words))
+    if setup.order != RIGHT_ORDER:
+        words.append(_changed_order(facts))
+    if setup.manual_update:
+        words.append(_manual_update(facts))
+    return f"{why} Step {facts['step']:,.0f}: ".lstrip() + "; ".join(filter(None, words))
 
 
 def ratio_text(a: float, b: float) -> str:
@@ -106,6 +115,24 @@ def _losses(facts: Facts) -> str:
     right = formatting.number(facts["right_loss"])
     words = f"loss {formatting.number(facts['loss'])} against {right} over the last 20 steps"
     return words + _harmless(facts, "loss")
+
+
+def _changed_order(facts: Facts) -> str:
+    right = formatting.number(facts["right_loss"])
+    if facts["loss"] == facts["right_loss"]:
+        return f"loss {right}, as in the right run"
+    grad = ratio_text(facts["grad"], facts["right_grad"])
+    return f"{_losses(facts)}, gradients {grad} the right ones"
+
+
+def _manual_update(facts: Facts) -> str:
+    weights, equal = (int(facts.get(name, 0)) for name in ("weights", "equal"))
+    if not weights:
+        return ""
+    if equal == weights:
+        return f"w −= lr · grad gives all {weights:,} weights of the optimizer, to the bit"
+    apart = formatting.number(facts["apart"])
+    return f"{equal:,} of {weights:,} weights are the optimizer's, the others at most {apart} away"
 
 
 def _harmless(facts: Facts, loss: str) -> str:

@@ -48,6 +48,10 @@ class Modules:
         self._known: dict[int, CalledModule] = {}
         """By ``id()``, which may have belonged to another module before."""
         self._numbers = itertools.count()
+        self.watched = ""
+        """Name of a module whose arguments are stored."""
+        self.called_with: tuple[tuple[object, ...], dict[str, object]] | None = None
+        """Arguments of the latest call of that module."""
         self.provisional: set[str] = set()
         """Names of parameters that begin with a class: any name found later is better."""
         self._passing: Set[str] = frozenset()
@@ -72,6 +76,8 @@ class Modules:
                 log.stop_on_error(error)
             if entered is None:
                 return original(module, *args, **kwargs)
+            if self.watched and entered.name == self.watched:
+                self.called_with = args, kwargs
             try:
                 out = original(module, *args, **kwargs)
             finally:

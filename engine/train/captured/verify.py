@@ -36,6 +36,8 @@ def unsupported_reason(program: TrainingProgram) -> str:
         return f"{setup.optimizer.name} calls the model several times a step"
     if setup.mistakes:
         return "mistakes on purpose run in reference mode"
+    if setup.deviates:
+        return "another order of the step, or an update by hand, runs in reference mode"
     if any(p.dtype != next(program.model.parameters()).dtype for p in program.model.parameters()):
         return "parameters of several dtypes run in reference mode"
     if program.has_external_state:

@@ -5,6 +5,8 @@ import torch
 from gradscribe.engine.train.source.program import Batch, TrainingProgram
 
 MOST_WORDS = 12
+NEXT_BATCH = "inputs, targets = batches["
+"""Beginning of the first statement of a micro-batch."""
 
 
 class StepEvents:
@@ -21,6 +23,8 @@ class StepEvents:
         """The sum of the losses of all micro-batches so far; 0 before the first."""
         self._losses = 0
         self._last = 0.0
+        self._before = 0.0
+        """The sum of the losses of the micro-batches before this one."""
         self._scale = 1.0
         """The scale of the gradient scaler (float16 autocast) before this statement."""
 
@@ -43,13 +47,18 @@ class StepEvents:
         """Run the next statement."""
         before, self._scale = self._weights(), self._scale_now()
         event, text = self._lines[self.index + 1]
+        if text.startswith(NEXT_BATCH):
+            self._before = self.loss
         exec(compile(text, "<training step>", "exec", dont_inherit=True), self._scope)
         self.index += 1
         loss = self._scope.get("loss")
         if (event == "loss" or "closure" in text) and isinstance(loss, torch.Tensor):
             self._last = loss.item()
-            self.loss += self._last
+            self.loss = self._before + self._last
             self._losses += 1
+        if self.done and not self._losses:
+            # A whole step returns its loss, and raises this if it has none.
+            raise NameError("name 'loss' is not defined")
         self.changed = tuple(self._describe(event, before))[:MOST_WORDS]
 
     def _weights(self) -> list[torch.Tensor]:
@@ -66,7 +75,7 @@ class StepEvents:
                 shape = ", ".join(map(str, output.shape))
                 return [f"output is ({shape}), mean {output.detach().float().mean().item():.4g}"]
             case "loss":
-                so_far = f", {self.loss:.6g} with those before" if self._losses > 1 else ""
+                so_far = f", {self.loss:.6g} with those before" if self._before else ""
                 return [f"loss is {self._last:.6g}{so_far}"]
             case "backward" | "clip":
                 scaled = event == "backward" and self._scale != 1
@@ -97,4 +106,6 @@ class StepEvents:
         pairs = zip(self._program.model.named_parameters(), before, strict=True)
         moved = [(name, (p.detach() - old).norm().item()) for (name, p), old in pairs]
         lines = [f"{name} moved by {by:.4g}" for name, by in moved if by]
+        if not lines and all(p.grad is None for p in self._program.model.parameters()):
+            return ["nothing moved: every .grad is None, and the optimizer skips such a parameter"]
         return lines or ["nothing moved"]

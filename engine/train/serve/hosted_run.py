@@ -454,6 +454,8 @@ class HostedRun:
             now, step = time.perf_counter(), self.run.step
             if wish.kind == "beside" or self._seen.get(key) == step:
                 continue
+            if self.playing and views.is_only_paused(wish.kind):
+                continue
             if not at_once and not self.pace.is_due(key, now):
                 continue
             self._seen[key] = step

@@ -3,7 +3,6 @@
 import msgspec
 import torch
 
-from gradscribe.engine.protocol.setup import Setup
 from gradscribe.engine.protocol.training import requests
 from gradscribe.engine.train.memory import resident_bytes
 from gradscribe.engine.train.runs.run import TrainingRun
@@ -13,18 +12,13 @@ MirroredRequest = requests.ChangeSetup | requests.Rewind | requests.ResetRun | r
 MOST_NODES = 10_000
 
 
-def without_mistakes(setup: Setup) -> Setup:
-    """Return the setup without mistakes."""
-    return msgspec.structs.replace(setup, mistakes=())
-
-
 def mirrored_request(request: object, run_id: int) -> MirroredRequest | None:
     """Return the request for the correct run that mirrors one for the other; None for none."""
     match request:
         case requests.ChangeSetup():
-            base = request.base and without_mistakes(request.base)
+            base = request.base and request.base.corrected()
             return msgspec.structs.replace(
-                request, run_id=run_id, setup=without_mistakes(request.setup), base=base
+                request, run_id=run_id, setup=request.setup.corrected(), base=base
             )
         case requests.Rewind() | requests.ResetRun() | requests.EditWeight():
             return msgspec.structs.replace(request, run_id=run_id)
@@ -57,7 +51,19 @@ def comparison_facts(run: TrainingRun, other: TrainingRun, before: int) -> dict[
         measured[f"{prefix}first"] = (now - start).norm().item()
         group = each.program.optimizer.param_groups[0]
         measured[f"{prefix}lr"] = group.get("max_lr", group.get("initial_lr", group["lr"]))
+    if run.setup.manual_update and run.step == other.step:
+        measured |= _weight_facts(run, other)
     return measured | _mistake_facts(run, before)
+
+
+def _weight_facts(run: TrainingRun, other: TrainingRun) -> dict[str, float]:
+    """Return how many weights are those of the other run to the bit, and the largest difference."""
+    weights, right = (
+        torch.cat([p.detach().flatten() for p in each.program.model.parameters()])
+        for each in (run, other)
+    )
+    apart = (weights - right).abs().max().item()
+    return {"weights": len(weights), "equal": int((weights == right).sum()), "apart": apart}
 
 
 def _mistake_facts(run: TrainingRun, before: int) -> dict[str, float]:

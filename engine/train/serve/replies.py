@@ -24,8 +24,7 @@ from gradscribe.engine.train.arrays import to_array
 from gradscribe.engine.train.runs import export
 from gradscribe.engine.train.runs.history import TrainingHistory
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.serve import files
-from gradscribe.engine.train.serve.model_files import MODEL_FILES
+from gradscribe.engine.train.serve.model_files import model_file
 from gradscribe.engine.train.source import codegen
 from gradscribe.engine.train.source.program import TrainingProgram
 from gradscribe.engine.train.user_module import attributes
@@ -38,13 +37,13 @@ def run_started(
     run_id: int, run: TrainingRun, parent: tuple[int, int] | None, resumed: bool = False
 ) -> RunStarted:
     """Return the description of a new run."""
-    program = run.program
+    program, layers = run.program, layers_by_depth(run)
     return RunStarted(
         run_id,
         program.setup,
         program.task,
         parameters(run),
-        units(run),
+        layers if maps.can_draw_units(run) else (),
         run.history.columns,
         tuple(program.lines),
         tuple(program.input_names),
@@ -56,6 +55,7 @@ def run_started(
         tuple(name[:100] for name in run.left[:10]) if resumed else (),
         (len(program.tensor("train_rows")), len(program.tensor("val_rows"))),
         class_counts(program),
+        layers,
     )
 
 
@@ -78,13 +78,13 @@ def parameters(run: TrainingRun) -> tuple[Parameter, ...]:
     return tuple(result)
 
 
-def units(run: TrainingRun) -> tuple[UnitLayer, ...]:
-    """Return the layers whose units can be drawn; none if the model cannot be evaluated."""
+def layers_by_depth(run: TrainingRun) -> tuple[UnitLayer, ...]:
+    """Return the layers whose outputs are collected; none if the model cannot be evaluated."""
     if run.program.has_external_state:
         return ()
     try:
         with attributes.evaluating(run.program):
-            return maps.unit_layers(run)
+            return maps.layers_by_depth(run)
     except USER_ERRORS:
         return ()
 
@@ -130,10 +130,8 @@ def exported(
                 data = export.script(run, count, advice.script_remarks(given)).encode()
             case "csv":
                 data = run.history.csv().encode()
-            case "safetensors":
-                data = files.safetensors(run)
             case _:
-                data = MODEL_FILES[kind](run)
+                data = model_file(run, kind)
     except SetupError as error:
         return Exported(run_id, kind, b"", Problem("Setup", str(error)))
     return Exported(run_id, kind, data)

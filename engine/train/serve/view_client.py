@@ -23,7 +23,7 @@ from gradscribe.engine.train.serve import view_process
 from gradscribe.engine.train.serve.hosted_run import HostedRun
 from gradscribe.engine.train.serve.view_process import DONE, FAILED, HEADER, RunSnapshot, ShowRun
 from gradscribe.engine.train.user_module import attribute_lists
-from gradscribe.engine.train.views import KINDS, limits
+from gradscribe.engine.train.views import KINDS, is_only_paused, limits
 from gradscribe.engine.zoo import provided_files
 
 HARMLESS = (
@@ -103,7 +103,11 @@ class ViewClient:
             return True
         if self._run is not hosted.run or self._setup is not setup:
             self._choose(hosted)
-        wishes = tuple(pair for pair in hosted.keyed_wishes() if pair[1].kind != "beside")
+        wishes = tuple(
+            pair
+            for pair in hosted.keyed_wishes()
+            if pair[1].kind != "beside" and not is_only_paused(pair[1].kind)
+        )
         if wishes:
             attributes, left = attribute_lists.program_lists(hosted.run.program)
             if left:  # Without these attributes the views would be wrong.

@@ -1,6 +1,7 @@
 """Source code of a training step: as lines with events, as a function, and unrolled."""
 
 from gradscribe.engine.protocol.setup import Setup, SetupError
+from gradscribe.engine.protocol.step_order import RIGHT_ORDER
 from gradscribe.engine.train.source import catalogue
 from gradscribe.engine.train.source.codegen import MOST_MICRO
 from gradscribe.engine.zoo.entry import Data, Optimizer, Schedule
@@ -8,23 +9,66 @@ from gradscribe.engine.zoo.entry import Data, Optimizer, Schedule
 Line = tuple[str, str]
 """An event (``zero_grad``, ``forward``, ...) and its statements."""
 
+MANUAL_UPDATE = """with torch.no_grad():
+    for p in model.parameters():
+        if p.grad is not None:
+            # p -= lr * p.grad, rounded once, as in the optimizer
+            p.sub_(p.grad, alpha=optimizer.param_groups[0]["lr"])"""
+"""An update by plain gradient descent, to the same bits as the optimizer."""
+
 
 def lines(setup: Setup) -> list[Line]:
     """Return the statements of a step with a single (micro-)batch, in order."""
-    _, closure, before, after = _pieces(setup)
-    return [*before, *closure, *after]
+    before, micro, after = _pieces(setup)
+    return [*before, *micro, *after]
 
 
-def _pieces(setup: Setup) -> tuple[bool, list[Line], list[Line], list[Line]]:
+def _pieces(setup: Setup) -> tuple[list[Line], list[Line], list[Line]]:
+    """Return the statements of a step before, for each and after its micro-batches."""
     piece, _ = catalogue.find("optimizer", setup.optimizer, Optimizer)
     if setup.accumulate > MOST_MICRO:
         raise SetupError(f"accumulate is more than {MOST_MICRO}", "accumulate")
+    if setup.manual_update:
+        _check_manual(setup)
     if piece.closure:
-        return True, [("step", _closure(setup))], [], _schedule(setup)
-    before: list[Line] = []
-    if "no_zero_grad" not in setup.mistakes:
-        before.append(("zero_grad", "optimizer.zero_grad()"))
-    return False, _micro(setup), before, [*_update(setup), *_schedule(setup)]
+        return [], [("step", _closure(setup))], _schedule(setup)
+    order = setup.order
+    if "no_zero_grad" in setup.mistakes:
+        order = tuple(name for name in order if name != "zero_grad")
+    each = {name: [(name, text)] for name, text in _micro(setup)}
+    repeated = [at for at, name in enumerate(order) if name in each]
+    first, end = (repeated[0], repeated[-1] + 1) if repeated else (len(order), len(order))
+    each |= {"zero_grad": [("zero_grad", "optimizer.zero_grad()")], "step": _update(setup)}
+    before, micro, after = (
+        [line for name in part for line in each[name]]
+        for part in (order[:first], order[first:end], order[end:])
+    )
+    return before, micro, [*after, *_schedule(setup)]
+
+
+def _check_manual(setup: Setup) -> None:
+    """Check that ``p -= lr * p.grad`` is what the optimizer does.
+
+    Raises:
+        SetupError: it is not.
+    """
+    _, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
+    if setup.optimizer.name != "sgd":
+        raise SetupError(
+            "the update by hand is p -= lr * p.grad, which is that of sgd", "manual_update"
+        )
+    for name in ("momentum", "weight_decay", "maximize"):
+        if options.get(name):
+            raise SetupError(
+                f"the update by hand is p -= lr * p.grad, but {name} is {options[name]}; "
+                "leave it out",
+                "manual_update",
+            )
+    if setup.amp == "float16":
+        raise SetupError(
+            "the update by hand does not undo the scale of a GradScaler; leave amp empty",
+            "manual_update",
+        )
 
 
 def _micro(setup: Setup) -> list[Line]:
@@ -107,7 +151,9 @@ def _clip(setup: Setup) -> list[str]:
 def _update(setup: Setup) -> list[Line]:
     result: list[Line] = []
     clip = _clip(setup)
-    if setup.amp == "float16":
+    if setup.manual_update:
+        update = MANUAL_UPDATE
+    elif setup.amp == "float16":
         if clip:
             clip.insert(0, "scaler.unscale_(optimizer)")
         update = "scaler.step(optimizer)\nscaler.update()"
@@ -130,6 +176,12 @@ def _closure(setup: Setup) -> str:
         raise SetupError(f"{setup.optimizer.name} takes one batch a step", "accumulate")
     if setup.amp == "float16":
         raise SetupError(f"{setup.optimizer.name} does not go with a GradScaler", "amp")
+    if setup.order != RIGHT_ORDER:
+        raise SetupError(
+            f"{setup.optimizer.name} runs the step itself, several times, in a closure; another "
+            "order needs another optimizer",
+            "order",
+        )
     inner = ["optimizer.zero_grad()"] if "no_zero_grad" not in setup.mistakes else []
     inner += [statement for _, statement in _micro(setup)]
     inner += [*_clip(setup), "return loss"]
@@ -144,7 +196,7 @@ def indented(text: str, by: int = 4) -> str:
 
 def train_step_source(setup: Setup) -> str:
     """Return the source of ``train_step``; its argument is a batch, or a list of batches."""
-    _, micro, before, after = _pieces(setup)
+    before, micro, after = _pieces(setup)
     inner = "\n".join(text for _, text in micro)
     if setup.accumulate > 1:
         inner = f"for inputs, targets in batches:\n{indented(inner)}\n    total += loss.item()"
@@ -157,13 +209,13 @@ def train_step_source(setup: Setup) -> str:
 
 def unrolled_lines(setup: Setup) -> list[Line]:
     """Return every statement of one whole step, with micro-batches unrolled."""
-    _, micro, before, after = _pieces(setup)
+    before, micro, after = _pieces(setup)
     if setup.accumulate == 1:
         return [*before, *micro, *after]
     repeated: list[Line] = []
     for index in range(setup.accumulate):
-        first = micro[0]
-        repeated.append((first[0], f"inputs, targets = batches[{index}]\n{first[1]}"))
+        for name, text in micro[:1]:
+            repeated.append((name, f"inputs, targets = batches[{index}]\n{text}"))
         repeated += micro[1:]
     return [*before, *repeated, *after]
 

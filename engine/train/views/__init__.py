@@ -22,9 +22,16 @@ KINDS = load()
 """All views by kind. Loaded at once, as a confined engine may not read files later."""
 
 
+def is_only_paused(kind: str) -> bool:
+    """Return whether a view is computed only while its run is paused."""
+    return kind in KINDS and KINDS[kind].only_paused
+
+
 def compute(run: TrainingRun, kind: str, options: Mapping[str, JsonValue]) -> ViewData | None:
     """Return a view of the run's current step, None if the kind does not apply to it."""
     if kind not in KINDS:
         return None
+    if KINDS[kind].only_paused:
+        return KINDS[kind].make(run, options)
     with attributes.evaluating(run.program):
         return KINDS[kind].make(run, options)

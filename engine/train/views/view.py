@@ -20,3 +20,6 @@ class EngineView:
     """True if it reads gradients: the view process gets only what the requested views need."""
     needs_optimizer_state: bool = False
     needs_weight_path: bool = False
+    only_paused: bool = False
+    """True if it makes steps of the run and takes them back: computed where the run is, while it is
+    paused, in the mode that its modules are in."""

@@ -7,7 +7,7 @@ import av
 import networkx as nx
 import pytest
 
-from gradscribe.app.commands import export
+from gradscribe.app.commands import export, load
 from gradscribe.app.export.film_card import FilmCard
 from gradscribe.app.files.documents import Refused
 from gradscribe.playback.tape.tempo import VideoTiming
@@ -207,3 +207,50 @@ def test_it_is_told_where_an_image_is_too_small_to_be_read(
     commands = (export.export_png, export.export_svg, export.copy_picture)
     said = [exported(command) for command in commands]
     assert ["SVG has all of it" in words for words in said] == [True, False, True]
+
+
+FIGURES = """import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.savefig("loss.png")
+"""
+
+
+def show_figures(window, link, source):
+    """Run a program under the policy: as in the confinement, it writes no file itself."""
+    from gradscribe.engine.protocol.messages import Run
+    from gradscribe.engine.run import run
+
+    window.session.apply_fix(source)
+    link.answer(run.execute(Run(0, source, policy=True)))
+
+
+def test_178_savefig_goes_where_the_user_chooses(settled, link, tmp_path, qtbot):
+    show_figures(settled, link, FIGURES)
+    settled.answers["save"] = tmp_path / "chosen.png"
+    settled.console.save_files.click()
+    settled.context.file_writer.finish()
+    qtbot.waitUntil(lambda: settled.status.message.text() == "Wrote chosen.png")
+    data = (tmp_path / "chosen.png").read_bytes()
+    assert data.startswith(b"\x89PNG")
+    (figure,) = settled.session.result.tape.figures
+    assert data == figure.file, "as Matplotlib made it"
+
+
+def test_178_several_files_go_into_a_folder_and_overwrite_nothing(settled, link, tmp_path, qtbot):
+    source = FIGURES + 'plt.savefig("../../a.svg")\nplt.savefig("loss.png", dpi=20)\n'
+    show_figures(settled, link, source)
+    settled.answers["folder"] = tmp_path
+    export.save_figures(settled.context)
+    settled.context.file_writer.finish()
+    qtbot.waitUntil(lambda: settled.status.message.text() == "Wrote 2 files")
+    assert sorted(path.name for path in tmp_path.glob("*.[ps]*g")) == ["a.svg", "loss.png"]
+    last = settled.session.result.tape.figures[-1]
+    assert (tmp_path / "loss.png").read_bytes() == last.file
+    with pytest.raises(Refused, match="there already"):
+        export.save_figures(settled.context)
+
+
+def test_178_nothing_is_offered_without_files(settled):
+    assert settled.console.save_files.isHidden()
+    (command,) = [one for one in load() if one.id == "file.save_figures"]
+    assert not command.when(settled.context)

@@ -6,6 +6,7 @@ import pytest
 from gradscribe.app.commands import file, saved_run
 from gradscribe.app.files import session_file, tape_files
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.session_file import SessionData
 from gradscribe.app.files.settings import Settings
 from gradscribe.engine.protocol.tape_file import RunProgram, RunView
@@ -125,3 +126,37 @@ def test_after_a_crash_the_text_is_back_without_the_origin(opened):
     kept = SessionData(doc=opened.session.doc)
     again = session_file.decode(session_file.encode(kept)).doc
     assert (again.source, again.recorded, again.may_run) == (SOURCE, None, False)
+
+
+def test_a_request_shows_the_run_at_its_position_and_removes_a_temporary_file(
+    settled, path, tape, settings
+):
+    recent = settled.settings.recent()
+    reply = settled.open_request(OpenRequest(str(path), position=2, is_temporary=True))
+    assert reply == ""
+    assert not path.exists()
+    assert settled.session.view.position == 2
+    assert settled.session.result.tape.values == tape.values
+    assert settled.settings.recent() == recent
+
+
+def test_a_request_for_the_open_program_keeps_what_was_typed(settled, tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("a = 1\nb = 2\nc = 3\n")
+    assert settled.open_request(OpenRequest(str(path), line=3)) == ""
+    assert settled.editor.caret_line() == 3
+    settled.session.edit("a = 1\nb = 2\nc = 3\nd = 4\n")
+    assert settled.open_request(OpenRequest(str(path), line=2)) == ""
+    assert settled.editor.caret_line() == 2
+    assert settled.session.doc.source.endswith("d = 4\n")
+
+
+def test_a_request_that_cannot_be_met_is_answered_with_the_reason(settled, tmp_path):
+    before = settled.session.doc
+    assert "none.py" in settled.open_request(OpenRequest(str(tmp_path / "none.py")))
+    program = tmp_path / "a.py"
+    program.write_text("a = 1")
+    refusal = settled.open_request(OpenRequest(str(program), is_temporary=True))
+    assert "no recorded run" in refusal
+    assert program.exists()
+    assert settled.session.doc == before

@@ -220,3 +220,34 @@ def test_gradients_have_their_colour_in_both_themes(two, name):
         image.pixelColor(x, y).rgb() for x in range(image.width()) for y in range(image.height())
     }
     assert theme.backward.rgb() in colors
+
+
+def test_a_run_from_before_a_restart_is_compared_with_its_lines(shown, link, record, qtbot):
+    """The window is that of a later session: the run before it runs again, in its own engine."""
+    from gradscribe.app.compare.run_history import StoredRun
+    from gradscribe.engine.protocol.tape import Tape
+    from gradscribe.playback.compare.run_changes import ProgramRun
+
+    window = shown(BASE)
+    history = window.changes.history
+    source = BASE.replace("x * 3", "x * 4")
+    earlier = ProgramRun(source, 5, "cpu", Tape())
+    latest = history.latest()
+    number = latest.number
+    history.runs[:] = [
+        StoredRun(number - 1, earlier, 0, is_recorded=False, result="z 64.000"),
+        latest,
+    ]
+    window.changes._compare_latest()
+    assert window.changes.pane.edit.said().startswith("line 2: y = x * 4 → y = x * 3")
+    window.changes._list_runs()
+    window.changes.compare_with(number - 1)
+    companion = link.companions[-1]
+    assert companion.runs == [(source, 5, "cpu")]
+    companion.answer(record(source))
+    card = window.findChild(CompareCard)
+    rows = [strip.rows for strip in card.findChildren(DiffLines)]
+    assert any("2  y = x * 4" in str(row) for row in rows)
+    assert any("2  y = x * 3" in str(row) for row in rows)
+    assert history.runs[0].is_recorded
+    card.leave()

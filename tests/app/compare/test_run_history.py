@@ -132,3 +132,101 @@ def test_each_document_has_its_own_runs(history, session, link, slow):
 def test_saving_under_a_name_takes_the_runs_along(history, session, link, slow, tmp_path):
     session.mark_saved(str(tmp_path / "x.py"), "x.py", session.doc.source)
     assert len(history.runs) == 1
+
+
+@pytest.fixture
+def files(tmp_path):
+    from gradscribe.app.files.run_histories import RunHistories
+
+    return RunHistories(tmp_path / "runs")
+
+
+def later_session(link, files, doc):
+    """A second session with the same files, as after a restart."""
+    session = Session(link)
+    session.load(doc)
+    return session, RunHistory(session, None, files)
+
+
+def test_runs_survive_a_restart_with_their_texts_names_and_results(qapp, link, files, slow):
+    session = Session(link)
+    link.greet()
+    doc = Doc(source="a = 1", path="/p/a.py", saved="a = 1")
+    session.load(doc)
+    history = RunHistory(session, None, files, lambda tape: f"{len(tape.values)} values")
+    link.answer(leaves(1))
+    edit(session, link, "a = 2", leaves(3))
+    edit(session, link, "a = ", broken())
+    history.name(2, "best")
+    history.keep(1, True)
+    history.close()
+    session.close()
+
+    session, history = later_session(FakeLink(), files, doc)
+    assert sources(history) == ["a = 1", "a = 2", "a = "]
+    rows = [(r.title, r.result, r.failed, r.is_kept, r.is_recorded) for r in history.runs]
+    assert rows[0] == ("Run 1", "1 values", False, True, False)
+    assert rows[1] == ("best", "3 values", False, False, False)
+    assert rows[2][2]
+    assert history.go_back(2)
+    assert session.doc.source == "a = 2"
+    history.close()
+    session.close()
+
+
+def test_the_runs_of_an_earlier_session_stay_through_the_next(qapp, files, slow):
+    doc = Doc(source="a = 1", path="/p/a.py", saved="a = 1")
+    for count in (1, 2, 3):
+        link = FakeLink()
+        session = Session(link)
+        link.greet()
+        session.load(doc)
+        history = RunHistory(session, None, files)
+        link.answer(leaves(1))
+        assert [stored.number for stored in history.runs] == list(range(1, count + 1))
+        history.close()
+        session.close()
+
+
+def test_runs_of_a_program_from_elsewhere_are_not_stored(qapp, link, files):
+    session = Session(link)
+    link.greet()
+    doc = Doc(source="a = 1", path="/p/a.py", foreign=True, seen=True)
+    session.load(doc)
+    history = RunHistory(session, None, files)
+    link.answer(leaves(1))
+    assert len(history.runs) == 1
+    history.close()
+    session.close()
+    assert files.load((doc.path, "")) == ()
+
+
+def test_a_disk_that_cannot_be_written_to_loses_no_run(qapp, link, tmp_path):
+    from gradscribe.app.files.run_histories import RunHistories
+
+    (tmp_path / "file").write_text("")
+    session = Session(link)
+    link.greet()
+    session.load(Doc(source="a = 1", path="/p/a.py"))
+    history = RunHistory(session, None, RunHistories(tmp_path / "file" / "runs"))
+    link.answer(leaves(1))
+    history.close()
+    assert len(history.runs) == 1
+    session.close()
+
+
+def test_a_run_that_ran_again_has_its_tape(qapp, link, files):
+    session = Session(link)
+    link.greet()
+    doc = Doc(source="a = 1", path="/p/a.py")
+    session.load(doc)
+    history = RunHistory(session, None, files)
+    link.answer(leaves(1))
+    history.close()
+    session.close()
+    session, history = later_session(FakeLink(), files, doc)
+    history.record(1, leaves(4))
+    assert history.runs[0].is_recorded
+    assert len(history.runs[0].run.tape.values) == 4
+    history.close()
+    session.close()

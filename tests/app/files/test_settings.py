@@ -6,8 +6,10 @@ import os
 import pytest
 from PySide6.QtCore import QByteArray
 
-from gradscribe.app.files import settings
+from gradscribe.app.files import settings, settings_file
 from gradscribe.app.files.settings import MAX_RECENT, MAX_TRUSTED, SETTINGS, Settings
+from gradscribe.app.lessons.progress import LessonProgress
+from gradscribe.playback.graph.coloring import MODES
 
 
 def test_every_row_starts_with_its_default(qapp):
@@ -109,7 +111,7 @@ def test_choices_that_cannot_be_written_are_told_of_once_and_hold(qtbot, tmp_pat
     assert chosen.text("theme") == "light"
 
 
-def test_a_file_saved_a_thousand_times_keeps_what_is_known_of_others(tmp_path):
+def test_a_file_saved_a_thousand_times_keeps_what_is_known_of_others(qapp, tmp_path):
     settings = Settings(tmp_path / "a.ini")
     settings.trust("/other.py", "x = 1")
     for n in range(MAX_TRUSTED + 50):
@@ -121,7 +123,7 @@ def test_a_file_saved_a_thousand_times_keeps_what_is_known_of_others(tmp_path):
     assert Settings(tmp_path / "a.ini").is_trusted("/other.py", "x = 1")
 
 
-def test_what_two_windows_save_is_known_to_the_next(tmp_path):
+def test_what_two_windows_save_is_known_to_the_next(qapp, tmp_path):
     one, other = Settings(tmp_path / "a.ini"), Settings(tmp_path / "a.ini")
     for window, name in ((one, "one"), (other, "other")):
         (tmp_path / f"{name}.py").write_text("x = 1")
@@ -134,8 +136,59 @@ def test_what_two_windows_save_is_known_to_the_next(tmp_path):
     assert [path.rpartition("/")[2] for path in after.recent()] == ["other.py", "one.py"]
 
 
-def test_marks_of_earlier_versions_hold(tmp_path):
+def test_marks_of_earlier_versions_hold(qapp, tmp_path):
     path = tmp_path / "a.ini"
     mark = hashlib.sha256(b"/a.py\0x = 1").hexdigest()
     path.write_text(f"[General]\ntrusted={mark}\n")
     assert Settings(path).is_trusted("/a.py", "x = 1")
+
+
+def written(chosen, qtbot):
+    """Write the settings and wait until what is in the file then has been taken over."""
+    chosen.flush()
+    qtbot.waitUntil(lambda: not chosen._being_written)
+
+
+def test_each_window_has_settings_of_its_own(tmp_path, qtbot):
+    mode = next(name for name in MODES if name)
+    one, other = Settings(tmp_path / "a.ini"), Settings(tmp_path / "a.ini")
+    for key, value in (("left", False), ("text", 1.5), ("access", True), ("coloring", mode)):
+        other.put(key, value)
+    written(other, qtbot)
+    one.put("speed", 2.0)
+    written(one, qtbot)
+    assert one.flag("left") is True, "its program pane is visible, and its menu has to say so"
+    assert one.number("text") == 1.0
+    assert one.flag("access") is False
+    assert one.text("coloring") == ""
+    following = Settings(tmp_path / "a.ini")
+    assert (following.flag("left"), following.number("speed")) == (False, 2.0)
+
+
+def test_progress_of_two_windows_adds_up(tmp_path, qtbot):
+    LessonProgress(Settings(tmp_path / "a.ini")).finish("zeroth")
+    windows = [Settings(tmp_path / "a.ini") for _ in range(2)]
+    one, other = map(LessonProgress, windows)
+    one.reach("first", 3)
+    written(windows[0], qtbot)
+    other.finish("second")
+    written(windows[1], qtbot)
+    one.reach("first", 4)
+    written(windows[0], qtbot)
+    for each in (Settings(tmp_path / "a.ini"), windows[0]):
+        known = LessonProgress(each)
+        assert known.of("first").step == 4
+        assert known.of("second").done
+    other.forget()
+    written(windows[1], qtbot)
+    assert not LessonProgress(Settings(tmp_path / "a.ini")).of("second").done
+
+
+def test_a_damaged_entry_of_another_window_stays_as_it_is(tmp_path, qtbot):
+    one = Settings(tmp_path / "a.ini")
+    settings_file.write(tmp_path / "a.ini", {"lessons": '{"odd": {"step": "x"}}'})
+    LessonProgress(one).finish("first")
+    written(one, qtbot)
+    known = LessonProgress(Settings(tmp_path / "a.ini"))
+    assert known.of("first").done
+    assert Settings(tmp_path / "a.ini").text("lessons").count("odd") == 1

@@ -17,6 +17,7 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.link import launch
 from gradscribe.app.window import new_window, startup
 from gradscribe.app.window.new_window import OFFSET, shifted, start_window
+from gradscribe.app.window.startup import Opening
 from gradscribe.app.window.startup import open_window as run_window
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -156,7 +157,7 @@ def test_a_window_that_is_new_stands_off_the_last(qapp, tmp_path, monkeypatch, q
     windows = []
     monkeypatch.setattr(QApplication, "exec", run)
     for is_new in (False, True):
-        run_window(begin=windows.append, is_new=is_new)
+        run_window(Opening(is_new=is_new), begin=windows.append)
         if not is_new:
             windows[-1].setGeometry(20, 30, 900, 640)
         windows[-1].close()

@@ -9,7 +9,13 @@ from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.link import launch
-from gradscribe.app.window.startup import SWITCH_INTERVAL_S, fit_to_screen, make_app, open_window
+from gradscribe.app.window.startup import (
+    SWITCH_INTERVAL_S,
+    Opening,
+    fit_to_screen,
+    make_app,
+    open_window,
+)
 
 
 def test_there_is_one_application(qapp):
@@ -18,7 +24,7 @@ def test_there_is_one_application(qapp):
 
 
 def test_a_file_that_is_not_there_is_refused(qapp, tmp_path, capsys):
-    assert open_window(str(tmp_path / "none.py")) == 2
+    assert open_window(Opening(str(tmp_path / "none.py"))) == 2
     assert "none.py" in capsys.readouterr().err
 
 
@@ -47,7 +53,7 @@ def test_threads_that_compute_leave_the_interface_its_turn(
     monkeypatch.setattr(launch, "python_executable", lambda: "/bin/false")
     monkeypatch.setattr(QApplication, "exec", lambda _app: 0)
     seen = []
-    assert open_window(begin=seen.append) == 0
+    assert open_window(Opening(), begin=seen.append) == 0
     assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_S)
     assert usual_switch > SWITCH_INTERVAL_S
     frozen = gc.get_freeze_count()

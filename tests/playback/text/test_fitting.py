@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradscribe.playback.text import formatting
-from gradscribe.playback.text.fitting import fitted, forms
+from gradscribe.playback.text.fitting import fitted, fitted_name, forms
 
 
 def read(text):
@@ -59,3 +59,35 @@ def test_a_shape_is_whole_or_absent(dims, letters):
 @given(st.text(max_size=12))
 def test_forms_are_shorter_than_the_text(text):
     assert all(len(form) < len(text) or form == text for form in forms(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "letters", "shown"),
+    [
+        ("blocks.0.attention.weight", 25, "blocks.0.attention.weight"),
+        ("blocks.0.attention.weight", 16, "blocks.0….weight"),
+        ("blocks.0.attention.weight", 9, "b….weight"),
+        ("blocks.0.attention.weight", 8, "…weight"),
+        ("blocks.0.attention.weight", 7, "…weight"),
+        ("blocks.0.attention.weight", 6, "wei…ht"),
+        ("centre_of_the_circle", 8, "cent…cle"),
+        ("centre_of_the_circle", 2, "c…"),
+        ("x", 0, "…"),
+        ("", 0, ""),
+    ],
+)
+def test_a_name_is_cut_in_the_middle_and_its_last_part_stays_whole(name, letters, shown):
+    assert fitted_name(name, lambda form: len(form) <= letters) == shown
+
+
+@given(
+    st.lists(st.text("ab_0", min_size=1, max_size=9), min_size=1, max_size=4), st.integers(1, 40)
+)
+def test_a_name_fits_and_begins_and_ends_as_it_does(parts, letters):
+    name = ".".join(parts)
+    shown = fitted_name(name, lambda form: len(form) <= letters)
+    assert len(shown) <= letters
+    if shown != name:
+        head, _, tail = shown.partition("…")
+        assert name.startswith(head) or parts[-1].startswith(head)
+        assert name.endswith(tail)

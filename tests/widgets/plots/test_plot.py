@@ -193,3 +193,24 @@ def test_the_numbers_below_are_whole_whatever_the_size_of_the_text(qapp, scale):
     line = frame.bottom() + letters.height() + 1
     assert line + letters.boundingRect("0123456789e").bottom() <= area.bottom()
     assert frame.left() - 6 - letters.horizontalAdvance("1.0") >= 0
+
+
+def test_the_step_stands_before_the_tools_and_makes_way_for_them(plot):
+    tool = QWidget()
+    tool.setFixedSize(120, 20)
+    plot.tools.addWidget(tool)
+    tool.show()
+    assert not plot.step.isVisible()
+    plot.show_step(12345)
+    assert plot.step.said() == "step 12,345"
+    assert plot.step.isVisible()
+    plot.layout().activate()
+    assert plot.step.geometry().right() < tool.geometry().left()
+    needed = plot.heading.title_width() + plot.step.sizeHint().width() + tool.width()
+    plot.resize(needed, 200)
+    assert not plot.step.isVisible(), "the title and the tools have no space left for it"
+    assert plot.heading.isVisible()
+    plot.resize(needed + 60, 200)
+    assert plot.step.isVisible()
+    plot.show_step(None)
+    assert not plot.step.isVisible()

@@ -1,11 +1,15 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 
 from gradscribe.playback.tape.track import VariableRow
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.value_table import (
     MIN_NAME_WIDTH,
+    MIN_NUMBER_WIDTH,
     ValueTable,
     column_widths,
     display_name,
@@ -69,6 +73,17 @@ def test_names_give_way_first_then_the_longer_number():
     name, value, gradient = column_widths((300, 200, 70), 250)
     assert (name, gradient) == (MIN_NAME_WIDTH, 70)
     assert name + value + gradient == 250
+
+
+@given(st.lists(st.integers(0, 900), min_size=3, max_size=3), st.integers(75, 900))
+def test_columns_fill_what_there_is_and_none_is_less_than_nothing(wanted, room):
+    widths = column_widths(wanted, room)
+    assert min(widths) >= 0
+    assert sum(widths) == room
+
+
+def test_a_list_of_numbers_leaves_the_gradient_whole():
+    assert column_widths((120, 100, 84), 222) == [MIN_NAME_WIDTH, 66, 84]
 
 
 def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):
@@ -197,3 +212,19 @@ def test_modules_that_all_parameters_share_are_left_out(table):
     assert [row[0] for row in texts(table)] == ["loss", "0.weight", "0.bias"]
     table.set_rows(rows("loss", "net.0.weight", "net.2.weight", "head.weight"))
     assert [row[0] for row in texts(table)][1:3] == ["net.0.weight", "net.2.weight"]
+
+
+def test_shapes_of_several_dimensions_are_readable_in_a_narrow_table(table):
+    rows = [
+        VariableRow("logits", 3, "8 × 11 × 32", "∇ 0.1022", False),
+        VariableRow("model.blocks.0.attention.query_key_value.weight", 4, "96 × 32", "—", False),
+    ]
+    table.resize(250, 300)
+    table.set_rows(rows)
+    name, value, gradient = (table.view.columnWidth(column) for column in range(3))
+    assert name + value + gradient == table.view.viewport().width() < 250
+    space = table.view.fontMetrics().horizontalAdvance("8×11×32")
+    assert value >= space + 10, "its cell would be blank"
+    bold = QFontMetrics(Theme.load("light").font(13, 600))
+    assert name >= bold.horizontalAdvance("…weight") + 10
+    assert gradient >= MIN_NUMBER_WIDTH

@@ -46,6 +46,9 @@ MOST_SWINGS = 6
 LISTED = 8
 """Most curves in the bubble under the mouse."""
 
+MOST_LABEL_ROWS = 6
+"""Most rows above and below the end of a curve in which a place for its label is looked for."""
+
 
 @dataclass(frozen=True)
 class PlotCurve:
@@ -176,6 +179,7 @@ class CurvePlot(Plot):
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
         if self.backdrop is not None:
             self.backdrop(painter, self._drawn)
+        labels: list[QRectF] = []
         shaded = {id(curve) for curve in [c for c in shown if c.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
             if not curve.is_drawn:
@@ -184,8 +188,9 @@ class CurvePlot(Plot):
             if smooth > 0 and id(curve) in shaded:
                 self._draw_swing(painter, curve, steps, rows)
             self._draw_curve(painter, curve, smooth, steps, rows)
-            if curve.label:
-                self._draw_label(painter, frame, curve, self._drawn.points(steps, rows[2]))
+        for curve, (steps, rows) in zip(shown, parts, strict=True):
+            if curve.is_drawn and curve.label:
+                self._draw_label(painter, labels, curve, self._drawn.points(steps, rows[2]))
         painter.setClipping(False)
         draw_flags(painter, self._drawn, self.flags, self.theme)
         for point, color in self._lone:
@@ -242,9 +247,9 @@ class CurvePlot(Plot):
         return (steps.size - 1) / wide if wide > 0 else 0.0
 
     def _draw_label(
-        self, painter: QPainter, frame: QRectF, curve: PlotCurve, points: PixelPoints
+        self, painter: QPainter, labels: list[QRectF], curve: PlotCurve, points: PixelPoints
     ) -> None:
-        """Write the label of a curve above its end, or below if that does not fit."""
+        """Write the label of a curve above its end, or below, where no other of ``labels`` is."""
         known = np.flatnonzero(~np.isnan(points[:, 0]))
         if not known.size:
             return
@@ -252,10 +257,9 @@ class CurvePlot(Plot):
         painter.setFont(self.theme.font(12, 600))
         metrics = QFontMetricsF(painter.font())
         box = QRectF(0, 0, metrics.horizontalAdvance(curve.label) + 8, metrics.height())
-        box.moveRight(min(last.x(), frame.right() - 4))
-        box.moveBottom(last.y() - 4)
-        if box.top() < frame.top():
-            box.moveTop(last.y() + 4)
+        box.moveRight(min(last.x(), self._drawn.area.right() - 4))
+        box = _free_place(box, last.y(), self._drawn.area, labels)
+        labels.append(box)
         painter.fillRect(box, faded(self.theme.panel, 0.8))
         painter.setPen(curve.color)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, curve.label)
@@ -375,3 +379,16 @@ def draw_bubble(
             painter.drawEllipse(QPointF(left + 12, y + metrics.height() / 2), 4, 4)
         painter.setPen(theme.ink if row else theme.ink2)
         painter.drawText(QPointF(left + 22 if row else left + 8, y + metrics.ascent()), word)
+
+
+def _free_place(box: QRectF, y: float, frame: QRectF, taken: Sequence[QRectF]) -> QRectF:
+    """Return ``box`` as near as possible to the height ``y`` of what it names, clear of others."""
+    high = box.height()
+    above, below = y - 4 - high, y + 4
+    tops = [
+        top for row in range(MOST_LABEL_ROWS) for top in (above - row * high, below + row * high)
+    ]
+    places = [QRectF(box.left(), top, box.width(), high) for top in tops]
+    inside = [p for p in places if p.top() >= frame.top() and p.bottom() <= frame.bottom()]
+    free = (p for p in inside if not any(p.intersects(other) for other in taken))
+    return next(free, (inside or places)[0])

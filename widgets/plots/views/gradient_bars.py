@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
+from gradscribe.playback.text.fitting import fitted_name
 from gradscribe.widgets.base.labels import tip
 from gradscribe.widgets.base.theme import mono_font
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
@@ -66,7 +67,7 @@ class GradientBars(Plot):
             line = QRectF(inner.left(), y, inner.width(), row)
             painter.setFont(name_font)
             painter.setPen(self.theme.ink2)
-            short = names.elidedText(name, Qt.TextElideMode.ElideMiddle, left - 10)
+            short = fitted_name(name, lambda form: names.horizontalAdvance(form) <= left - 10)
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, short)
             groove = QRectF(line.left() + left, y + row / 2 - 4.5, line.width() - left - right, 9)
             self._draw_bar(painter, groove, 0.0 if norm is None else bar_length(norm, most))

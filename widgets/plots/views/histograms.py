@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradscribe.engine.protocol.training import ViewReply, ViewRequest
 from gradscribe.playback.text import formatting
+from gradscribe.playback.text.fitting import fitted_name
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.theme import mono_font
 from gradscribe.widgets.plots.drawing.scroll_bar import CanvasScrollBar
@@ -85,7 +86,7 @@ class HistogramGrid(Plot):
         metrics = QFontMetricsF(painter.font())
         painter.setPen(theme.ink2)
         name = f"∂L/∂{spread.name}" if spread.kind == "gradient" else spread.name
-        short = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, box.width())
+        short = fitted_name(name, lambda form: metrics.horizontalAdvance(form) <= box.width())
         painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), short)
         bars = box.adjusted(0, metrics.height() + 2, 0, -metrics.height())
         painter.setPen(Qt.PenStyle.NoPen)
@@ -146,7 +147,7 @@ def to_histograms(run: ShownRun, view: ViewReply) -> list[TensorHistogram]:
     if run.begun is None:
         return []
     if kind == "activation":
-        names = [unit.name for unit in run.begun.units]
+        names = [layer.title for layer in run.begun.layers or run.begun.units]
     else:
         names = [parameter.name for parameter in run.begun.parameters]
     return [

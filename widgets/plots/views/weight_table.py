@@ -27,7 +27,7 @@ from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
-from gradscribe.widgets.base.labels import Heading, sheet
+from gradscribe.widgets.base.labels import Heading, Label, sheet
 from gradscribe.widgets.base.theme import Theme, mono_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.plots.training_view import ShownRun, TrainingView, size_note
@@ -169,7 +169,9 @@ class WeightTable(QWidget):
         self.table.horizontalHeader().setDefaultSectionSize(96)
         self.table.verticalHeader().setDefaultSectionSize(24)
         top = QHBoxLayout()
+        self.step = Label("caption").fit_text()
         top.addWidget(self.heading, 1)
+        top.addWidget(self.step)
         top.addWidget(self.choice)
         column = vbox(self, margins=(16, 12, 12, 8))
         column.addLayout(top)
@@ -204,6 +206,10 @@ class WeightTable(QWidget):
             self.choice.setCurrentIndex(max(0, self.choice.findText(before)))
         self._flat, self._grads = np.zeros(0, np.float32), None
         self._show()
+
+    def show_step(self, step: int | None) -> None:
+        """Say which step the numbers are of; None: say nothing."""
+        self.step.say("" if step is None else f"step {step:,}")
 
     def show_flat(self, flat: Floats, grads: Floats | None = None) -> None:
         """Take the flat vectors of all parameters and of their gradients."""

@@ -13,8 +13,10 @@ from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.check_boxes import CheckBoxSection
+from gradscribe.widgets.training.setup.frozen_section import FrozenSection
 from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.setup.sections import FoldingSection, OptionSection, PartSection
+from gradscribe.widgets.training.setup.step_order import StepOrderSection
 from gradscribe.widgets.training.setup.thumbnails import Thumbnails
 
 _TUPLES = ("features", "frozen", "mistakes")
@@ -76,6 +78,19 @@ class SetupForm(QWidget):
         )
         self.machine = self._add_rows(OptionSection("Seed, device, precision", ()))
         yield
+        self.frozen = FrozenSection()
+        self.frozen.frozen_changed.connect(
+            lambda frozen: self._emit_setup(replace(self._setup, frozen=frozen))
+        )
+        self._column.addWidget(self.frozen)
+        self.steps = StepOrderSection()
+        self.steps.reordered.connect(
+            lambda order: self._emit_setup(replace(self._setup, order=order))
+        )
+        self.steps.update_switched.connect(
+            lambda by_hand: self._emit_setup(replace(self._setup, manual_update=by_hand))
+        )
+        self._column.addWidget(self.steps)
         self.mistakes = CheckBoxSection("Mistakes on purpose", run_options.MISTAKES)
         self.mistakes.switched.connect(self._make_mistakes)
         self._column.addWidget(self.mistakes)
@@ -112,7 +127,7 @@ class SetupForm(QWidget):
 
     def sections(self) -> tuple[FoldingSection, ...]:
         """Return the parts that take a theme one by one, as all at once would take long."""
-        return (*self.parts.values(), *self._general(), self.mistakes)
+        return (*self.parts.values(), *self._general(), self.frozen, self.steps, self.mistakes)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer the catalogue, in steps of a few milliseconds each."""
@@ -128,7 +143,7 @@ class SetupForm(QWidget):
         data = [entry for entry in catalogue.entries if entry.kind == "data"]
         yield from self.thumbnails.offer(data, samples)
         self._show_general()
-        self.mistakes.choose(self._setup.mistakes)
+        self._show_step()
 
     def set_setup(self, setup: Setup) -> None:
         """Show ``setup``; emits nothing."""
@@ -142,7 +157,12 @@ class SetupForm(QWidget):
         for key, section in self.parts.items():
             yield from section.follow(getattr(setup, key))
         self._show_general()
-        self.mistakes.choose(setup.mistakes)
+        self._show_step()
+
+    def _show_step(self) -> None:
+        self.frozen.choose(self._setup.frozen)
+        self.steps.choose(self._setup.order, self._setup.manual_update)
+        self.mistakes.choose(self._setup.mistakes)
 
     def _show_general(self) -> None:
         # Without chosen features the model gets the plain inputs.
@@ -163,7 +183,7 @@ class SetupForm(QWidget):
 
         Returns the label that shows it; None without an error or such a setting.
         """
-        for part in (*self.parts.values(), self.mistakes):
+        for part in (*self.parts.values(), self.frozen, self.steps, self.mistakes):
             part.show_error("")
         every: list[PartSection | OptionSection] = [*self.parts.values(), *self._general()]
         for section in every:
@@ -185,6 +205,10 @@ class SetupForm(QWidget):
             return part if row is None or row.isHidden() else row
         if key == "mistakes":
             return self.mistakes
+        if key in ("order", "manual_update"):
+            return self.steps
+        if key == "frozen":
+            return self.frozen
         for rows in self._general():
             if key in rows.names:
                 rows.head.setChecked(True)
@@ -224,7 +248,14 @@ class SetupForm(QWidget):
     def has_setting(self, place: str) -> bool:
         """Return whether the form has the setting ``place``."""
         key = place.partition(".")[0]
-        known = (*self.parts, "mistakes", *(n for rows in self._general() for n in rows.names))
+        known = (
+            *self.parts,
+            "mistakes",
+            "order",
+            "manual_update",
+            "frozen",
+            *(n for rows in self._general() for n in rows.names),
+        )
         return key in known
 
     def _choose(self, key: str, part: Part | None) -> None:

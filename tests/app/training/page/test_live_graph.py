@@ -8,6 +8,7 @@ from gradscribe.engine.protocol.training import StepTape, requests
 from gradscribe.engine.train.runs import record_step
 from gradscribe.engine.train.runs.run import TrainingRun
 from gradscribe.engine.train.serve.host import TrainingHost
+from tests.app.training import fakes
 
 SETUP = Setup(data=Part("moons", {"n": 40}), model=Part("mlp", {"layers": [3]}), batch=8)
 LINES = ("optimizer.zero_grad()", "output = model(inputs)", "loss = criterion(output, targets)",
@@ -184,3 +185,33 @@ def test_modules_fold_until_their_numbers_are_legible(looked, train_link, tape):
     assert any(card.kind == "module" for card in small.cards)
     looked.graph.graph.resize(900, 1400)
     assert looked.graph.legible_calls(looked.graph.graph.stage()) is None
+
+
+def gradients(link, step):
+    """Send the norms of the gradients of a step."""
+    sizes = {name: fakes.array([0.5, 0.25], "f4") for name in ("norms", "sizes", "ratios")}
+    arrays = {**sizes, "held": fakes.array([True, True], "?")}
+    link.received.emit(messages.ViewReply(1, "gradients", step, arrays))
+
+
+def test_views_say_their_step_while_the_graph_shows_another(looked, train_link, tape):
+    train_link.state(1, 7, "running", rate=400.0)
+    emitted(train_link, tape, 2)
+    gradients(train_link, 7)
+    looked.below.setCurrentWidget(looked.parameters)
+    assert looked.graph.caption.said().startswith("step 3")
+    assert looked.gradients.step.said() == "step 7"
+    assert looked.parameters.count.text().endswith("step 7")
+    gradients(train_link, 1009)
+    assert looked.gradients.step.said() == "step 1,009"
+    assert looked.parameters.count.text().endswith("step 1,009")
+    looked.says.setCurrentWidget(looked.picture)
+    assert looked.gradients.step.said() == ""
+    assert "step" not in looked.parameters.count.text()
+
+
+def test_views_of_a_run_that_has_not_begun_say_no_step(looked, train_link):
+    gradients(train_link, 7)
+    assert looked.gradients.step.said() == "step 7"
+    looked.clear_views()
+    assert looked.gradients.step.said() == ""

@@ -51,7 +51,8 @@ def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
             tabs.setCurrentIndex(place)
             titles |= set(training.workspaces.views())
     wanted = (
-        "Network,Loss surface,Graph,Runs,Weights,Gradients over time,Histograms,Optimizer state"
+        "Network,Loss surface,Graph,Update of a weight,Runs,Weights,Gradients over time,"
+        "Histograms,Optimizer state"
     )
     assert titles == {*views, *wanted.split(",")}
     training.workspaces.widgets.numbers.setCurrentIndex(0)

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from gradscribe.app.training.session import curves
 from gradscribe.engine.protocol import training as messages
+from gradscribe.engine.protocol.step_order import RIGHT_ORDER
 from gradscribe.playback.text import formatting
 
 
@@ -58,6 +59,20 @@ def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun,
     assert names(room.loss)[-3:] == ["batch", "validation", "right run, validation"]
     assert room.loss.curves[0].label == "right run"
     assert room.loss.curves[-1].series is right.curve("val")
+
+
+def test_a_run_of_another_step_is_labelled_by_what_was_changed(room, begun, train_link):
+    train_link.grow(1, 0, 60)
+    train_link.state(1, 59)
+    begun.controller.change(replace(begun.setup, order=RIGHT_ORDER[1:]))
+    begun.controller._send_setup()
+    fork = train_link.last(messages.Fork)
+    train_link.begin(fork.run_id, fork.setup, parent=1, parent_step=59)
+    train_link.grow(fork.run_id, 59, 100)
+    train_link.state(fork.run_id, 100)
+    assert [curve.label for curve in room.loss.curves if curve.label] == ["right run"]
+    begun.controller.select(1)
+    assert [curve.label for curve in room.loss.curves if curve.label] == ["no zero_grad"]
 
 
 def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun, train_link):

@@ -9,6 +9,7 @@ from gradscribe.app.training.session.state import DEFAULT_SETUP
 from gradscribe.app.training.setup import mistakes
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import MISTAKES, Part
+from gradscribe.engine.protocol.step_order import RIGHT_ORDER
 from tests.app.training.fakes import catalogue
 from tests.app.training.fakes import problem as refused
 
@@ -47,6 +48,43 @@ def test_a_mistake_that_raised_is_told_with_the_right_run():
     )
     assert line == "Another device. The right run: loss 0.0015 at step 300"
     assert mistakes.describe_cost(wrong("wrong_device"), {}, "Another device.") == "Another device."
+
+
+@pytest.mark.parametrize(
+    ("setup", "words"),
+    [
+        ({"order": RIGHT_ORDER[1:]}, ("Gradients are never cleared", "24.0 times the right ones")),
+        ({"order": (*RIGHT_ORDER, "step")}, ("updates 2 times a step", "Step 400: loss 2.5000")),
+        ({"manual_update": True}, ("all 41 weights of the optimizer, to the bit",)),
+    ],
+)
+def test_another_order_is_explained_and_compared_with_the_right_run(setup, words):
+    line = mistakes.describe_cost(
+        replace(DEFAULT_SETUP, **setup), {**BASE, "weights": 41, "equal": 41, "apart": 0.0}
+    )
+    assert all(part in line for part in words)
+
+
+def test_an_order_without_effect_says_that_the_losses_are_the_same():
+    setup = replace(DEFAULT_SETUP, order=("forward", "zero_grad", "loss", "backward", "step"))
+    line = mistakes.describe_cost(setup, {**BASE, "loss": BASE["right_loss"]})
+    assert line.endswith("loss 0.0015, as in the right run")
+
+
+def test_weights_that_are_not_the_optimizer_s_are_counted():
+    facts = {**BASE, "weights": 41, "equal": 40, "apart": 1e-3}
+    line = mistakes.describe_cost(replace(DEFAULT_SETUP, manual_update=True), facts)
+    assert line.endswith("40 of 41 weights are the optimizer's, the others at most 0.0010 away")
+
+
+def test_an_order_that_raises_says_why_and_not_the_error_again():
+    setup = replace(DEFAULT_SETUP, order=("zero_grad", "loss", "backward", "step"))
+    line = mistakes.describe_cost(
+        setup, {**BASE, "right_step": 300}, "name 'output' is not defined"
+    )
+    assert "forward has not made yet: NameError." in line
+    assert "is not defined" not in line
+    assert line.endswith("The right run: loss 0.0015 at step 300")
 
 
 def test_several_mistakes_are_told_one_after_the_other():

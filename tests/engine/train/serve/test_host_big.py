@@ -1,8 +1,9 @@
 """A step that takes long: what is asked meanwhile is answered as soon as it is over."""
 
+from gradscribe.engine.models import files
 from gradscribe.engine.protocol.training import replies, requests
 from gradscribe.engine.train.captured import verify
-from gradscribe.engine.train.serve import files, hosted_run
+from gradscribe.engine.train.serve import hosted_run
 from tests.engine.train.serve.test_host import Desk, of, only
 
 WISHES = tuple(requests.ViewRequest(kind) for kind in ("scores", "boundary", "weights"))

@@ -9,7 +9,7 @@ import torch
 from gradscribe.engine.protocol import setup
 from gradscribe.engine.protocol.setup import SetupError
 from gradscribe.engine.train.runs.run import TrainingRun
-from gradscribe.engine.train.serve import model_files
+from gradscribe.engine.train.serve.model_files import model_file
 
 MODELS = [
     {"name": "mlp", "norm": "batch"},
@@ -31,8 +31,7 @@ def run(request):
 
 
 def test_68_a_state_dict_is_read_with_weights_only(run):
-    data = model_files.state_dict(run)
-    read = torch.load(io.BytesIO(data), weights_only=True)
+    read = torch.load(io.BytesIO(model_file(run, "pt")), weights_only=True)
     state = run.program.model.state_dict()
     assert read.keys() == state.keys()
     assert all(torch.equal(read[name], state[name]) for name in state)
@@ -40,7 +39,7 @@ def test_68_a_state_dict_is_read_with_weights_only(run):
 
 def test_68_an_exported_program_gives_the_models_outputs(run):
     was_training, before = run.program.model.training, torch.get_rng_state()
-    data = model_files.exported_program(run)
+    data = model_file(run, "pt2")
     assert run.program.model.training == was_training
     assert torch.equal(torch.get_rng_state(), before)
     loaded = torch.export.load(io.BytesIO(data)).module()
@@ -54,7 +53,7 @@ def test_68_an_exported_program_gives_the_models_outputs(run):
 def test_68_onnx_says_which_package_is_missing(run, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SetupError, match="onnx and onnxscript"):
-        model_files.onnx(run)
+        model_file(run, "onnx")
 
 
 @pytest.mark.skipif(
@@ -64,7 +63,7 @@ def test_68_onnx_says_which_package_is_missing(run, monkeypatch):
 def test_68_an_onnx_file_is_a_valid_model(run):
     import onnx
 
-    onnx.checker.check_model(onnx.load_from_string(model_files.onnx(run)))
+    onnx.checker.check_model(onnx.load_from_string(model_file(run, "onnx")))
 
 
 def test_a_model_that_cannot_be_traced_is_said(run):
@@ -74,4 +73,4 @@ def test_a_model_that_cannot_be_traced_is_said(run):
 
     run.program.names["model"] = Branch()
     with pytest.raises(SetupError, match="cannot follow"):
-        model_files.exported_program(run)
+        model_file(run, "pt2")

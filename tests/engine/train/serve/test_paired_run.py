@@ -28,7 +28,7 @@ def pair(setup, steps):
     said = []
     host = TrainingHost(said.append)
     host.take(requests.Train(1, setup))
-    host.take(requests.Train(2, paired_run.without_mistakes(setup)))
+    host.take(requests.Train(2, setup.corrected()))
     host.take(requests.PairRuns(1, 2))
     host.take(requests.WatchViews(1, (requests.ViewRequest("beside", 1),)))
     host.take(requests.Advance(1, steps))
@@ -68,7 +68,7 @@ def test_each_of_the_two_is_what_it_would_be_alone(mistake):
     setup = of(mistake)
     _, said = pair(setup, 30)
     assert told(said, 1) == alone(setup, 30)
-    assert told(said, 2) == alone(paired_run.without_mistakes(setup), 30)
+    assert told(said, 2) == alone(setup.corrected(), 30)
 
 
 def facts_of(mistake, steps=60):
@@ -132,9 +132,9 @@ def test_the_right_run_follows_back_and_through_changes():
     host.take(requests.ChangeSetup(1, slower))
     host.take(requests.Advance(1, 5))
     work(host)
-    run = TrainingRun(paired_run.without_mistakes(setup))
+    run = TrainingRun(setup.corrected())
     run.advance(8)
-    run.change_setup(paired_run.without_mistakes(slower))
+    run.change_setup(slower.corrected())
     run.advance(5)
     steps, values, _ = run.history.take()
     expected = {int(s): float(v) for s, v in zip(steps, values[:, 0], strict=True) if s}
@@ -154,7 +154,7 @@ def test_a_right_run_that_is_gone_is_done_without():
 
 
 def test_mistakes_are_what_the_right_run_is_without():
-    assert paired_run.without_mistakes(of("huge_lr")).mistakes == ()
+    assert of("huge_lr").corrected().mistakes == ()
     assert paired_run.mirrored_request(requests.Play(1), 2) is None
     assert paired_run.mirrored_request(requests.Rewind(1, 4), 2) == requests.Rewind(2, 4)
 
@@ -206,7 +206,7 @@ class Net(nn.Module):
 )
 def test_the_first_layer_of_every_model_can_be_frozen(model, data, held):
     setup = parse({"data": data, "model": model, "mistakes": ["freeze_first"]})
-    run, right = TrainingRun(setup), TrainingRun(paired_run.without_mistakes(setup))
+    run, right = TrainingRun(setup), TrainingRun(setup.corrected())
     before = {name: p.detach().clone() for name, p in run.program.model.named_parameters()}
     run.advance(5)
     right.advance(5)
@@ -285,7 +285,7 @@ class Net(nn.Module):
 
 def modes_of(given):
     setup = parse({**given, "mistakes": ["validate_in_train_mode"]})
-    run, right = TrainingRun(setup), TrainingRun(paired_run.without_mistakes(setup))
+    run, right = TrainingRun(setup), TrainingRun(setup.corrected())
     run.advance(5)
     state = {name: value.clone() for name, value in run.program.model.state_dict().items()}
     found = paired_run.comparison_facts(run, right, 0)

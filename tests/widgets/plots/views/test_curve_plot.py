@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor
 
 from gradscribe.widgets.base.theme import Theme
@@ -210,6 +211,16 @@ def test_what_stands_under_the_mouse_lies_inside_the_plot(plot, look, mouse, mon
     for box in drawn:
         assert frame.left() <= box.left()
         assert box.right() <= frame.right()
+
+
+def test_labels_of_curves_that_end_at_the_same_place_do_not_overlap():
+    frame = QRectF(0, 0, 300, 120)
+    taken = []
+    for y in (60, 60, 61, 58, 4, 118):
+        place = curve_plot._free_place(QRectF(200, 0, 80, 14), y, frame, taken)
+        assert frame.contains(place)
+        assert not any(place.intersects(other) for other in taken)
+        taken.append(place)
 
 
 def test_a_label_is_written_at_the_end_of_its_curve(plot, look):

@@ -1,0 +1,79 @@
+"""Open the program in the user's own editor, at a line."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from gradscribe.app.commands import MenuChoice, command, submenu, value
+from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.files import external_editor
+from gradscribe.app.files.documents import Refused
+
+SETTING = "editor"
+EXAMPLE = "code --goto {file}:{line}"
+
+
+def _has_file(context: CommandContext) -> bool:
+    return bool(context.session.doc.path)
+
+
+def _open(context: CommandContext, line: int) -> None:
+    """Open the program's file at a line. Raises `Refused`."""
+    doc = context.session.doc
+    path = Path(doc.path)
+    if not path.is_file():
+        raise Refused(f"{path} is not there any more: save the program first")
+    title = external_editor.open_line(context.settings.text(SETTING), path, line)
+    if not title and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        raise Refused("No editor is known: choose one under Edit, Your editor")
+    where = f" in {title}, line {line}" if title else ""
+    unsaved = ", as it was saved last" if doc.modified else ""
+    context.say(f"{doc.title} is opened{where}{unsaved}")
+
+
+@command("edit.external", "Open in your editor", "Edit/5", keys=("Ctrl+Alt+O",), when=_has_file)
+def open_caret_line(context: CommandContext) -> None:
+    """Open the program in your own editor, at the line of the caret."""
+    _open(context, context.editor.caret_line())
+
+
+@command(
+    "value.external",
+    "Open the line in your editor",
+    "Edit/5",
+    when=lambda context: _has_file(context) and value.has_line(context),
+)
+def open_value_line(context: CommandContext) -> None:
+    """Open the line that made the selection in your own editor."""
+    _open(context, value.place(context).line)
+
+
+@submenu("edit.your_editor", "Your editor", menu="Edit/5")
+def choose_editor(context: CommandContext) -> list[MenuChoice]:
+    """Editors that can open the lines of programs."""
+    now = context.settings.text(SETTING)
+    found = external_editor.installed()
+    first = f"The first that is installed: {found[0].title}" if found else "The system's editor"
+    choices = [MenuChoice(first, partial(_choose, command=""), checked=not now)]
+    for editor in found:
+        text = external_editor.command_text(editor)
+        choose = partial(_choose, command=text)
+        choices.append(MenuChoice(editor.title, choose, tip=text, checked=text == now))
+    is_own = bool(now) and all(now != external_editor.command_text(e) for e in found)
+    choices.append(MenuChoice("Another command…", _ask, tip=now if is_own else "", checked=is_own))
+    return choices
+
+
+def _choose(context: CommandContext, command: str) -> None:
+    context.settings.put(SETTING, command)
+
+
+def _ask(context: CommandContext) -> None:
+    """Ask for a command. Raises `Refused` if it is not one."""
+    now = context.settings.text(SETTING) or EXAMPLE
+    text = context.dialogs.ask_text("Command of your editor, with {file} and {line}", now)
+    if text is not None:
+        external_editor.parse_command(text)
+        context.settings.put(SETTING, text)

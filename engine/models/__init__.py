@@ -1,0 +1,1 @@
+"""Modules as files: weights written and safely read, exported programs, ONNX."""
