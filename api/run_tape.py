@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from gradscribe.engine.protocol.tape import Finding, Problem, Tape
     from gradscribe.playback.flow.ways import Ways
+    from gradscribe.playback.svg import Theme
     from gradscribe.playback.tape.index import Index
 
 
@@ -33,7 +34,12 @@ class RunTape:
         self._text, self._filename = "", ""
         self._findings: tuple[Finding, ...] | None = None
         """The findings that were saved with the run; None if it was recorded here."""
+        self._end: Callable[[], object] | None = None
         self.has_begun = False
+
+    def end_when_asked(self, end: "Callable[[], object] | None") -> None:
+        """End the recording with ``end`` as soon as something of it is asked for."""
+        self._end = end
 
     def begin(self, text: str, filename: str) -> None:
         """Note the program that is being recorded."""
@@ -47,6 +53,9 @@ class RunTape:
     @property
     def data(self) -> "Tape":
         """The tape as plain data, as the engine writes it."""
+        if self._data is None and self._end is not None:
+            end, self._end = self._end, None
+            end()
         if self._data is None:
             begun = "has not ended" if self.has_begun else "has not begun"
             raise RecordingError(f"The recording {begun}: its tape is there when it has ended")
@@ -171,17 +180,18 @@ class RunTape:
 
         return to_networkx(self.index)
 
-    def to_svg(self, scene: int = -1) -> str:
+    def to_svg(self, scene: int = -1, theme: "Theme" = "auto") -> str:
         """Return the graph as SVG text, with values and gradients at the end of the run.
 
-        Modules are folded as in the window. ``scene`` is the step of a loop, the last by default.
+        Modules are folded as in the window. ``scene`` is the step of a loop, the last by default;
+        ``theme`` is ``light``, ``dark``, or ``auto``, which follows the reader's system.
 
         Raises:
             IndexError: there is no such scene.
         """
         from gradscribe.playback.svg import to_svg
 
-        return to_svg(self.index, scene)
+        return to_svg(self.index, scene, theme)
 
     def to_png(self, scene: int = -1, scale: float = 2.0) -> bytes:
         """Return `to_svg` as a PNG file; Qt draws it in a process of its own.
@@ -194,7 +204,7 @@ class RunTape:
         """
         from gradscribe.png import draw_png
 
-        return draw_png(self.to_svg(scene), scale)
+        return draw_png(self.to_svg(scene, "light"), scale)
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the run to a file, which `load`, the window and ``gradscribe diff`` open.
@@ -241,6 +251,12 @@ class RunTape:
                 shown["text/plain"] += ": its graph is too big for a notebook, see to_svg()"
         return shown
 
+    def _mime_(self) -> tuple[str, str]:
+        """Return the graph as SVG, else a line of text, which marimo calls for."""
+        shown = self._repr_mimebundle_()
+        kind = "image/svg+xml" if "image/svg+xml" in shown else "text/plain"
+        return kind, shown[kind]
+
     def __repr__(self) -> str:
         """Return a line: file, number of ops, nodes and leaves, and the error."""
         if self._data is None:
@@ -248,4 +264,5 @@ class RunTape:
         data = self._data
         counts = f"{len(data.ops)} ops, {len(data.nodes)} nodes, {len(data.leaves)} leaves"
         failed = f", {data.error.type}" if data.error is not None else ""
-        return f"<RunTape of {self._filename}: {counts}{failed}>"
+        is_cell = "ipykernel_" in self._filename or self._filename.startswith("<ipython-input")
+        return f"<RunTape of {'a cell' if is_cell else self._filename}: {counts}{failed}>"

@@ -2,11 +2,14 @@
 
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
-from gradscribe.app.commands import export, file, learn, tensor_edits, train
+from gradscribe.app.by_hand.backward_code import BackwardCode
+from gradscribe.app.by_hand.controller import HandController
+from gradscribe.app.by_hand.exercise_run import ExerciseRun
+from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
@@ -51,9 +54,10 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
+from gradscribe.app.window.plugin_notice import PluginNotice
+from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.graph.coloring import MODES
-from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -64,7 +68,7 @@ from gradscribe.widgets.graph.legend import Legend
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.inspector.inspector import Inspector
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.findings import FindingCard, FindingsPane
+from gradscribe.widgets.tables.findings import FindingsPane
 from gradscribe.widgets.tables.ledger import Ledger
 from gradscribe.widgets.tables.line_table import LineTable
 from gradscribe.widgets.tables.value_table import ValueTable
@@ -118,11 +122,14 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.hand, self.backward_code = self._make_hand()
         self.typing = self._make_typing()
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
+        self.pointed_menus = PointedMenus(self.context, self.menus, self)
+        self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
         self._connect()
         save = partial(train.save_session, self.context)
         recovery = self.recovery
@@ -174,6 +181,12 @@ class Window(QMainWindow):
         companion = self._link.companion
         return ChangesController(self.session, views, self.look, self.status.say, files, companion)
 
+    def _make_hand(self) -> tuple[HandController, BackwardCode]:
+        exercise = ExerciseRun(self.session, self.recovery.snapshot, self.recovery.restore)
+        parts = self.session, self.presenter
+        hand = HandController(*parts, self.settings, self.look, self.below, exercise)
+        return hand, BackwardCode(*parts, self.look, hand, self)
+
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
@@ -211,6 +224,8 @@ class Window(QMainWindow):
             tensors=self.tensors,
             parameters=self.parameters,
             lessons=self.lesson_dock.learning,
+            hand=self.hand,
+            backward_code=self.backward_code,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -331,6 +346,9 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.hand.changed.connect(self.menus.refresh)
+        self.hand.said.connect(self.status.say)
+        self.hand.pane.code_pressed.connect(self.backward_code.show)
         self.changes.history.changed.connect(self.menus.refresh)
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
@@ -353,36 +371,13 @@ class Window(QMainWindow):
         self.values.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
-        self.editor.menu_requested.connect(self._offer_line)
-        self.findings.menu_requested.connect(self._offer_finding)
-        self.transport.scrubber.menu_requested.connect(self._offer_position)
+        self.editor.menu_requested.connect(self.pointed_menus.open_for_line)
+        self.findings.menu_requested.connect(self.pointed_menus.open_for_finding)
+        self.transport.scrubber.menu_requested.connect(self.pointed_menus.open_for_position)
 
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
-
-    def _offer_line(self, line: int, at: QPoint) -> None:
-        """Open the menu of a line of code, and of the tensor that it made, if there is one."""
-        made = self.presenter.pick_line(line)
-        self.menus.pop_up_for("line" if made else "text", at)
-
-    def _offer_finding(self, card: FindingCard, at: QPoint) -> None:
-        """Open the menu of a finding, and of the tensor that its line made, if there is one."""
-        # Of a text that was changed since, the lines are others.
-        made = card.is_current and self.presenter.pick_line(card.finding.place.line)
-        self.menus.pop_up_for("finding" if made else "remark", at, card.menu_actions(self))
-
-    def _offer_position(self, position: int, at: QPoint, first: list[QAction]) -> None:
-        """Open the menu of a position on the time line."""
-        context, last = self.context, self.clock.length
-        for title, mark, is_possible in (
-            ("Begin the film here", export.begin_film_at, position < last),
-            ("End the film here", export.end_film_at, position > 0),
-        ):
-            made = menus.actions(self, (title, partial(mark, context, position)))
-            made[0].setEnabled(is_possible)
-            first += made
-        self.menus.pop_up_for("position", at, first)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session

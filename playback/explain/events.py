@@ -175,13 +175,16 @@ def _moved(index: Index, change: Change) -> ExplanationRow:
     """Return a tensor's values before and after; for a larger tensor the norm of the change."""
     name = _name(index, change.before)
     old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
-    if new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS:
-        return ExplanationRow(
-            name, "", f"{snapshot_text.value(old)} → {snapshot_text.value(new)}", True
-        )
-    by = _distance(old, new)
-    moved = "changed" if by is None else f"moved by {formatting.number(by)}"
-    return ExplanationRow(name, moved, formatting.shape(new.shape), True)
+    before, after = snapshot_text.value(old), snapshot_text.value(new)
+    is_written = new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS
+    by = _distance(old, new) if new is not None else None
+    # Nothing of a small change is left in so few digits.
+    is_hidden = before == after and bool(by)
+    if new is None or (is_written and not is_hidden):
+        return ExplanationRow(name, "", f"{before} → {after}", True)
+    moved = "unchanged" if by == 0 else f"moved by {formatting.number(by or 0.0)}"
+    number = after if is_written else formatting.shape(new.shape)
+    return ExplanationRow(name, "changed" if by is None else moved, number, True)
 
 
 def _reset(index: Index, event: Event, _position: int) -> _Parts:

@@ -185,7 +185,13 @@ def test_an_update_tells_before_and_after_and_of_a_tensor_how_far_it_moved():
         return CardLook(True, changed=True, before=before, snapshot=after)
 
     assert read(2.0, scalar, "parameter").update == "2.0 → 0.8"
+
+    def still(m):
+        before, after = m.snapshot([1.0, 1.0]), m.snapshot([1.0, 1.0])
+        return CardLook(True, changed=True, before=before, snapshot=after)
+
     assert read([1.0, 1.0], tensor, "parameter").update == "moved by 5.0000"
+    assert read([1.0, 1.0], still, "parameter").update == "unchanged"
     assert read(2.0, lambda _: CardLook(True)).update == ""
 
 
@@ -215,3 +221,11 @@ def test_several_shares_on_one_wire_are_added_or_counted():
     assert reader.label(WireLook(True, shares=parts), False) == "3 − 1"
     wide = tuple(m.snapshot([x, x]) for x in (3.0, 1.0))
     assert CardReader(m.tape).label(WireLook(True, shares=wide), False) == "2 shares"
+
+
+def test_the_tag_counts_passes_that_have_added_up_from_the_second_on():
+    def look(added):
+        return lambda m: CardLook(reached=True, gradient=m.snapshot(8.0), added=added)
+
+    assert read(2.0, look(1), kind="parameter").tag == ""
+    assert read(2.0, look(3), kind="parameter").tag == "grad of 3 passes"
