@@ -132,3 +132,9 @@ def test_of_many_inputs_some_are_told_and_the_others_counted():
     assert told["input 0"]
     assert told["and more"].endswith(" inputs")
     assert "input 24" not in told
+
+
+def test_numbers_inside_vmap_say_of_which_example_they_are():
+    source = "def f(x):\n    z = x * 3\n    return z\nout = torch.vmap(f)(torch.ones(4, 2))\n"
+    assert known(page(source, "z"))["numbers"] == "of the first of 4 examples in vmap"
+    assert "numbers" not in known(page(source, "out"))
