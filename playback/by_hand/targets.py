@@ -115,8 +115,9 @@ def kind_of(index: Index, value: Value, number: int) -> str:
             continue
         sender = index.tape.edges[arrival.edge].execution
         if sender is not None:
-            op = index.node_ops.get(index.tape.executions[sender].node)
-            ops.append(index.op(op).op if op is not None else "")
+            node = index.tape.executions[sender].node
+            op = index.node_ops.get(node)
+            ops.append(index.nodes[node].name if op is None else index.op(op).op)
     kinds = list(dict.fromkeys(ops))
     return kinds[0] if len(ops) == 1 and kinds else SEVERAL
 
