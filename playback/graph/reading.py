@@ -230,7 +230,9 @@ class CardReader:
                 with np.errstate(all="ignore"):
                     self._moves[pair] = float(np.linalg.norm((b - a).ravel()))
         moved = self._moves[pair]
-        return "updated" if moved is None else f"moved by {formatting.number(moved)}"
+        if moved is None:
+            return "updated"
+        return f"moved by {formatting.number(moved)}" if moved else "unchanged"
 
     def label(self, look: WireLook, several: bool) -> str:
         """Return the label of the gradient on a wire; empty where none came back.
