@@ -470,4 +470,6 @@ def _call(index: int, row: CallRow) -> Call:
         training=row.training,
         parameters=row.parameters,
         about=row.about[:MAX_NAME_CHARS],
+        hooks=tuple(name[:MAX_NAME_CHARS] for name in row.hooks),
+        state=tuple(replace(entry, name=entry.name[:MAX_NAME_CHARS]) for entry in row.state),
     )

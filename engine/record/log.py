@@ -26,6 +26,7 @@ from gradscribe.engine.protocol.tape import (
     Rewrite,
     Role,
     Snapshot,
+    StateEntry,
 )
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -111,6 +112,8 @@ class CallRow(Struct, gc=False, eq=False):
     parameters: int
     about: str
     where: CodeLocation
+    hooks: tuple[str, ...] = ()
+    state: tuple[StateEntry, ...] = ()
     result: int | None = None
 
 

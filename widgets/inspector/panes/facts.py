@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame
 
 from gradscribe.engine.protocol.tape import Node, Op, Tape, Value
+from gradscribe.playback.explain import module_api
 from gradscribe.playback.lab import dtypes
 from gradscribe.playback.tape import event_text, saved_memory
 from gradscribe.playback.tape.index import Index
@@ -218,7 +219,9 @@ def _module_facts(page: InspectorPage) -> list[tuple[str, str]]:
     rows.append(("mode", "training" if call.training else "evaluation"))
     if call.parent is not None:
         rows.append(("inside", tape.calls[call.parent].name))
-    return rows + _parameters(tape, call.name)
+    rows.append(("hooks", ", ".join(call.hooks) or "none"))
+    entries = module_api.entries_at(tape, page.selection.call)
+    return rows + (module_api.rows(entries) if entries else _parameters(tape, call.name))
 
 
 def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:
