@@ -28,6 +28,10 @@ WEIGHTS = "Weights (*.pt *.pth *.safetensors)"
 UNSAVED = "Save the program first: what it runs may read the files next to it"
 
 
+def _has_run(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.events)
+
+
 def _has_graph(context: CommandContext) -> bool:
     tape = context.session.result.tape
     return bool(tape.ops) or tape.fault is not None
@@ -142,6 +146,13 @@ def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
     if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
         context.export(path)
+
+
+@command("file.export_html", "Export run as HTML…", menu="File/3", when=_has_run)
+def export_html(context: CommandContext) -> None:
+    """Write a page that plays the run in any browser, offline."""
+    if path := _asked(context, "Export the run as a page", "html", "HTML pages (*.html)"):
+        context.export_page(path)
 
 
 def _has_figures(context: CommandContext) -> bool:

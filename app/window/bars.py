@@ -295,7 +295,7 @@ def engine_line(result: Result, doc: Doc) -> str:
         return "Stopping…"
     parts = [f"torch {result.torch}" if result.torch else "", doc.device, f"seed {doc.seed}"]
     if result.shown_id and not result.stale and result.seconds:
-        parts.insert(0, f"Ran in {result.seconds * 1000:.0f} ms")
+        parts.insert(0, f"Ran in {formatting.duration(1e9 * result.seconds)}")
     elif result.stale:
         parts.insert(0, "Showing the last good graph")
     return " · ".join(part for part in parts if part)
