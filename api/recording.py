@@ -27,8 +27,8 @@ _running: list[str] = []
 class Recording:
     """The context manager that `record` returns: ``with gs.record() as tape``."""
 
-    def __init__(self) -> None:
-        self._tape = RunTape()
+    def __init__(self, tape: RunTape | None = None) -> None:
+        self._tape = RunTape() if tape is None else tape
         self._recording: InProcessRecording | None = None
         self._frame: FrameType | None = None
         self._compiler: object = None
@@ -77,6 +77,11 @@ class Recording:
         dynamo = sys.modules.get("torch._C._dynamo.eval_frame")
         if compiler and above is not None and dynamo is not None:
             dynamo.set_eval_frame(compiler)
+
+    @property
+    def is_running(self) -> bool:
+        """True between its begin and its end."""
+        return self._recording is not None
 
     def begin(self, frame: FrameType, code: CodeType | None = None) -> None:
         """Begin to record; the lines are those of the file of ``code``, else of ``frame``."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,12 @@ class RunTape:
         self._text, self._filename = "", ""
         self._findings: tuple[Finding, ...] | None = None
         """The findings that were saved with the run; None if it was recorded here."""
+        self._end: Callable[[], object] | None = None
         self.has_begun = False
+
+    def end_when_asked(self, end: "Callable[[], object] | None") -> None:
+        """End the recording with ``end`` as soon as something of it is asked for."""
+        self._end = end
 
     def begin(self, text: str, filename: str) -> None:
         """Note the program that is being recorded."""
@@ -47,6 +52,9 @@ class RunTape:
     @property
     def data(self) -> "Tape":
         """The tape as plain data, as the engine writes it."""
+        if self._data is None and self._end is not None:
+            end, self._end = self._end, None
+            end()
         if self._data is None:
             begun = "has not ended" if self.has_begun else "has not begun"
             raise RecordingError(f"The recording {begun}: its tape is there when it has ended")

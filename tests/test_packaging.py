@@ -96,6 +96,31 @@ def test_the_wheel_works_in_a_fresh_environment(fresh, tmp_path):
     assert done.stdout.startswith("gradscribe ")
 
 
+def test_pytest_finds_the_plugin_of_the_wheel(fresh, tmp_path):
+    test = tmp_path / "test_own.py"
+    test.write_text(
+        """
+import torch
+from gradscribe.testing import assert_gradients
+
+def test_square(tape):
+    x = torch.tensor(3.0, requires_grad=True)
+    (x * x).backward()
+    assert_gradients(tape, {"x": 6.0})
+
+def test_wrong(tape):
+    x = torch.tensor(3.0, requires_grad=True)
+    (x * x).backward()
+    assert_gradients(tape, {"x": 7.0})
+"""
+    )
+    command = [fresh / "python", "-m", "pytest", "-q", "-p", "no:randomly", test]
+    done = run(*command, cwd=tmp_path, env=environment())
+    assert "1 failed, 1 passed" in done.stdout, done.stdout
+    assert "it is 6.0, expected 7.0" in done.stdout
+    assert "gradscribe opens it" in done.stdout
+
+
 def test_the_window_of_the_wheel_finds_its_themes_and_examples(fresh, tmp_path):
     out = tmp_path / "window.png"
     done = run(fresh / "gradscribe", "--screenshot", out, cwd=tmp_path, env=environment())

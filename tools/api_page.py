@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 
 import gradscribe
+from gradscribe import testing
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "API.md"
 START = """# The Python API
@@ -21,11 +22,14 @@ def page() -> str:
     for name in gradscribe.__all__:
         found = getattr(gradscribe, name)
         parts += _class(name, found) if inspect.isclass(found) else [_function(name, found)]
+    parts.append(f"# Tests: `gradscribe.testing`\n\n{_text(testing)}\n")
+    for name in testing.__all__:
+        parts.append(_function(name, getattr(testing, name), "testing."))
     return "\n".join(parts)
 
 
-def _function(name: str, found: object) -> str:
-    return f"## `gs.{name}{_signature(found)}`\n\n{_text(found)}\n"
+def _function(name: str, found: object, prefix: str = "gs.") -> str:
+    return f"## `{prefix}{name}{_signature(found)}`\n\n{_text(found)}\n"
 
 
 def _class(name: str, found: type) -> list[str]:

@@ -249,7 +249,7 @@ def _notes(outcome: TrainOutcome) -> Iterator[tuple[str, str]]:
 
 def catalogue_text(found: replies.Catalogue) -> str:
     """Return the catalogue as text, with options and defaults."""
-    lines = []
+    lines = [f"{line}\n" for line in found.left_out]
     for kind in ("data", "model", "loss", "optimizer", "schedule"):
         lines.append(f"{kind}")
         for entry in (e for e in found.entries if e.kind == kind):

@@ -24,7 +24,7 @@ Subject = Literal[
 line that made a tensor, *remark*: on a line that made none; *position*: of the time line."""
 SEPARATOR = ""
 
-_TAKE = ("value.copy", "value.copy_gradient", "value.copy_code")
+_TAKE = ("value.copy", "value.copy_gradient", "value.copy_code", "value.copy_test")
 _SEE = (
     "value.line",
     "value.external",
@@ -71,7 +71,9 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
     ),
     "module": (
         *("view.fold", "view.zoom_selection", "view.expand", "view.collapse", SEPARATOR),
-        *("value.copy", "value.copy_gradient", "value.line", "value.explain", SEPARATOR),
+        *("module.freeze", SEPARATOR),
+        *("value.copy", "value.copy_gradient", "value.copy_test", SEPARATOR),
+        *("value.line", "value.explain", SEPARATOR),
         *("view.coloring", "graph.all", SEPARATOR),
         "file.copy_picture",
     ),

@@ -3,8 +3,8 @@
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
-from gradscribe.engine.protocol.tape import Value
-from gradscribe.playback.code import property_edits, root_edits
+from gradscribe.engine.protocol.tape import Call, Value
+from gradscribe.playback.code import parameter_edits, property_edits, root_edits
 from gradscribe.playback.code.property_edits import Property
 from gradscribe.playback.lab.dtypes import bytes_in
 from gradscribe.playback.text import formatting
@@ -103,6 +103,54 @@ def requires_grad(context: CommandContext) -> None:
 def retain_grad(context: CommandContext) -> None:
     """Let the selected result retain its gradient in .grad, or not: a line after its own."""
     change(context, "retain_grad", "off" if _is_on("retain_grad", context) else "on")
+
+
+def _module(context: CommandContext) -> Call | None:
+    """Return the call of the selected module, if the text is as it was run."""
+    selection = context.inspector.page().selection
+    if selection is None or selection.call is None or not _is_current(context):
+        return None
+    return (
+        context.session.result.tape.calls[selection.call] if context.session.result.tape else None
+    )
+
+
+def _parameters_of(context: CommandContext, call: Call) -> list[Value]:
+    """Return the parameters of a module and of those inside it, as they were made."""
+    tape = context.session.result.tape
+    values = tape.values if tape is not None else ()
+    found = (value for value in values if value.name.startswith(f"{call.name}."))
+    return [value for value in found if value.is_leaf]
+
+
+def _is_frozen(context: CommandContext) -> bool:
+    call = _module(context)
+    parameters = _parameters_of(context, call) if call is not None else []
+    return bool(parameters) and not any(value.requires_grad for value in parameters)
+
+
+@command(
+    "module.freeze",
+    "Freeze this layer",
+    "Edit/5",
+    when=lambda context: (call := _module(context)) is not None and call.parameters > 0,
+    checked=_is_frozen,
+)
+def freeze(context: CommandContext) -> None:
+    """Freeze all parameters of the selected module, or let them learn: an edit, run at once."""
+    call = _module(context)
+    if call is None:
+        raise Refused("Select a module whose program has not changed since")
+    parameters = _parameters_of(context, call)
+    line = min((value.place.line for value in parameters), default=1)
+    source = parameter_edits.set_requires_grad(
+        context.session.doc.source, line, call.name, _is_frozen(context)
+    )
+    if not source:
+        raise Refused(f"There is no safe place in the text to freeze {call.name}: edit it by hand")
+    words = "learns" if _is_frozen(context) else "is frozen"
+    context.session.apply_fix(source)
+    context.say(f"{call.name} {words}. Ctrl+Z takes it back")
 
 
 @submenu("value.dtype", "Its dtype", menu="Edit/5")

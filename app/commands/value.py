@@ -13,6 +13,8 @@ from gradscribe.app.commands import command
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.engine.protocol.tape import Place
+from gradscribe.playback.code.value_test import value_test
+from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.text import formatting, tensor_code
 
 if TYPE_CHECKING:
@@ -78,6 +80,25 @@ def copy_code(context: CommandContext) -> None:
     name = value.name or value.maker or "x"
     code = tensor_code.tensor_code(name, array, snapshot.dtype, device=value.device, learns=learns)
     _copy(context, code, "The code is")
+
+
+@command("value.copy_test", "Copy as test", "Edit/4", when=_has("value"))
+def copy_test(context: CommandContext) -> None:
+    """Put a test for pytest on the clipboard that runs the program and compares these numbers."""
+    value, session = _page(context).value, context.session
+    assert value is not None
+    try:
+        text = value_test(
+            index_of(session.result.tape),
+            value.id,
+            session.result.source,
+            seed=session.doc.seed,
+            device=session.doc.device,
+            path=session.doc.path,
+        )
+    except LookupError as error:
+        raise Refused(str(error.args[0])) from error
+    _copy(context, text, "A test for pytest is")
 
 
 def place(context: CommandContext) -> Place:

@@ -3,11 +3,14 @@
 import functools
 import os
 import re
+from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from types import ModuleType
 
 from gradscribe.app.files.documents import Refused, exists, read, resolve
+from gradscribe.engine import plugins
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson, parse_head, parse_lesson
@@ -34,8 +37,9 @@ def summaries() -> tuple[LessonSummary, ...]:
     Raises:
         BadLesson: a file does not follow the format.
     """
-    return tuple(
-        parse_head(entry.name, entry.read_text(encoding="utf-8")) for entry in builtin_files()
+    return (
+        *(parse_head(entry.name, entry.read_text(encoding="utf-8")) for entry in builtin_files()),
+        *_plugin_summaries(),
     )
 
 
@@ -43,11 +47,37 @@ def summaries() -> tuple[LessonSummary, ...]:
 def builtin(name: str) -> Lesson:
     """Return the built-in lesson in the file of that name, which is read once.
 
+    ``package:file`` is that of a plug-in.
+
     Raises:
         BadLesson: the file does not follow the format.
     """
-    entry = resources.files("gradscribe.assets") / "lessons" / name
+    package, _, file = name.rpartition(":")
+    folder = (
+        resources.files(package) if package else resources.files("gradscribe.assets") / "lessons"
+    )
+    entry = folder / file
     return parse_lesson(name, entry.read_text(encoding="utf-8"))
+
+
+def _plugin_summaries() -> Iterator[LessonSummary]:
+    """Yield the heads of the lessons in packages of plug-ins that follow the format."""
+    known = {parse_head(e.name, e.read_text(encoding="utf-8")).name for e in builtin_files()}
+    for name, package in plugins.entries("lessons", "", ModuleType).items():
+        files = (f for f in resources.files(package).iterdir() if NAMES.fullmatch(f.name))
+        for entry in sorted(files, key=lambda entry: entry.name):
+            try:
+                text = entry.read_text(encoding="utf-8")
+                parse_lesson(entry.name, text)
+                head = parse_head(entry.name, text)
+            except (BadLesson, OSError, UnicodeError) as error:
+                plugins.leave_out_name("lessons", name, f"{entry.name}: {error}")
+                continue
+            if head.name in known:
+                plugins.leave_out_name("lessons", name, f"there is a lesson {head.name} already")
+                continue
+            known.add(head.name)
+            yield replace(head, file=f"{package.__name__}:{entry.name}")
 
 
 def builtin_files() -> list[Traversable]:

@@ -44,6 +44,8 @@ RESTART_WINDOW_S = 10.0
 """Seconds in which an engine that dies before it is ready is restarted at most `RESTARTS` times."""
 PROBE_S = 6.0
 """Time limit of a probe."""
+IMPORTING_S = 120.0
+"""Most seconds of imports that do not count for the time limit of a run."""
 MODEL_FILE_S = 130.0
 """Time limit of a module's file; the engine's own is a little shorter."""
 CHECK_RUNS = 4
@@ -318,6 +320,9 @@ class Link(QObject):
                 return
             case messages.Ended(run_id):
                 self._end(run_id)
+            case messages.Importing(run_id, seconds):
+                self._lengthen(run_id, seconds)
+                return
             case messages.Printed(run_id, text):
                 if not self._keep(run_id, text):
                     self._on_engine_lost(launch.ENDLESS)
@@ -348,6 +353,16 @@ class Link(QObject):
             self._grace.stop()
             job.has_ended = True
             self._start_limit(job, launch.FREEZE_S)
+
+    def _lengthen(self, run_id: int, seconds: float) -> None:
+        """Lengthen the limit of a run by its imports so far."""
+        job = self._running
+        if job is None or job.spent is None or not self._runs(run_id):
+            return
+        more = min(seconds, IMPORTING_S) - job.importing
+        if more > 0:
+            job.importing += more
+            job.spent.limit += more
 
     def _keep(self, run_id: int, text: str) -> bool:
         """Store output in case the engine dies; return whether it is within the limit."""

@@ -26,6 +26,8 @@ class PendingRequest(Struct):
     at: CurrentLine | None = None
     has_ended: bool = False
     """True if its program has ended and its tape is being made."""
+    importing: float = 0.0
+    """Seconds of imports that do not count."""
     spent: SpentTime | None = None
     """The time that it has taken so far; None before it begins."""
 

@@ -5,11 +5,12 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.runtime.notice import Notice
 from gradscribe.widgets.base.boxes import hbox
+from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.labels import plain_label, tip
 
 MARGIN = 12
@@ -24,7 +25,7 @@ class NotificationBar(QWidget):
         self._shown: Notice | None = None
         self.card = QFrame()
         self.card.setProperty("notice", True)
-        self.text = QLabel()
+        self.text = BrokenTextLabel()
         self.text.setWordWrap(True)
         self.text.setMinimumWidth(1)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
@@ -111,7 +112,7 @@ class NotificationBar(QWidget):
 
     def _fill(self, notice: Notice) -> None:
         # A path has no spaces to wrap at, and must not make the window wider.
-        self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
+        self.text.show_broken(notice.text, notice.text.replace("/", f"/{BREAK}"))
         self.card.setToolTip(tip(notice.more))
         while len(self._made) < len(notice.choices):
             button = QPushButton(self.card)

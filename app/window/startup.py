@@ -97,7 +97,12 @@ def open_window(
 
 def start_services(window: Window, link: "Link") -> None:
     """Start the engine and the preloader once the window has been painted."""
-    preparing = Preloader(window.workspaces.prepare, window)
+
+    def prepare() -> None:
+        window.inspector.add_plugin_panes(window.look.theme())
+        window.workspaces.prepare()
+
+    preparing = Preloader(prepare, window)
     for begin in (link.start, preparing.start):
         window.painted.connect(begin)
     sys.setswitchinterval(SWITCH_INTERVAL_S)

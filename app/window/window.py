@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
-from gradscribe.app.commands import export, file, learn, tensor_edits, train
+from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
 from gradscribe.app.compare.controller import CompareController
@@ -51,9 +51,10 @@ from gradscribe.app.window.bars import StatusLine, TopBar
 from gradscribe.app.window.color_key import ColorKeyController
 from gradscribe.app.window.menus import Menus
 from gradscribe.app.window.output_tab import OutputTab
+from gradscribe.app.window.plugin_notice import PluginNotice
+from gradscribe.app.window.pointed_menus import PointedMenus
 from gradscribe.engine.protocol.training import Exported
 from gradscribe.playback.graph.coloring import MODES
-from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.labels import Heading, sheet
 from gradscribe.widgets.base.menus import open_by_key
@@ -64,7 +65,7 @@ from gradscribe.widgets.graph.legend import Legend
 from gradscribe.widgets.graph.view import GraphView
 from gradscribe.widgets.inspector.inspector import Inspector
 from gradscribe.widgets.tables.console import Console
-from gradscribe.widgets.tables.findings import FindingCard, FindingsPane
+from gradscribe.widgets.tables.findings import FindingsPane
 from gradscribe.widgets.tables.ledger import Ledger
 from gradscribe.widgets.tables.line_table import LineTable
 from gradscribe.widgets.tables.value_table import ValueTable
@@ -123,6 +124,8 @@ class Window(QMainWindow):
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
         self.menus = Menus(self.menuBar(), self.context, self)
+        self.pointed_menus = PointedMenus(self.context, self.menus, self)
+        self.plugin_notice = PluginNotice(self.workspaces.session, self.notices, self)
         self._connect()
         save = partial(train.save_session, self.context)
         recovery = self.recovery
@@ -353,36 +356,13 @@ class Window(QMainWindow):
         self.values.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.lines.menu_requested.connect(partial(self.menus.pop_up_for, "value"))
         self.ledger.menu_requested.connect(partial(self.menus.pop_up_for, "event"))
-        self.editor.menu_requested.connect(self._offer_line)
-        self.findings.menu_requested.connect(self._offer_finding)
-        self.transport.scrubber.menu_requested.connect(self._offer_position)
+        self.editor.menu_requested.connect(self.pointed_menus.open_for_line)
+        self.findings.menu_requested.connect(self.pointed_menus.open_for_finding)
+        self.transport.scrubber.menu_requested.connect(self.pointed_menus.open_for_position)
 
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
-
-    def _offer_line(self, line: int, at: QPoint) -> None:
-        """Open the menu of a line of code, and of the tensor that it made, if there is one."""
-        made = self.presenter.pick_line(line)
-        self.menus.pop_up_for("line" if made else "text", at)
-
-    def _offer_finding(self, card: FindingCard, at: QPoint) -> None:
-        """Open the menu of a finding, and of the tensor that its line made, if there is one."""
-        # Of a text that was changed since, the lines are others.
-        made = card.is_current and self.presenter.pick_line(card.finding.place.line)
-        self.menus.pop_up_for("finding" if made else "remark", at, card.menu_actions(self))
-
-    def _offer_position(self, position: int, at: QPoint, first: list[QAction]) -> None:
-        """Open the menu of a position on the time line."""
-        context, last = self.context, self.clock.length
-        for title, mark, is_possible in (
-            ("Begin the film here", export.begin_film_at, position < last),
-            ("End the film here", export.end_film_at, position > 0),
-        ):
-            made = menus.actions(self, (title, partial(mark, context, position)))
-            made[0].setEnabled(is_possible)
-            first += made
-        self.menus.pop_up_for("position", at, first)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from gradscribe.engine import plugins
 from gradscribe.engine.doctor import findings
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.finding_kind import SPOILED, FindingKind
@@ -32,14 +33,30 @@ def _entry(module: str) -> FindingKind:
 
 @cache
 def finding_kinds() -> tuple[FindingKind, ...]:
-    """Return all kinds of findings, by file name."""
-    return tuple(map(_entry, _modules().values()))
+    """Return all kinds of findings, by file name, then those of plug-ins."""
+    return (*map(_entry, _modules().values()), *_plugin_kinds().values())
+
+
+@cache
+def _plugin_kinds() -> dict[str, FindingKind]:
+    """Return the kinds that other packages declare, by id with underscores."""
+    found = plugins.entries("findings", "ENTRY", FindingKind)
+    own = _modules()
+    for name, kind in list(found.items()):
+        if name in own:
+            plugins.leave_out_name("findings", name, "Gradscribe has an entry of this name")
+            del found[name]
+        elif kind.id != name.replace("_", "-"):
+            plugins.leave_out_name("findings", name, f"its id is {kind.id!r}, not its name")
+            del found[name]
+    return found
 
 
 def find_kind(finding: str) -> FindingKind | None:
     """Return the kind of a finding by its id, without importing the others; else None."""
-    module = _modules().get(finding.replace("-", "_"))
-    return None if module is None else _entry(module)
+    name = finding.replace("-", "_")
+    module = _modules().get(name)
+    return _plugin_kinds().get(name) if module is None else _entry(module)
 
 
 def examine(tape: Tape, source: str) -> tuple[Finding, ...]:

@@ -79,6 +79,8 @@ class Server:
         self._last_reported = CurrentLine(0, 0)
         self._folder = ""
         self._is_copy = False
+        self._importing = 0.0
+        """Seconds of imports of the running program that were reported."""
         self._host: TrainingHost | None = None
         self.trains = False  # True if the first request is for training.
         self.view_process: tuple[int, int, int] | None = None
@@ -107,6 +109,10 @@ class Server:
 
     def _on_tick(self) -> None:
         self._report_line()
+        importing = watchdog.importing_seconds()
+        if importing > self._importing and self._program is not None and not self._is_copy:
+            self._importing = importing
+            self.send(messages.Importing(self._program.run_id, importing))
         self._scalars.tick()
         self._drafts.tick()
 
@@ -243,6 +249,7 @@ class Server:
             self.send(messages.Recorded(request.run_id, tape, 0.0))
             return
         self.send(messages.Started(request.run_id))
+        self._importing = 0.0
         self._stream.begin(request.run_id)
         self._scalars.begin(request.run_id)
         self._drafts.begin(request.run_id)

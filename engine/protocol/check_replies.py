@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Checked,
         Computed,
         Gradchecked,
+        Importing,
         Jacobian,
         JacobianPair,
         Links,
@@ -211,6 +212,12 @@ def check_gradchecked(answer: "Gradchecked") -> Iterator[str]:
     elif not all(map(_is_pair, answer.pairs)):
         yield "an impossible Jacobian"
     yield from _too_long((answer.function, answer.dtype), (answer.problem,))
+
+
+def check_importing(answer: "Importing") -> Iterator[str]:
+    """Yield the flaws of a report about imports."""
+    if not 0 <= answer.seconds < float("inf"):
+        yield "an impossible time"
 
 
 def check_model_file(answer: "ModelFile") -> Iterator[str]:

@@ -22,6 +22,7 @@ from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
     Gradchecked,
+    Importing,
     ModelFile,
     Peeked,
     Probed,
@@ -201,6 +202,8 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_checked(message)
         case Gradchecked():
             yield from check_replies.check_gradchecked(message)
+        case Importing():
+            yield from check_replies.check_importing(message)
         case ModelFile():
             yield from check_replies.check_model_file(message)
         case Ready():

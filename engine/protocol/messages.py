@@ -158,6 +158,13 @@ class Computed(Struct, frozen=True, tag=True):
     scalars: tuple[ComputedScalar, ...]
 
 
+class Importing(Struct, frozen=True, tag=True):
+    """A run has imported libraries for so many seconds, which do not count for its limit."""
+
+    run_id: int
+    seconds: float
+
+
 class Ended(Struct, frozen=True, tag=True):
     """The program of a run has ended; its tape is being built."""
 
@@ -314,7 +321,7 @@ class Probed(Struct, frozen=True, tag=True):
 
 RunRequest = Run | Stop | Peek | ReadRegion | Check | Gradcheck | Probe | ModelRequest
 Request = RunRequest | Quit | TrainRequest | LanguageRequest
-RunNotice = Started | CurrentLine | Printed | Computed | Ended
+RunNotice = Started | CurrentLine | Printed | Computed | Importing | Ended
 """Messages about a run that precede its tape."""
 RunReply = RunNotice | Recorded | Peeked | Region | Checked | Gradchecked | Probed | ModelFile
 Reply = Ready | RunReply | TrainReply | LanguageReply

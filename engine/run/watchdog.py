@@ -6,7 +6,8 @@ A signal handler raises `Interrupted` in the main thread, and only while a `Inte
 open. It does not interrupt the engine's own code, so that a tape under construction stays
 consistent: the signal is repeated until it hits the program itself; after `PATIENCE_S` it
 interrupts anything. It never interrupts the import of a library, however long that takes: a
-half-imported library cannot be imported again and would be missing for every later program.
+half-imported library cannot be imported again and would be missing for every later program. Nor
+does that time count: from a cold disk the first optimizer imports for as long as a program may run.
 """
 
 import _thread
@@ -15,6 +16,7 @@ import ctypes
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +40,8 @@ NO_SIGNAL_S = PATIENCE_S + 0.3
 """Seconds after which a program that received no signal is assumed to block them."""
 
 TICK_S = 0.1
+MOST_IMPORTING_S = 120.0
+"""Most seconds of imports that do not count."""
 _WAITERS = 100
 """More than there are: ``notify_all`` calls a builtin that the program may have replaced."""
 
@@ -82,6 +86,12 @@ class Interrupted(KeyboardInterrupt):
         self.seconds = seconds
 
 
+def importing_seconds() -> float:
+    """Return the seconds of imports that have not counted in the running program."""
+    guard = _active
+    return guard.importing_s if guard is not None else 0.0
+
+
 def arm() -> None:
     """Forget an earlier stop: from now on `stop` refers to the program about to run."""
     global _stop_wanted
@@ -120,6 +130,8 @@ class InterruptGuard:
         self._was_signalled = False
         self._raised = False
         self._open = False
+        self.importing_s = 0.0
+        """Seconds so far in which libraries were imported, which do not count."""
         self._changed = threading.Condition()
         self._handler: _Handler = signal.SIG_IGN
 
@@ -184,12 +196,16 @@ class InterruptGuard:
     def _watch(self) -> None:
         spent = SpentTime(self.seconds) if self.seconds > 0 else None
         looks = on_tick is not None and not self._is_last
+        now = time.monotonic()
         while (left := spent.left() if spent is not None else math.inf) > 0:
-            pause = min(left, TICK_S) if looks else left
+            pause = min(left, TICK_S) if looks or spent is not None else left
             with self._changed:
                 limit = None if pause == math.inf else pause
                 if self._changed.wait_for(lambda: not self._open or bool(self.why), limit):
                     break
+            before, now = now, time.monotonic()
+            if spent is not None:
+                self._spare_import(spent, now - before)
             if looks and on_tick is not None:
                 on_tick()
         self.interrupt("timeout")
@@ -206,6 +222,17 @@ class InterruptGuard:
                 self._changed.wait(
                     RETRY_S if self._due + self._patience > time.monotonic() else AGAIN_S
                 )
+
+    def _spare_import(self, spent: SpentTime, passed: float) -> None:
+        """Lengthen the limit by the time since the last look if a library is being imported."""
+        main = threading.main_thread().ident
+        frame = sys._current_frames().get(main) if main is not None else None
+        if not _is_importing(frame):
+            return
+        more = min(passed, MOST_IMPORTING_S - self.importing_s)
+        if more > 0:
+            self.importing_s += more
+            spent.limit += more
 
     def _cancel_pending(self) -> None:
         """Cancel a pending asynchronous exception: replace it by another and catch that.

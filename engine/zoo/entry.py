@@ -87,6 +87,9 @@ class Data(Listing):
     note: Callable[[Options], str] = field(default=lambda _options: "")
     write: Callable[[dict[str, JsonValue], ProvidedFiles], Written] | None = None
     """Writes the section in place of a call of ``make``; raises `SetupError`."""
+    noiseless: Options | None = None
+    """Options with which ``make`` returns the true function of its only input; None: there is none.
+    """
     kind: EntryKind = "data"
 
 

@@ -21,7 +21,7 @@ def is_path(name: str) -> bool:
 def expression(path: str) -> str:
     """Return a path as Python has it: ``net.0.weight`` is ``net[0].weight``."""
     root, _, rest = path.partition(".")
-    parts = rest.split(".")
+    parts = rest.split(".") if rest else []
     if not all(part.isidentifier() or part.isdecimal() for part in parts):
         return f'{root}.get_parameter("{rest}")'
     return root + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts)
@@ -30,7 +30,7 @@ def expression(path: str) -> str:
 def set_requires_grad(source: str, line: int, path: str, is_on: bool) -> str:
     """Let a module's parameter require a gradient, or not any more.
 
-    ``line`` is that of its first use.
+    ``line`` is that of its first use. The path of a module stands for all of its parameters.
     """
     text, root, name = ProgramText(source), path.partition(".")[0], expression(path)
     made = module_line(text, root)

@@ -3,11 +3,12 @@
 import importlib
 import math
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from gradscribe.engine import plugins
 from gradscribe.playback.explain import ops as families
 
 
@@ -109,9 +110,14 @@ def rule_modules() -> tuple[str, ...]:
 
 @cache
 def rule_table() -> dict[str, Rule]:
-    """Return op name -> rule; every module in `ops` is included."""
+    """Return op name -> rule; every module in `ops` is included, and plug-ins for other ops."""
     found: dict[str, Rule] = {}
+    for added in plugins.entries("explanations", "RULES", tuple).values():
+        found.update(_by_op(rule for rule in added if isinstance(rule, Rule)))
     for name in rule_modules():
-        rules: tuple[Rule, ...] = importlib.import_module(name).RULES
-        found.update((name, rule) for rule in rules for name in rule.names.split())
+        found.update(_by_op(importlib.import_module(name).RULES))
     return found
+
+
+def _by_op(rules: Iterable[Rule]) -> Iterator[tuple[str, Rule]]:
+    return ((name, rule) for rule in rules for name in rule.names.split())

@@ -5,7 +5,7 @@ from collections import defaultdict
 from msgspec import structs
 
 from gradscribe.engine.protocol.tape import Arg, Op, Tape, Value
-from gradscribe.playback.graph import failed, marks, sizes
+from gradscribe.playback.graph import failed, marks, module_modes, sizes
 from gradscribe.playback.graph.folding import origins, repeats
 from gradscribe.playback.graph.folding.constants import Constants
 from gradscribe.playback.graph.folding.modules import (
@@ -69,6 +69,7 @@ class _Builder:
         self.error = failed.error_line(index, scene)
         self.fault = index.tape.fault if self.error else None
         self.tags = marks.shared_memory_marks(index, self.ops)
+        self.modes = module_modes.modes(index.tape)
         tables = PictureTables()
         self.cards, self.wires, self.edge_wires = tables.cards, tables.wires, tables.edge_wires
         self.node_cards, self.value_cards = tables.node_cards, tables.value_cards
@@ -441,7 +442,10 @@ class _Builder:
             frame=unit.key,
             scalar=scalar,
             cut=not any(self.index.values[v].requires_grad for v in op.outputs),
-            mark=marks.card_mark(value, op.inplace, self.tags),
+            mark=marks.joined(
+                marks.card_mark(value, op.inplace, self.tags),
+                "" if op.inplace or op.call is None else self.modes.get(op.call, ""),
+            ),
             width=width,
             height=height,
         )
@@ -468,7 +472,10 @@ class _Builder:
             frame=unit.parent.key if unit.parent else "",
             scalar=bool(made) and made is not None and made.shape == (),
             cut=made is not None and not made.requires_grad,
-            mark=f"×{unit.repeats}" if unit.repeats > 1 else "",
+            mark=marks.joined(
+                f"×{unit.repeats}" if unit.repeats > 1 else "",
+                self.modes.get(unit.calls[0], "") if unit.calls else "",
+            ),
             repeats=unit.repeats,
             width=width,
             height=height,

@@ -98,6 +98,7 @@ class _Player:
         """Storage -> the cards that show a value in it."""
         for card in picture.cards:
             self._map_card(card)
+        self.added = _added_passes(index)
         self._rebase()
         labelled = max(len(picture.cards), len(picture.wires) // 2) <= MAX_LABELLED_CARDS
         self.sending = GradientSender(index, picture, self.targets, labelled)
@@ -486,8 +487,25 @@ class _Player:
             returned=False,
             past=False,
             reset="",
+            added=self.added[number],
         )
         state.active_cards = [key]
+
+
+def _added_passes(index: Index) -> list[int]:
+    """Return for each accumulation how many passes ``.grad`` has added up with it."""
+    counts: dict[int, int] = {}
+    found = [0] * len(index.tape.accumulations)
+    for event in index.tape.events:
+        if event.kind == "accumulate":
+            added = index.tape.accumulations[event.ref]
+            home = index.first_version(added.leaf)
+            counts[home] = 1 + (0 if added.before is None else counts.get(home, 0))
+            found[event.ref] = counts[home]
+        elif event.kind == "zero_grad":
+            for leaf in index.tape.resets[event.ref].leaves:
+                counts.pop(index.first_version(leaf), None)
+    return found
 
 
 _NO_GRADIENT: dict[str, object] = {
@@ -496,6 +514,7 @@ _NO_GRADIENT: dict[str, object] = {
     "pending": False,
     "returned": False,
     "past": False,
+    "added": 0,
 }
 
 _recent = RecentCache[_Player](6)

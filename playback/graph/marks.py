@@ -35,8 +35,12 @@ def is_detach(op: Op) -> bool:
 
 def card_mark(value: Value, inplace: bool, tags: dict[int, str]) -> str:
     """Return the mark of the card of ``value``: shared memory, version after an in-place op."""
-    version = f"v{value.version}" if inplace else ""
-    return " · ".join(filter(None, (tags.get(value.storage, ""), version)))
+    return joined(tags.get(value.storage, ""), f"v{value.version}" if inplace else "")
+
+
+def joined(*marks: str) -> str:
+    """Return the marks of a card as a single one."""
+    return " · ".join(filter(None, marks))
 
 
 def cut_reason(op: Op, value: Value | None) -> str:

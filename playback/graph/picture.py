@@ -182,6 +182,8 @@ class CardLook(Struct, frozen=True, gc=False):
     """The pass of ``shares``."""
     failed: bool = False
     """True once the program has failed in this card."""
+    added: int = 0
+    """Number of passes whose gradients ``.grad`` of a leaf has added up since it was None."""
     version: int | None = None
     """Version of the card's memory after in-place ops that ran since the card was reached."""
     inside: int = 0

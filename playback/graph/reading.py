@@ -254,9 +254,10 @@ class CardReader:
 
 
 def _tag(card: Card, look: CardLook) -> str:
-    """Return a card's mark, and the current version of its memory if that is newer."""
+    """Return a card's mark, the current version of its memory if newer, and the passes added up."""
     newer = f"now v{look.version}" if look.version is not None else ""
-    return " · ".join(filter(None, (card.mark, newer)))
+    added = f"grad of {look.added} passes" if look.added > 1 else ""
+    return " · ".join(filter(None, (card.mark, newer, added)))
 
 
 def _leaf_number(x: float | int | bool | complex) -> str:

@@ -40,6 +40,11 @@ def tensor_code(
     return f"{_variable(name)} = torch.tensor({', '.join(parts)})"
 
 
+def literal(array: NDArray[np.generic], dtype: str) -> str:
+    """Return numbers as Python source, nested lists that NumPy and torch read to the same bits."""
+    return _nested(array.tolist(), dtype)
+
+
 def _default_dtype(array: NDArray[np.generic], dtype: str) -> str:
     kind = array.dtype.kind
     if not array.size:

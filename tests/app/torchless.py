@@ -49,7 +49,7 @@ def main():
     threading.Thread(target=server.read, daemon=True).start()
     server.send(messages.Ready("none", "3", ("cpu",), os.getpid()))
     server.report_process_ends()
-    server.serve(EngineHandlers(execute, None, None, None, None, None))
+    server.serve(EngineHandlers(execute, None, None, None, None, None, None))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Labels by role, headings, and the style sheet that maps roles to fonts and colours."""
 
 import re
+import unicodedata
 from functools import lru_cache
 from html import escape
 
@@ -9,6 +10,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.theme import Theme, mono_families, ui_families
 
 ROLES = (
@@ -32,11 +34,12 @@ ROLES = (
 """Roles of a `Label`: a role defines size, weight and colour."""
 LINES_BELOW = 6
 """Lines of space that a table below a heading needs before the subtitle is shown."""
+_JOINER = "\N{ZERO WIDTH JOINER}"
 MAX_CHARACTERS, MAX_LINES = 8_000, 400
 """Maximum text of a `Label`: Qt takes seconds to lay out very long texts."""
 
 
-class Label(QLabel):
+class Label(BrokenTextLabel):
     """Plain text that wraps, even inside long words, and can be as narrow as its panel."""
 
     def __init__(self, role: str, text: str = "", parent: QWidget | None = None) -> None:
@@ -52,12 +55,8 @@ class Label(QLabel):
     def say(self, text: str) -> None:
         """Show ``text``, cut at `MAX_CHARACTERS` and `MAX_LINES`."""
         text = truncated(text)
-        if without_breaks(self.text()) != text:
-            self.setText(breakable(text))
-
-    def said(self) -> str:
-        """Return the text without the inserted break opportunities."""
-        return without_breaks(self.text())
+        if self.said() != text:
+            self.show_broken(text, breakable(text))
 
     def fit_text(self, selectable: bool = False) -> "Label":
         """Use the text's natural width on one line; return the label itself."""
@@ -159,6 +158,11 @@ def tip(text: str) -> str:
     return f"<qt>{lines}</qt>"
 
 
+def _belong_together(left: str, right: str) -> bool:
+    """Return whether two characters are drawn as one: a letter and its accent, a joined emoji."""
+    return left == _JOINER or right == _JOINER or unicodedata.category(right)[0] == "M"
+
+
 def truncated(text: str) -> str:
     """Return ``text`` cut at `MAX_CHARACTERS` and `MAX_LINES`, with an ellipsis if cut."""
     cut = text[:MAX_CHARACTERS]
@@ -171,14 +175,19 @@ def breakable(text: str, run: int = 20) -> str:
     """Insert zero-width spaces, so that words of more than ``run`` characters can wrap."""
     if len(text) <= run:
         return text
-    space = "\N{ZERO WIDTH SPACE}"
-    words = text.split(" ")
-    return " ".join(space.join(w[i : i + run] for i in range(0, len(w), run)) for w in words)
+    return re.sub(rf"\S{{{run},}}", lambda word: BREAK.join(_parts(word[0], run)), text)
 
 
-def without_breaks(text: str) -> str:
-    """Undo `breakable`."""
-    return text.replace("\N{ZERO WIDTH SPACE}", "")
+def _parts(word: str, run: int) -> list[str]:
+    """Return a word in parts of ``run`` characters, none of which begins with a combining mark."""
+    parts, start = [], 0
+    while len(word) - start > run:
+        stop = start + run
+        while stop < len(word) and _belong_together(word[stop - 1], word[stop]):
+            stop += 1
+        parts.append(word[start:stop])
+        start = stop
+    return [*parts, word[start:]] if start < len(word) else parts
 
 
 @lru_cache(maxsize=4)

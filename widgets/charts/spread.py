@@ -74,7 +74,7 @@ class SpreadChart(QObject):
         if self._begun is None:
             return []
         if self.kind.currentIndex() == 2:
-            return [unit.name for unit in self._begun.units]
+            return [layer.title for layer in self._begun.layers or self._begun.units]
         return [parameter.name for parameter in self._begun.parameters]
 
     def show_tensor(self, kind: int, name: str) -> bool:

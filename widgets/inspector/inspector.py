@@ -78,12 +78,27 @@ class Inspector(QScrollArea):
         column = vbox(body, margins=(16, 14, 14, 16), spacing=12)
         self.panes: list[Pane] = []
         self._rules: dict[Pane, QFrame] = {}
+        self._added = panes.PluginPanes()
+        self._body = body
         for entry in panes.pane_classes():
             self._add(entry(), body, column)
         column.addStretch(1)
         make_scrollable(self, body)
         self.setStyleSheet(_CLEAR)
         self.set_theme(Theme.load("light"))
+
+    def add_plugin_panes(self, theme: Theme) -> None:
+        """Add the panes of plug-ins below the others; a broken pane is left out."""
+        column = self._body.layout()
+        assert isinstance(column, QVBoxLayout)
+        made = self._added.make()
+        if not made:
+            return
+        column.takeAt(column.count() - 1)  # The stretch.
+        for pane in made:
+            self._add(pane, self._body, column)
+        column.addStretch(1)
+        self.set_theme(theme)
 
     def _add(self, pane: Pane, body: QWidget, column: QVBoxLayout) -> None:
         pane.setParent(body)
@@ -308,8 +323,14 @@ class Inspector(QScrollArea):
 
     def _refresh(self, chosen: list[Pane]) -> None:
         page = self._page
-        for pane in chosen:
-            shown = pane.refresh(page)
+        for pane in list(chosen):
+            try:
+                shown = pane.refresh(page)
+            except Exception as error:
+                if not self._added.refuse(pane, error):
+                    raise
+                self.panes.remove(pane)
+                shown = False
             pane.setVisible(shown)
             if pane in self._rules:
                 self._rules[pane].setVisible(shown)

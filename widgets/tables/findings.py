@@ -11,7 +11,7 @@ from gradscribe.engine.protocol.tape import Finding
 from gradscribe.playback.code.fix_diff import TRIED_IN_PART, FixRow, changed_lines
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
-from gradscribe.widgets.base.labels import Label, sheet, without_breaks
+from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.diff_lines import diff_strip
 
@@ -144,11 +144,8 @@ class FindingCard(QFrame):
                 made = menus.actions(owner, (button.text(), partial(signal.emit, self.finding)))
                 made[0].setEnabled(button.isEnabled())
                 found += made
-        selected = next(
-            (x.selectedText() for x in self.findChildren(Label) if x.selectedText()), ""
-        )
-        if selected:
-            text = without_breaks(selected)
+        text = next((x.selected_words() for x in self.findChildren(Label) if x.selectedText()), "")
+        if text:
             found += menus.actions(owner, ("Copy the selection", partial(menus.copy_text, text)))
         return [
             *found,

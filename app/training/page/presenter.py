@@ -236,6 +236,7 @@ class TrainPresenter(QObject):
         page = self._page
         self.own.show_note(run.begun.note)
         page.lines.set_lines(run.begun.lines)
+        page.form.frozen.offer(run.begun.parameters)
         for entry, widget in page.views:
             entry.begin(widget, run.begun)
         self._show_all(run)

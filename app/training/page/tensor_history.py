@@ -51,16 +51,16 @@ def _inside(name: str) -> str:
 
 
 def _units(tape: Tape, begun: RunStarted) -> dict[int, str]:
-    """Return call -> layer whose collected output is that call's.
+    """Return call -> title of the layer whose collected output is that call's.
 
     The output of a layer is collected after its activation where that is a module.
     """
     found: dict[int, str] = {}
-    for unit in begun.units:
+    for unit in begun.layers or begun.units:
         starts = [at for at, call in enumerate(tape.calls) if _inside(call.name) == unit.name]
         for at in starts[:1]:
             last = next(
                 (n for n in range(at, len(tape.calls)) if tape.calls[n].kind == unit.kind), at
             )
-            found[last] = unit.name
+            found[last] = unit.title
     return found

@@ -60,6 +60,8 @@ class Catalogue(Struct, frozen=True, tag=True):
     mistakes: dict[str, str] = {}
     samples: dict[str, RawArray] = {}
     """For data sets with one or two inputs: (m, 3) points (x, y, class or target)."""
+    left_out: tuple[str, ...] = ()
+    """A line for each plug-in that cannot be used."""
 
 
 class Parameter(Struct, frozen=True):
@@ -84,6 +86,13 @@ class UnitLayer(Struct, frozen=True):
     name: str
     kind: str
     width: int
+    output: str = ""
+    """Name of the module whose output it is: that of its activation, if that is a module."""
+
+    @property
+    def title(self) -> str:
+        """Name and type of the module whose output it is: ``1: Tanh``."""
+        return f"{self.output or self.name}: {self.kind}"
 
 
 class RunStarted(Struct, frozen=True, tag=True):
@@ -115,6 +124,8 @@ class RunStarted(Struct, frozen=True, tag=True):
     """Rows that are trained on, and that are validated on."""
     class_counts: tuple[int, ...] = ()
     """Rows of each of ``classes``."""
+    layers: tuple[UnitLayer, ...] = ()
+    """The layers whose outputs are collected, by depth: ``units``, and those of other data."""
 
     @property
     def parameter_count(self) -> int:

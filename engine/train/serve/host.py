@@ -64,7 +64,8 @@ class TrainingHost:
         match request:
             case requests.ListCatalogue(run_id):
                 contents = (catalogue.entries(), dict(MISTAKES), data_samples())
-                self._send(training_replies.Catalogue(run_id, *contents))
+                left_out = catalogue.left_out_plugins()
+                self._send(training_replies.Catalogue(run_id, *contents, left_out))
             case requests.Train(run_id, setup, play, source, policy):
                 setup = own.with_source(setup, source)
                 setup = own.with_policy(setup) if policy else setup

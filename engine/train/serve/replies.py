@@ -37,13 +37,13 @@ def run_started(
     run_id: int, run: TrainingRun, parent: tuple[int, int] | None, resumed: bool = False
 ) -> RunStarted:
     """Return the description of a new run."""
-    program = run.program
+    program, layers = run.program, layers_by_depth(run)
     return RunStarted(
         run_id,
         program.setup,
         program.task,
         parameters(run),
-        units(run),
+        layers if maps.can_draw_units(run) else (),
         run.history.columns,
         tuple(program.lines),
         tuple(program.input_names),
@@ -55,6 +55,7 @@ def run_started(
         tuple(name[:100] for name in run.left[:10]) if resumed else (),
         (len(program.tensor("train_rows")), len(program.tensor("val_rows"))),
         class_counts(program),
+        layers,
     )
 
 
@@ -77,13 +78,13 @@ def parameters(run: TrainingRun) -> tuple[Parameter, ...]:
     return tuple(result)
 
 
-def units(run: TrainingRun) -> tuple[UnitLayer, ...]:
-    """Return the layers whose units can be drawn; none if the model cannot be evaluated."""
+def layers_by_depth(run: TrainingRun) -> tuple[UnitLayer, ...]:
+    """Return the layers whose outputs are collected; none if the model cannot be evaluated."""
     if run.program.has_external_state:
         return ()
     try:
         with attributes.evaluating(run.program):
-            return maps.unit_layers(run)
+            return maps.layers_by_depth(run)
     except USER_ERRORS:
         return ()
 

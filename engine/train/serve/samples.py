@@ -1,5 +1,6 @@
 """Sample points of the data sets with one or two inputs, for thumbnails."""
 
+import contextlib
 import functools
 
 import torch
@@ -25,7 +26,9 @@ def data_samples() -> dict[str, RawArray]:
     points = {}
     for name, piece in catalogue.zoo_entries("data").items():
         if isinstance(piece, Data) and piece.inputs in ("1", "2"):
-            points[name] = to_array(_points(name, piece))
+            # The data set of a plug-in is shown without its points if these cannot be drawn.
+            with contextlib.suppress(Exception):
+                points[name] = to_array(_points(name, piece))
     return points
 
 

@@ -6,6 +6,10 @@ import json
 import pkgutil
 from typing import TypeVar
 
+import msgspec
+
+from gradscribe.engine import plugins
+from gradscribe.engine.doctor.examine import finding_kinds
 from gradscribe.engine.protocol.setup import (
     MAX_QUOTED_CHARS,
     JsonValue,
@@ -32,6 +36,20 @@ PACKAGES: dict[EntryKind, str] = {
     "optimizer": "gradscribe.engine.zoo.optimizers",
     "schedule": "gradscribe.engine.zoo.schedules",
 }
+PLUGINS: dict[EntryKind, plugins.Group] = {
+    "data": "data",
+    "model": "models",
+    "loss": "losses",
+    "optimizer": "optimizers",
+    "schedule": "schedules",
+}
+TYPES: dict[EntryKind, type[ZooEntry]] = {
+    "data": Data,
+    "model": Model,
+    "loss": Loss,
+    "optimizer": Optimizer,
+    "schedule": Schedule,
+}
 _GROUPS = ("Playground", "Points", "Curves", "Tables", "Pictures", "Sequences", "Your own")
 MOST_NUMBERS = 100_000
 
@@ -40,9 +58,9 @@ P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
 
 @functools.cache
 def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
-    """Return the entries of a kind by file name, in the order in which to offer them.
+    """Return the entries of a kind by name, in the order in which to offer them.
 
-    The files stand in the kind's folder or in folders of it.
+    Their files stand in the kind's folder or in folders of it; plug-ins come last.
     """
     package = importlib.import_module(PACKAGES[kind])
     entries_by_name: dict[str, ZooEntry] = {
@@ -50,7 +68,31 @@ def zoo_entries(kind: EntryKind) -> dict[str, ZooEntry]:
         for module in pkgutil.walk_packages(package.__path__, f"{PACKAGES[kind]}.")
         if not module.ispkg
     }
-    return dict(sorted(entries_by_name.items(), key=_order))
+    known = plugins.added(PLUGINS[kind], entries_by_name, _plugin_entries(kind))
+    return dict(sorted(known.items(), key=_order))
+
+
+def _plugin_entries(kind: EntryKind) -> dict[str, ZooEntry]:
+    """Return the entries of other packages that the window can show."""
+    found: dict[str, ZooEntry] = {}
+    for name, piece in plugins.entries(PLUGINS[kind], "ENTRY", TYPES[kind]).items():
+        try:
+            # As it travels to the window: a title that is a number would end the connection.
+            encoded = msgspec.msgpack.encode(_entry(name, piece))
+            msgspec.msgpack.decode(encoded, type=CatalogueEntry)
+        except Exception as error:  # noqa: BLE001 - a plug-in may hold anything
+            plugins.leave_out_name(PLUGINS[kind], name, f"its entry is not valid: {error}")
+        else:
+            found[name] = piece
+    return found
+
+
+def left_out_plugins() -> tuple[str, ...]:
+    """Return a line for each plug-in of the engine that cannot be used."""
+    for kind in PACKAGES:
+        zoo_entries(kind)
+    finding_kinds()
+    return tuple(map(str, plugins.broken()))
 
 
 def _order(named: tuple[str, ZooEntry]) -> tuple[int, bool, str]:

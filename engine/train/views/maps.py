@@ -115,23 +115,35 @@ def layers(run: TrainingRun, x: torch.Tensor) -> list[tuple[str, nn.Module, torc
 
     For image models (4-D inputs), outputs with channels are included.
     """
+    return [(name, module, output) for name, _, module, output in _named_outputs(run, x)]
+
+
+def _named_outputs(
+    run: TrainingRun, x: torch.Tensor
+) -> list[tuple[str, str, nn.Module, torch.Tensor]]:
+    """Return `layers`, each with the name of the module whose output it is as the second."""
     dims = (2, 4) if run.program.x.dim() == 4 else (2,)
     with leaf_outputs(run) as found:
         run.program.model(run.program.model_inputs(x))
-    result: list[tuple[str, nn.Module, torch.Tensor]] = []
+    result: list[tuple[str, str, nn.Module, torch.Tensor]] = []
     for name, module, output in found:
         if output.dim() not in dims or isinstance(module, _SKIPPED):
             continue
         if result and isinstance(module, _ELEMENTWISE):
-            result[-1] = (result[-1][0], module, output)
+            result[-1] = (result[-1][0], name, module, output)
         else:
-            result.append((name, module, output))
+            result.append((name, name, module, output))
     return result
 
 
-def unit_layers(run: TrainingRun) -> tuple[UnitLayer, ...]:
-    """Return the layers whose units can be drawn."""
-    if width(run) not in (1, 2) and run.program.x.dim() != 4:
-        return ()
-    named = layers(run, run.program.x[:2])
-    return tuple(UnitLayer(name, type(m).__name__, int(out.shape[1])) for name, m, out in named)
+def can_draw_units(run: TrainingRun) -> bool:
+    """Return whether its units can be drawn: as maps over the data, or as pictures."""
+    return width(run) in (1, 2) or run.program.x.dim() == 4
+
+
+def layers_by_depth(run: TrainingRun) -> tuple[UnitLayer, ...]:
+    """Return the layers whose outputs are collected, in the order in which they run."""
+    return tuple(
+        UnitLayer(name, type(module).__name__, int(output.shape[1]), at)
+        for name, at, module, output in _named_outputs(run, run.program.x[:2])
+    )

@@ -1,6 +1,6 @@
 """Loss surface over a plane through the current weights, with the path of the weights."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch.func import functional_call, vmap
@@ -30,7 +30,8 @@ def _make(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None
     Options: ``side`` 25, ``directions``: ``random``, ``pca`` (the path's first two principal
     components) or ``parameters``; ``span`` 1.0; ``x``, ``y``: flat indices for ``parameters``.
     ``grid`` (side, side) float32, ``a``, ``b`` (side,) coordinates, ``path`` (n, 2), ``path_steps``
-    (n,) int64, ``off`` (n,) float32: each point's distance from the plane.
+    (n,) int64, ``off`` (n,) float32: each point's distance from the plane. Facts ``step_a``,
+    ``step_b``: the step against the gradient of this loss, -lr * gradient, within the plane.
     """
     if limits.parameter_count(run) > MAX_SURFACE_PARAMETERS:
         return None
@@ -67,8 +68,22 @@ def _make(run: TrainingRun, options: Mapping[str, JsonValue]) -> ViewData | None
             "path_steps": to_array(torch.tensor(steps), "<i8"),
             "off": to_array(off),
         },
-        _center(options, center),
+        _center(options, center) | _gradient_step(run, center, first, second),
     )
+
+
+def _gradient_step(
+    run: TrainingRun, center: torch.Tensor, first: torch.Tensor, second: torch.Tensor
+) -> dict[str, float]:
+    """Return -lr * gradient along both directions; nothing for a model without derivatives."""
+    with torch.enable_grad():
+        weights = center.clone().requires_grad_()
+        try:
+            (grad,) = torch.autograd.grad(_loss_of(run, len(center))(weights), weights)
+        except RuntimeError:
+            return {}
+    step = -float(run.program.optimizer.param_groups[0]["lr"]) * grad
+    return {"step_a": (step @ first).item(), "step_b": (step @ second).item()}
 
 
 def _center(options: Mapping[str, JsonValue], center: torch.Tensor) -> dict[str, float]:
@@ -143,11 +158,11 @@ def _extent(
     return times * max(far[0], least), times * max(far[1], least)
 
 
-def _losses(run: TrainingRun, flats: torch.Tensor) -> torch.Tensor:
-    """Return the loss of each row of flat parameters, with vmap if the model supports it."""
+def _loss_of(run: TrainingRun, count: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the loss on the training data as a function of all ``count`` parameters."""
     program, model = run.program, run.program.model
     x, y = program.tensor("x_train"), program.tensor("y_train")
-    rows = min(ROWS, max(FEWEST_ROWS, WORK // (x[0].numel() * flats.shape[1])))
+    rows = min(ROWS, max(FEWEST_ROWS, WORK // (x[0].numel() * count)))
     x, y = x[:rows], y[:rows]
 
     def loss(flat: torch.Tensor) -> torch.Tensor:
@@ -162,6 +177,12 @@ def _losses(run: TrainingRun, flats: torch.Tensor) -> torch.Tensor:
         )
         return program.criterion(output, y).float().cpu()
 
+    return loss
+
+
+def _losses(run: TrainingRun, flats: torch.Tensor) -> torch.Tensor:
+    """Return the loss of each row of flat parameters, with vmap if the model supports it."""
+    loss = _loss_of(run, flats.shape[1])
     try:
         return vmap(loss)(flats)
     except Exception:  # noqa: BLE001 - a model that looks at its numbers is asked one by one

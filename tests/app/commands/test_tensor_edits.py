@@ -197,3 +197,58 @@ def test_a_vector_of_another_shape_is_an_error_that_undo_takes_back(shown, link,
     assert "Mismatch in shape" in shown.session.result.problem.message
     shown.editor.undo()
     assert shown.editor.source() == FAILING
+
+
+LAYERS = (
+    "from torch import nn\n"
+    "net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+    "net(torch.ones(4, 2)).sum().backward()"
+)
+
+
+def write(window, link, record, source):
+    window.editor.selectAll()
+    window.editor.insertPlainText(source)
+    window.session.run_now()
+    link.answer(record(source))
+
+
+def select_module(window, name):
+    picture = window.presenter.picture
+    calls = window.session.result.tape.calls
+    parts = (*(card for card in picture.cards if card.kind == "module"), *picture.frames)
+    key = next(one.key for one in parts if one.call is not None and calls[one.call].name == name)
+    window.session.select(key)
+    window.menus.refresh()
+
+
+def has_gradient(window):
+    tape = window.session.result.tape
+    found = {leaf.name: leaf.grad is not None for leaf in tape.leaves}
+    return [found.get(f"net.{name}", False) for name in ("0.weight", "0.bias", "2.weight")]
+
+
+def test_a_layer_is_frozen_by_a_click_gets_no_gradient_and_learns_again(shown, link, record):
+    """Row 80."""
+    write(shown, link, record, LAYERS)
+    assert has_gradient(shown) == [True, True, True]
+    select_module(shown, "net.0")
+    shown.menus.perform_by("module.freeze")
+    assert shown.editor.source().split("\n")[2] == "net[0].requires_grad_(False)"
+    answer(shown, link, record)
+    assert has_gradient(shown) == [False, False, True]
+    select_module(shown, "net.0")
+    assert shown.menus._actions["module.freeze"].isChecked()
+    shown.menus.perform_by("module.freeze")
+    assert shown.editor.source() == LAYERS
+
+
+def test_a_whole_model_and_a_layer_without_parameters(shown, link, record):
+    write(shown, link, record, LAYERS)
+    select_module(shown, "net")
+    shown.menus.perform_by("module.freeze")
+    assert shown.editor.source().split("\n")[2] == "net.requires_grad_(False)"
+    write(shown, link, record, LAYERS)
+    select(shown, "net.2.weight")
+    assert not shown.menus._actions["module.freeze"].isEnabled()
+    assert "module.freeze" in COMMANDS["module"]

@@ -301,6 +301,42 @@ def test_garbage_on_the_wire_brings_a_fresh_engine(qtbot, heard, tape_of):
     assert tape_of("print('fine')").stdout == "fine\n"
 
 
+SLOW_LIBRARY = """import time
+start = time.monotonic()
+while time.monotonic() - start < 3:
+    pass
+"""
+
+
+def test_the_import_of_a_library_does_not_count_for_the_limit(
+    heard, tape_of, monkeypatch, tmp_path
+):
+    """Neither the engine's limit nor the window's: together they are shorter than this import."""
+    monkeypatch.setattr(launch, "GRACE_S", 0.3)
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "slow_library.py").write_text(SLOW_LIBRARY)
+    source = f"import sys\nsys.path.insert(0, {str(folder)!r})\nimport slow_library\nprint('there')"
+    tape = tape_of(source, timeout=0.8)
+    assert (tape.stdout, tape.status) == ("there\n", "ok")
+    assert not heard.of(str), "the engine was not replaced"
+
+
+def test_a_report_about_imports_of_another_run_lengthens_nothing(heard, qtbot):
+    run_id = heard.link.run(LOOP, timeout=0.5)
+    qtbot.waitUntil(lambda: bool(heard.of(messages.Started)), timeout=PATIENCE_MS)
+    job = heard.link._running
+    before = job.spent.limit
+    heard.link._take(messages.Importing(run_id + 1, 50.0))
+    assert job.spent.limit == before
+    heard.link._take(messages.Importing(run_id, 1e9))
+    assert job.spent.limit == before + client.IMPORTING_S
+    heard.link._take(messages.Importing(run_id, 1e9))
+    assert job.spent.limit == before + client.IMPORTING_S
+    heard.link.stop()
+    qtbot.waitUntil(lambda: heard.tape(run_id) is not None, timeout=PATIENCE_MS)
+
+
 def test_an_engine_that_never_starts_is_tried_a_few_times_only(qtbot, monkeypatch):
     monkeypatch.setattr(
         launch, "engine_arguments", lambda: ["-c", "raise SystemExit('no torch here')"]

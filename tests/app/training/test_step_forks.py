@@ -206,3 +206,19 @@ def test_while_it_trains_the_fork_trains_on(session):
     session.controller.pause()
     advance(session, 3)
     assert session.run.step > at >= 30
+
+
+def test_a_frozen_layer_gets_no_gradient_and_does_not_move(session):
+    """Row 80."""
+    host = session.link.host._runs[session.run.run_id].run.program
+    before = {name: p.detach().clone() for name, p in host.model.named_parameters()}
+    session.controller.change(replace(session.setup, frozen=("0.",)))
+    session.controller._send_setup()
+    advance(session, 5)
+    moved = {n: not torch.equal(p, before[n]) for n, p in host.model.named_parameters()}
+    assert moved == {"0.weight": False, "0.bias": False, "2.weight": True, "2.bias": True}
+    assert host.model[0].weight.grad is None
+    session.controller.change(replace(session.setup, frozen=()))
+    session.controller._send_setup()
+    advance(session, 1)
+    assert not torch.equal(host.model[0].weight, before["0.weight"])

@@ -232,3 +232,52 @@ def test_a_guard_without_patience_is_never_left_half_open(monkeypatch):
         pass
     watchdog.arm()
     assert (guard.why, guard._open, watchdog._active) == ("stop", False, None)
+
+
+SLOW_LIBRARY = """
+import time
+start = time.process_time()
+while time.process_time() - start < 3:
+    pass
+"""
+
+
+def import_slowly(tmp_path, monkeypatch, folder):
+    """Import a module that takes longer than the limit, then loop for ever."""
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "slow_library.py").write_text(SLOW_LIBRARY)
+    monkeypatch.syspath_prepend(tmp_path / folder)
+    monkeypatch.delitem(sys.modules, "slow_library", raising=False)
+    names = {}
+    guard = InterruptGuard(0.5)
+    with pytest.raises(Interrupted), guard:
+        exec("import slow_library\ndone = True\nwhile True: pass", names)
+    monkeypatch.delitem(sys.modules, "slow_library", raising=False)
+    return guard, names
+
+
+def test_the_import_of_a_library_does_not_count_for_the_limit(tmp_path, monkeypatch):
+    guard, names = import_slowly(tmp_path, monkeypatch, "site-packages")
+    assert names["done"]
+    assert guard.why == "timeout", "the loop after it has its own limit"
+    assert 0.5 < guard.importing_s < 60
+
+
+def test_the_time_of_the_program_s_own_modules_counts(tmp_path, monkeypatch):
+    guard, names = import_slowly(tmp_path, monkeypatch, "own")
+    assert "done" not in names
+    assert guard.importing_s == 0
+
+
+def test_imports_without_end_reach_the_limit_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(watchdog, "MOST_IMPORTING_S", 0.2)
+    guard, _ = import_slowly(tmp_path, monkeypatch, "site-packages")
+    assert guard.importing_s == pytest.approx(0.2)
+
+
+def test_the_seconds_of_imports_are_known_while_a_program_runs():
+    assert watchdog.importing_seconds() == 0.0
+    with InterruptGuard(20) as guard:
+        guard.importing_s = 3.0
+        assert watchdog.importing_seconds() == 3.0
+    assert watchdog.importing_seconds() == 0.0

@@ -65,7 +65,7 @@ def trained(given, steps=23):
 def test_what_counts_elsewhere_counts_the_steps_alone(name, mode):
     given = own(ELSEWHERE[name], mode=mode, validate_every=5)
     run = TrainingRun(setup.parse(given))
-    assert replies.units(run) == ()
+    assert replies.layers_by_depth(run) == ()
     run.advance(23)
     assert run.mode == "reference"
     assert bool(run.why) == (mode == "captured")

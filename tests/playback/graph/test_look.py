@@ -294,3 +294,52 @@ def test_a_gradient_of_another_view_arrives_at_the_op_that_changed_it(recorded):
     gradient = tape.snapshots[shown.cards["op:mul_:v:0"].gradient].array()
     assert gradient.tolist() == [1.0, 1.0]
     assert tape.snapshots[shown.cards["leaf:a"].gradient].array().tolist() == [6.0, 6.0]
+
+
+COUNTED = """w = param(3.0)
+v = param(1.0)
+for _ in range(3):
+    (w * w).backward()
+(w * v).backward()
+w.grad.zero_()
+w.grad = None
+(w * 2).backward()
+"""
+
+
+def test_a_leaf_counts_the_passes_whose_gradients_it_has_added_up(recorded):
+    """Row 43: torch gives 6, 12, 18, then 19 of four passes, and after None 2 of one."""
+    tape = recorded(COUNTED)
+    parts = scenes(tape)
+    counts = {}
+    for number, scene in enumerate(parts):
+        screen = Screen(tape, number)
+        for at in range(scene.start, scene.stop):
+            if tape.events[at].kind != "accumulate":
+                continue
+            added = tape.accumulations[tape.events[at].ref]
+            name = next(v.name for v in tape.values if v.id == added.leaf)
+            look = screen.at(at + 1).cards
+            shown = [
+                card for key, card in look.items() if card.active and card.gradient is not None
+            ]
+            counts.setdefault(name, []).append(
+                (max(card.added for card in shown), screen.number(added.after))
+            )
+    assert counts["w"] == [(1, 6.0), (2, 12.0), (3, 18.0), (4, 19.0), (1, 2.0)]
+    assert counts["v"] == [(1, 3.0)]
+
+
+def test_zero_grad_starts_the_count_anew(recorded):
+    tape = recorded(
+        """w = param(3.0)
+optimizer = torch.optim.SGD([w], lr=0.0)
+(w * w).backward()
+(w * w).backward()
+optimizer.zero_grad({how})
+(w * w).backward()
+""".replace("{how}", "set_to_none=False")
+    )
+    from gradscribe.playback.graph.look import _added_passes
+
+    assert _added_passes(Index(tape)) == [1, 2, 1]

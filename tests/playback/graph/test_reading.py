@@ -215,3 +215,11 @@ def test_several_shares_on_one_wire_are_added_or_counted():
     assert reader.label(WireLook(True, shares=parts), False) == "3 − 1"
     wide = tuple(m.snapshot([x, x]) for x in (3.0, 1.0))
     assert CardReader(m.tape).label(WireLook(True, shares=wide), False) == "2 shares"
+
+
+def test_the_tag_counts_passes_that_have_added_up_from_the_second_on():
+    def look(added):
+        return lambda m: CardLook(reached=True, gradient=m.snapshot(8.0), added=added)
+
+    assert read(2.0, look(1), kind="parameter").tag == ""
+    assert read(2.0, look(3), kind="parameter").tag == "grad of 3 passes"

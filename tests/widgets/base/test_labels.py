@@ -8,7 +8,7 @@ from gradscribe.widgets.base.theme import Theme
 
 @given(st.text(st.characters(exclude_characters="\u200b"), max_size=200))
 def test_breaking_long_words_loses_nothing(text):
-    assert labels.without_breaks(labels.breakable(text)) == text
+    assert labels.breakable(text).replace("\u200b", "") == text
 
 
 def test_only_long_words_are_broken():

@@ -29,6 +29,7 @@ from gradscribe.widgets.plots.training_view import ShownRun, TrainingView
 from gradscribe.widgets.plots.views.curve_plot import draw_bubble
 
 NEAR = 9.0
+TRUE_CAPTION = "dashed: the true function"
 
 Floats = NDArray[np.floating]
 _NOTHING = np.empty(0)
@@ -55,6 +56,7 @@ class FitPlot(Plot):
         self._said: NDArray[np.floating] = _NOTHING
         self._validation: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._curve: tuple[Floats, Floats] = (_NOTHING, _NOTHING)
+        self._true: tuple[Floats, Floats] = (_NOTHING, _NOTHING)
         self._names = ("x", "y")
         self.drawn_axes = AxesFrame(QRectF(), Axis(0, 1), Axis(0, 1))
         """The axes as drawn last."""
@@ -81,6 +83,12 @@ class FitPlot(Plot):
     def show_curve(self, x: Floats, y: Floats) -> None:
         """Show the model's output along ascending x."""
         self._curve = (np.asarray(x, np.float64), np.asarray(y, np.float64))
+        self.refresh()
+
+    def show_true(self, x: Floats, y: Floats) -> None:
+        """Show the function that the data were made from, along ascending x; empty for none."""
+        self._true = (np.asarray(x, np.float64), np.asarray(y, np.float64))
+        self.set_caption(TRUE_CAPTION if self._true[0].size else "")
         self.refresh()
 
     def residual_values(self) -> Floats:
@@ -130,6 +138,7 @@ class FitPlot(Plot):
         painter.setClipRect(frame if moved else frame.adjusted(0, -6, 0, 1))
         self._draw_misses(painter, y, over)
         self._draw_points(painter, y)
+        self._draw_true(painter, over)
         self._draw_curve(painter, over)
         painter.setClipping(False)
 
@@ -143,7 +152,7 @@ class FitPlot(Plot):
     def copy_from(self, other: "FitPlot") -> None:
         """Show what another plot shows; points can be edited as there."""
         self.editable = other.editable
-        self._curve = other._curve
+        self._curve, self._true = other._curve, other._true
         self.show_points(other._x, other._y, other._validation, other._names)
         self.set_caption(other.caption.said())
 
@@ -242,6 +251,16 @@ class FitPlot(Plot):
             0, 0, self._stamps.layer(size, ratio, self.drawn_axes.points(self._x, y), looks, which)
         )
 
+    def _draw_true(self, painter: QPainter, over: bool) -> None:
+        """Draw the true function dashed; among residuals, what is left of it."""
+        x, y = self._true
+        if not x.size or (over and not self._curve[0].size):
+            return
+        pen = QPen(self.theme.ink, 2.0, Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        left = np.interp(x, *self._curve) if over else 0.0
+        draw_polyline(painter, self.drawn_axes.points(x, y - left))
+
     def _draw_curve(self, painter: QPainter, over: bool) -> None:
         x, y = self._curve
         if not x.size:
@@ -258,6 +277,9 @@ class FitPlot(Plot):
             output = float(np.interp(x, *self._curve))
             words.append(f"fit  {formatting.number(output, 3)}")
             colors.append(self.theme.forward)
+        if self._true[0].size:
+            words.append(f"true  {formatting.number(float(np.interp(x, *self._true)), 3)}")
+            colors.append(self.theme.ink2)
         near = self._near(self.mouse, y)
         if near is not None:
             words.append(f"{self._names[1]}  {formatting.number(float(self._y[near]), 3)}")
@@ -312,6 +334,9 @@ def _show(plot: FitPlot, run: ShownRun, view: ViewReply) -> None:
         return
     x, y = view.arrays["x"].array(), view.arrays["y"].array()
     plot.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])
+    truth = (view.arrays.get(name) for name in ("true_x", "true_y"))
+    true_x, true_y = (_NOTHING if part is None else part.array() for part in truth)
+    plot.show_true(true_x, true_y)
 
 
 def _show_data(plot: FitPlot, run: ShownRun, drawn: NDArray[np.float64] | None) -> None:
@@ -332,7 +357,6 @@ def show_curve_data(plot: FitPlot, data: DataSample, drawn: Floats | None = None
     if drawn is not None and is_other:
         (x, y), held_back = drawn.T, np.zeros(len(drawn), np.bool_)
     plot.show_points(x, y, held_back, pair)
-    plot.set_caption("")
 
 
 def _show_residuals(plot: FitPlot, view: ViewReply) -> None:
@@ -343,12 +367,19 @@ def _show_residuals(plot: FitPlot, view: ViewReply) -> None:
     plot.show_points(target, output, held_back, ("target", "output"))
     ends = np.array([target.min(), target.max()]) if target.size else np.zeros(2)
     plot.show_curve(ends, ends)
+    plot.show_true(_NOTHING, _NOTHING)
     plot.set_caption("across the target, up the output; on the line they agree")
 
 
 def _clear(plot: FitPlot) -> None:
+    plot.show_true(_NOTHING, _NOTHING)
     plot.show_points(_NOTHING, _NOTHING)
     plot.show_curve(_NOTHING, _NOTHING)
+
+
+def _begin(plot: FitPlot) -> None:
+    plot.show_curve(_NOTHING, _NOTHING)
+    plot.show_true(_NOTHING, _NOTHING)
 
 
 ENTRY = TrainingView(
@@ -360,6 +391,6 @@ ENTRY = TrainingView(
     wishes=lambda _plot, run: (ViewRequest(_kind(run)),),
     show=_show,
     clear=_clear,
-    begin=lambda plot, _begun: plot.show_curve(_NOTHING, _NOTHING),
+    begin=lambda plot, _begun: _begin(plot),
     show_data=_show_data,
 )

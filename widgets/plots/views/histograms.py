@@ -147,7 +147,7 @@ def to_histograms(run: ShownRun, view: ViewReply) -> list[TensorHistogram]:
     if run.begun is None:
         return []
     if kind == "activation":
-        names = [unit.name for unit in run.begun.units]
+        names = [layer.title for layer in run.begun.layers or run.begun.units]
     else:
         names = [parameter.name for parameter in run.begun.parameters]
     return [

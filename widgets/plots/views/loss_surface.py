@@ -43,6 +43,8 @@ CELL = 1.5
 
 NEAR = 9.0
 """Pixels from a place on the path in which the mouse hits it."""
+LEAST_ARROW, ARROW_HEAD = 34.0, 8.0
+"""Least length of the arrow of the next step in pixels, and length of the sides of its head."""
 LEVELS = 14
 """Most lines of equal loss."""
 LONGEST_THICK = 4000.0
@@ -84,6 +86,7 @@ class LossSurface(Plot):
         self._steps: NDArray[np.int64] = np.zeros(0, np.int64)
         self._grid: Grid = np.zeros((0, 0))
         self._path: Grid = np.zeros((0, 2))
+        self._step: tuple[float, float] | None = None
         self._domain = (0.0, 0.0, 1.0, 1.0)
         self._names = ("", "")
         self._image: QImage | None = None
@@ -147,11 +150,17 @@ class LossSurface(Plot):
         self._steps = np.asarray(steps, np.int64).reshape(-1)
         self.refresh()
 
+    def show_gradient_step(self, step: tuple[float, float] | None) -> None:
+        """Show -lr * gradient within the plane, from the end of the path; None for no step."""
+        self._step = step if step is not None and all(map(math.isfinite, step)) else None
+        self.refresh()
+
     def copy_from(self, other: "LossSurface") -> None:
         """Show what another surface shows, in the same colours."""
         self.is_log = other.is_log
         self.show_grid(other._domain, other._grid, other._names, other._exact)
         self.show_path(other._path, other._steps)
+        self.show_gradient_step(other._step)
         self.set_caption(other.caption.said())
 
     def set_log(self, log: bool) -> None:
@@ -211,6 +220,7 @@ class LossSurface(Plot):
         painter.setClipRect(frame)
         self._draw_lines(painter)
         self._draw_path(painter, axes)
+        self._draw_step(painter, axes)
         painter.setClipping(False)
         if key:
             bar = QRectF(frame.right() + KEY_GAP, frame.top(), KEY_BAR, frame.height())
@@ -286,6 +296,44 @@ class LossSurface(Plot):
         first, *_, last = [*finite_points(points[:1]), *finite_points(points[-1:])]
         draw_dot(painter, first, self.theme.panel, self.theme.backward)
         draw_dot(painter, last, self.theme.backward, self.theme.panel, 5)
+
+    def step_arrow(self) -> tuple[QLineF, float] | None:
+        """Return the arrow of the next step in pixels, and how much longer than the step it is.
+
+        A step too short to be seen is drawn `LEAST_ARROW` pixels long. None without a step.
+        """
+        path = self._path[np.isfinite(self._path).all(axis=1)]
+        if self._step is None or not len(path) or self._step == (0.0, 0.0):
+            return None
+        ends = np.array([path[-1], path[-1] + np.array(self._step)])
+        (x0, y0), (x1, y1) = self.drawn_axes.points(*ends.T).tolist()
+        length = math.hypot(x1 - x0, y1 - y0)
+        if not 0 < length < math.inf:
+            return None
+        times = max(1.0, LEAST_ARROW / length)
+        return QLineF(x0, y0, x0 + (x1 - x0) * times, y0 + (y1 - y0) * times), times
+
+    def _draw_step(self, painter: QPainter, axes: AxesFrame) -> None:
+        found = self.step_arrow()
+        if found is None:
+            return
+        line, times = found
+        for color, width in ((self.theme.panel, 5.0), (self.theme.parameter, 2.2)):
+            painter.setPen(QPen(color, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(line)
+            for side in (150.0, -150.0):
+                barb = QLineF.fromPolar(ARROW_HEAD, line.angle() + side).translated(line.p2())
+                painter.drawLine(barb)
+        words = "−lr · gradient" + (f" ×{formatting.short_number(times)}" if times > 1 else "")
+        painter.setFont(self.theme.font(KEY_PX, 600))
+        metrics = QFontMetricsF(painter.font())
+        box = QRectF(0, 0, metrics.horizontalAdvance(words) + 8, metrics.height())
+        box.moveCenter(line.p2() + QPointF(0, 14 if line.dy() >= 0 else -14))
+        box.moveLeft(min(max(box.left(), axes.area.left()), axes.area.right() - box.width()))
+        box.moveTop(min(max(box.top(), axes.area.top()), axes.area.bottom() - box.height()))
+        painter.fillRect(box, faded(self.theme.panel, 0.85))
+        painter.setPen(self.theme.parameter)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
 
     def _draw_hover(self, painter: QPainter, axes: AxesFrame, at: QPointF) -> None:
         x, y = axes.x_at(at), axes.y_at(at)
@@ -460,9 +508,12 @@ def _show(plot: LossSurface, _run: ShownRun, view: ViewReply) -> None:
     plot.show_grid(box, view.arrays["grid"].array().astype(np.float64), names, (a, b))
     steps = view.arrays["path_steps"].array() if "path_steps" in view.arrays else ()
     plot.show_path(view.arrays["path"].array().astype(np.float64) + center, steps)
+    facts = view.facts
+    plot.show_gradient_step((facts["step_a"], facts["step_b"]) if "step_a" in facts else None)
 
 
 def _clear(plot: LossSurface) -> None:
+    plot.show_gradient_step(None)
     plot.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
     plot.set_caption("")
 

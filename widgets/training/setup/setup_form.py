@@ -13,6 +13,7 @@ from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.plots.features import FEATURES
 from gradscribe.widgets.training.setup import run_options
 from gradscribe.widgets.training.setup.check_boxes import CheckBoxSection
+from gradscribe.widgets.training.setup.frozen_section import FrozenSection
 from gradscribe.widgets.training.setup.option_row import OptionRow
 from gradscribe.widgets.training.setup.sections import FoldingSection, OptionSection, PartSection
 from gradscribe.widgets.training.setup.step_order import StepOrderSection
@@ -77,6 +78,11 @@ class SetupForm(QWidget):
         )
         self.machine = self._add_rows(OptionSection("Seed, device, precision", ()))
         yield
+        self.frozen = FrozenSection()
+        self.frozen.frozen_changed.connect(
+            lambda frozen: self._emit_setup(replace(self._setup, frozen=frozen))
+        )
+        self._column.addWidget(self.frozen)
         self.steps = StepOrderSection()
         self.steps.reordered.connect(
             lambda order: self._emit_setup(replace(self._setup, order=order))
@@ -121,7 +127,7 @@ class SetupForm(QWidget):
 
     def sections(self) -> tuple[FoldingSection, ...]:
         """Return the parts that take a theme one by one, as all at once would take long."""
-        return (*self.parts.values(), *self._general(), self.steps, self.mistakes)
+        return (*self.parts.values(), *self._general(), self.frozen, self.steps, self.mistakes)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer the catalogue, in steps of a few milliseconds each."""
@@ -154,6 +160,7 @@ class SetupForm(QWidget):
         self._show_step()
 
     def _show_step(self) -> None:
+        self.frozen.choose(self._setup.frozen)
         self.steps.choose(self._setup.order, self._setup.manual_update)
         self.mistakes.choose(self._setup.mistakes)
 
@@ -176,7 +183,7 @@ class SetupForm(QWidget):
 
         Returns the label that shows it; None without an error or such a setting.
         """
-        for part in (*self.parts.values(), self.steps, self.mistakes):
+        for part in (*self.parts.values(), self.frozen, self.steps, self.mistakes):
             part.show_error("")
         every: list[PartSection | OptionSection] = [*self.parts.values(), *self._general()]
         for section in every:
@@ -200,6 +207,8 @@ class SetupForm(QWidget):
             return self.mistakes
         if key in ("order", "manual_update"):
             return self.steps
+        if key == "frozen":
+            return self.frozen
         for rows in self._general():
             if key in rows.names:
                 rows.head.setChecked(True)
@@ -244,6 +253,7 @@ class SetupForm(QWidget):
             "mistakes",
             "order",
             "manual_update",
+            "frozen",
             *(n for rows in self._general() for n in rows.names),
         )
         return key in known

@@ -28,4 +28,5 @@ ENTRY = Data(
         Option("intercept", "float", 1.0, "Intercept", low=-10.0, high=10.0),
     ),
     group="Curves",
+    noiseless={"noise": 0.0},
 )

@@ -24,4 +24,5 @@ ENTRY = Data(
     "1",
     options=(SIZE, NOISE, Option("share", "float", 0.1, "Share of outliers", low=0.0, high=0.5)),
     group="Curves",
+    noiseless={"noise": 0.0, "share": 0.0},
 )

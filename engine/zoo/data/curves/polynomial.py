@@ -27,4 +27,5 @@ ENTRY = Data(
         Option("coefficients", "floats", [0.5, -1.0, 0.0, 1.0], "c0, c1, c2, ..."),
     ),
     group="Curves",
+    noiseless={"noise": 0.0},
 )

@@ -29,4 +29,5 @@ ENTRY = Data(
         Option("waves", "float", 1.0, "Waves in the picture", low=0.1, high=10.0),
     ),
     group="Curves",
+    noiseless={"noise": 0.0},
 )

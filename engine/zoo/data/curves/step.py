@@ -20,5 +20,6 @@ ENTRY = Data(
     "1",
     options=(SIZE, NOISE),
     group="Curves",
+    noiseless={"noise": 0.0},
     first=True,
 )

@@ -107,4 +107,5 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
+    noiseless={"noise": 0.0},
 )

@@ -43,7 +43,7 @@ def test_an_activation_is_that_of_its_layer(made):
         for card in cards(tape).values()
         if card.kind == "op" and card.title == "tanh"
     ]
-    assert found == [(ACTIVATIONS, "0"), (ACTIVATIONS, "2")]
+    assert found == [(ACTIVATIONS, "1: Tanh"), (ACTIVATIONS, "3: Tanh")]
 
 
 def test_a_layer_before_its_activation_leads_to_its_parameter(made):
@@ -51,7 +51,7 @@ def test_a_layer_before_its_activation_leads_to_its_parameter(made):
     folded = cards(tape, frozenset({"call:model#0"}))["call:model.0#0"]
     assert history_of(folded, tape, begun)[:2] == (WEIGHTS, "0.weight")
     last = cards(tape, frozenset({"call:model#0"}))["call:model.4#0"]
-    assert history_of(last, tape, begun)[:2] == (ACTIVATIONS, "4")
+    assert history_of(last, tape, begun)[:2] == (ACTIVATIONS, "4: Linear")
 
 
 def test_data_and_loss_say_why_they_have_none(made):

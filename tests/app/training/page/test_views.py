@@ -179,7 +179,7 @@ def test_histograms_are_named_by_what_they_count():
     assert (weights[1].low, weights[1].high) == (-1, 1)
     of_units = messages.ViewReply(1, "histograms", 0, arrays, {"of": 2.0})
     units = to_histograms(run(), of_units)
-    assert [(one.name, one.kind) for one in units] == [("0", "activation")]
+    assert [(one.name, one.kind) for one in units] == [("0: Linear", "activation")]
 
 
 def test_what_the_optimizer_remembers_is_counted_per_parameter():

@@ -18,7 +18,7 @@ def digits():
 
 
 def test_a_filter_is_shown_as_what_it_makes_of_the_picture_chosen(digits):
-    names = [(unit.name, unit.kind, unit.width) for unit in replies.units(digits)]
+    names = [(unit.name, unit.kind, unit.width) for unit in replies.layers_by_depth(digits)]
     assert names == [("features.0", "ReLU", 4), ("features.3", "ReLU", 8), ("head", "Linear", 10)]
     shown = views.compute(digits, "units", {"sample": 2})
     labels = shown.arrays["labels"].array().tolist()

@@ -18,7 +18,7 @@ NET = """class Net(nn.Module):
         return self.line(self.norm(x + 0.1 * torch.randn_like(x)))
 """
 LOOKS = {
-    "units": replies.units,
+    "layers": replies.layers_by_depth,
     "what a validation saves": lambda run: paired_run._saved_bytes(run),
 }
 
@@ -36,4 +36,4 @@ def test_a_look_changes_nothing_of_what_comes(look):
     assert torch.equal(torch.get_rng_state(), random)
     assert looked_at.program.model.line.training
     assert not looked_at.program.model.norm.training
-    assert len(replies.units(looked_at)) > 0
+    assert len(replies.layers_by_depth(looked_at)) > 0

@@ -83,3 +83,17 @@ def test_where_no_point_stands_none_is_under_the_mouse(plot, look, mouse):
     look(plot)
     mouse(plot).move(*plot.drawn_axes.area.center().toTuple())
     look(plot)
+
+
+def test_the_true_function_is_drawn_dashed_next_to_the_fit(plot, look):
+    """Row 51."""
+    plot.show_curve(np.array([0.0, 2.0]), np.array([0.0, 4.0]))
+    plot.show_true(np.array([0.0, 2.0]), np.array([0.0, 4.0]))
+    same = look(plot)
+    plot.show_true(np.array([0.0, 1.0, 2.0]), np.array([4.0, 2.0, 0.0]))
+    assert "true" in plot.caption.said()
+    assert near(look(plot), plot.theme.ink) > near(same, plot.theme.ink) + 50
+    plot.residuals.click()
+    look(plot)
+    plot.show_true(np.empty(0), np.empty(0))
+    assert plot.caption.said() == ""

@@ -57,3 +57,24 @@ def test_the_key_is_drawn_beside_the_surface_where_there_is_space(surface, look)
 def test_a_surface_of_strange_numbers_has_a_key_or_none(surface, look, numbers):
     surface.show_grid(BOX, np.full((5, 5), numbers), ("a", "b"))
     assert look(surface).shape[0] > 50
+
+
+def test_the_next_step_is_an_arrow_from_the_end_of_the_path(surface):
+    surface.show_grid((0.0, 0.0, 10.0, 10.0), np.arange(25.0).reshape(5, 5) + 1, ("a", "b"))
+    surface.show_path(np.array([[1.0, 1.0], [5.0, 5.0]]), [0, 1])
+    surface.grab()
+    assert surface.step_arrow() is None
+    surface.show_gradient_step((-4.0, 0.0))
+    surface.grab()
+    line, times = surface.step_arrow()
+    ends = surface.drawn_axes.points(np.array([5.0, 1.0]), np.array([5.0, 5.0]))
+    assert times == 1.0
+    assert [line.x1(), line.y1(), line.x2(), line.y2()] == pytest.approx(ends.ravel().tolist())
+    surface.show_gradient_step((-1e-4, 0.0))
+    line, times = surface.step_arrow()
+    assert line.length() == pytest.approx(loss_surface.LEAST_ARROW)
+    assert times > 100
+    for nothing in ((0.0, 0.0), (float("nan"), 1.0), None):
+        surface.show_gradient_step(nothing)
+        surface.grab()
+        assert surface.step_arrow() is None

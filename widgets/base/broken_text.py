@@ -1,0 +1,135 @@
+"""A label whose long words can wrap anywhere, and whose text is copied as it was given.
+
+Qt wraps at blanks alone, or at invisible ones: those are shown, and are never copied, read out or
+taken for the end of a word.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QClipboard,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import QLabel, QMenu, QWidget
+
+BREAK = "\N{ZERO WIDTH SPACE}"
+
+
+class BrokenTextLabel(QLabel):
+    """A plain-text label that is shown with `BREAK` in its long words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._said = ""
+
+    def show_broken(self, text: str, broken: str) -> None:
+        """Show ``broken``, which is ``text`` with a `BREAK` wherever it may wrap."""
+        if self.accessibleName() in ("", self._said):
+            self.setAccessibleName(text if broken != text else "")
+        self._said = text
+        self.setText(broken)
+
+    def said(self) -> str:
+        """Return the text as it was given."""
+        return self._said
+
+    def selected_words(self) -> str:
+        """Return the selection as it stands in the text that was given."""
+        start = self.selectionStart()
+        if start < 0:
+            return ""
+        shown, added = self._units()
+        stop = min(len(shown), start + len(_units_of(self.selectedText())))
+        units = [shown[at] for at in range(start, stop) if at not in added]
+        return b"".join(units).decode("utf-16-le", "replace")
+
+    def _units(self) -> tuple[list[bytes], set[int]]:
+        """Return the shown text in Qt's units, and the places of what was added to it."""
+        shown, given = _units_of(self.text()), _units_of(self._said)
+        added, at = set[int](), 0
+        for place, unit in enumerate(shown):
+            if at < len(given) and unit == given[at]:
+                at += 1
+            else:
+                added.add(place)
+        return shown, added
+
+    def copy(self, mode: QClipboard.Mode = QClipboard.Mode.Clipboard) -> None:
+        """Copy the selection to the clipboard."""
+        if self.hasSelectedText():
+            QGuiApplication.clipboard().setText(self.selected_words(), mode)
+
+    def _select_all(self) -> None:
+        self.setSelection(0, len(_units_of(self.text())))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy the selection as it was given; called by Qt."""
+        if event.matches(QKeySequence.StandardKey.Copy) and self.hasSelectedText():
+            self.copy()
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a new selection, also within one, which Qt would drag as it is shown."""
+        is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if event.button() == Qt.MouseButton.LeftButton and is_plain and self.hasSelectedText():
+            self.setSelection(0, 0)
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Offer the selection to the middle button as it was given; called by Qt."""
+        super().mouseReleaseEvent(event)
+        self._offer_selection()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Select the whole word, over its breaks; called by Qt."""
+        super().mouseDoubleClickEvent(event)
+        start = self.selectionStart()
+        if start < 0 or not self.hasSelectedText():
+            return
+        shown, added = self._units()
+        stop = start + len(_units_of(self.selectedText()))
+        if start - 1 in added:
+            while start > 0 and (start - 1 in added or _is_in_word(shown[start - 1])):
+                start -= 1
+        if stop in added:
+            while stop < len(shown) and (stop in added or _is_in_word(shown[stop])):
+                stop += 1
+        self.setSelection(start, stop - start)
+
+    def _offer_selection(self) -> None:
+        clipboard = QGuiApplication.clipboard()
+        if self.hasSelectedText() and clipboard.supportsSelection():
+            self.copy(QClipboard.Mode.Selection)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy, if the text can be selected; called by Qt."""
+        if self.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse:
+            self.menu().popup(event.globalPos())
+            return
+        super().contextMenuEvent(event)
+
+    def menu(self) -> QMenu:
+        """Return a menu that copies the selection or selects all; it deletes itself when closed."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction("Copy")
+        copy.setEnabled(self.hasSelectedText())
+        copy.triggered.connect(lambda: self.copy())
+        menu.addAction("Select all").triggered.connect(self._select_all)
+        return menu
+
+
+def _units_of(text: str) -> list[bytes]:
+    """Return a text in the units of 16 bits in which Qt counts."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    return [data[at : at + 2] for at in range(0, len(data), 2)]
+
+
+def _is_in_word(unit: bytes) -> bool:
+    letter = unit.decode("utf-16-le", "replace")
+    return letter.isalnum() or letter == "_"
