@@ -1,13 +1,14 @@
 """Write docs/CHECKLIST.md from docs/checklist.toml and the marks of the tests, for `make docs`.
 
-Tests are read and not imported: ``@pytest.mark.checklist(10, 98)`` names the rows that a test proves,
-above a function or as the ``marks`` of a ``pytest.param``.
+Tests are read and not imported: ``@pytest.mark.checklist(10, 98)`` names the rows that a test
+proves, above a function or as the ``marks`` of a ``pytest.param``, also in a list of the module.
 """
 
 import ast
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "CHECKLIST.md"
@@ -15,9 +16,9 @@ ITEMS = ROOT / "docs" / "checklist.toml"
 
 HEADER = """# The checklist
 
-All that the tutorials teach from which people learn PyTorch, and the test that shows it in the window, on
-the training page or on the command line. `make docs` writes this page from `docs/checklist.toml` and from
-the marks `@pytest.mark.checklist(number)` of the tests.
+All that the tutorials teach from which people learn PyTorch, and the test that shows it in the
+window, on the training page or on the command line. `make docs` writes this page from
+`docs/checklist.toml` and from the marks `@pytest.mark.checklist(number)` of the tests.
 
 | No. | Item | Test |
 |--:|---|---|
@@ -61,11 +62,19 @@ def marked(folder: Path) -> dict[int, list[str]]:
 def _marks(tree: ast.Module, name: str) -> Iterator[tuple[str, list[int]]]:
     """Yield each test of a file with the numbers of a mark of it."""
     placed: set[int] = set()
+    lists = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
             continue
         for decorator in node.decorator_list:
-            for call, case in _calls(decorator):
+            used = [lists[part.id] for part in ast.walk(decorator) if _is_name(part, lists)]
+            for call, case in (found for part in [decorator, *used] for found in _calls(part)):
                 placed.add(id(call))
                 yield f"{name}::{node.name}{case}", _numbers(call, name)
     for node in ast.walk(tree):
@@ -85,6 +94,10 @@ def _calls(decorator: ast.expr) -> Iterator[tuple[ast.Call, str]]:
                 yield node, case_of.get(id(node), "")
 
 
+def _is_name(node: ast.AST, known: Container[str]) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id in known
+
+
 def _id(param: ast.Call) -> str:
     for keyword in param.keywords:
         if keyword.arg == "id" and isinstance(keyword.value, ast.Constant):
@@ -93,7 +106,7 @@ def _id(param: ast.Call) -> str:
     return "-".join(map(str, texts))
 
 
-def _is_mark(node: ast.AST) -> bool:
+def _is_mark(node: ast.AST) -> TypeGuard[ast.Call]:
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

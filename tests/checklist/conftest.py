@@ -18,7 +18,7 @@ def shared_desk(request, qapp, tmp_path_factory):
     settings = Settings(tmp_path_factory.mktemp("desk") / "settings.ini")
     window = Window(link, settings, Drafts(None))
     window.context.dialogs = FakeDialogs()
-    # The fixes of findings are tried in engines of their own; the tests of the trials are elsewhere.
+    # Fixes of findings are tried in engines of their own; the tests of the trials are elsewhere.
     window.findings_controller.fix_trials.start = lambda *_: None
     window.painted.connect(link.start)
     window.open_first()

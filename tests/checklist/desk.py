@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel
 
 from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.tape.scenes import scene_index_at, scenes
+from gradscribe.widgets.inspector.panes.facts import facts
 
 
 class Desk:
@@ -80,9 +81,13 @@ class Desk:
         return (named or [card for card in self.cards if card.title == name])[-1]
 
     def select(self, name):
-        """Select a card as a click on it does; return the page of the inspector."""
+        """Select a card as a click on it does."""
         self.session.select(self.card(name).key)
-        return self.window.inspector.page
+
+    def facts(self, name):
+        """Return label -> text of the facts that the inspector shows of a tensor."""
+        self.select(name)
+        return dict(facts(self.window.inspector.page()))
 
     def words(self, widget=None):
         """All text of labels that are shown in the inspector, or another widget."""

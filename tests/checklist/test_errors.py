@@ -2,63 +2,99 @@
 
 import pytest
 
-row = pytest.mark.checklist
-
 ERRORS = [
     pytest.param(
         "x = torch.tensor(2.0, requires_grad=True)\ny = x**2\ny.backward()\ny.backward()\n",
         4,
         "retain_graph",
         id="a second backward",
-        marks=row(101, 218),
+        marks=pytest.mark.checklist(101, 218),
     ),
     pytest.param(
-        "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny.backward()\n", 3, "sum()", id="backward of a vector"
+        "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny.backward()\n",
+        3,
+        "sum()",
+        id="backward of a vector",
     ),
     pytest.param(
-        "a = torch.ones(2, 3)\nb = torch.ones(4)\nc = a + b\n", 3, "", id="shapes that do not fit", marks=row(183, 185)
+        "a = torch.ones(2, 3)\nb = torch.ones(4)\nc = a + b\n",
+        3,
+        "",
+        id="shapes that do not fit",
+        marks=pytest.mark.checklist(183, 185),
     ),
     pytest.param(
-        "x = torch.arange(6).reshape(2, 3)\ny = x.T.view(6)\n", 2, "reshape", id="view of a transposed tensor", marks=row(190)
+        "x = torch.arange(6).reshape(2, 3)\ny = x.T.view(6)\n",
+        2,
+        "reshape",
+        id="view of a transposed tensor",
+        marks=pytest.mark.checklist(190),
     ),
-    pytest.param("x = torch.arange(6)\ny = x.view(4, 2)\n", 2, "", id="view of another size", marks=row(152)),
     pytest.param(
-        "x = torch.ones(2, requires_grad=True)\nx.numpy()\n", 2, "detach", id="numpy of a leaf", marks=row(200)
+        "x = torch.arange(6)\ny = x.view(4, 2)\n",
+        2,
+        "",
+        id="view of another size",
+        marks=pytest.mark.checklist(152),
+    ),
+    pytest.param(
+        "x = torch.ones(2, requires_grad=True)\nx.numpy()\n",
+        2,
+        "detach",
+        id="numpy of a leaf",
+        marks=pytest.mark.checklist(200),
     ),
     pytest.param(
         "x = torch.ones(2, requires_grad=True)\ny = x.detach() * 2\nz = y.sum()\nz.backward()\n",
         4,
         "detach",
         id="backward through detach",
-        marks=row(173, 223),
+        marks=pytest.mark.checklist(173, 223),
     ),
     pytest.param(
         "x = torch.tensor(2.0, requires_grad=True)\nwith torch.no_grad():\n    x -= 0.1 * x.grad\n",
         3,
         "backward",
         id="a gradient that is None",
-        marks=row(175),
+        marks=pytest.mark.checklist(175),
     ),
     pytest.param(
-        "x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "y = x.exp()\n"
+        "y += 1\n"
+        "y.sum().backward()\n",
         4,
         "",
         id="exp changed in place",
-        marks=row(102, 237),
+        marks=pytest.mark.checklist(102, 237),
     ),
-    pytest.param("x = torch.ones(2, requires_grad=True)\nx.mul_(2)\n", 2, "no_grad", id="mul_ on a leaf", marks=row(237, 239)),
     pytest.param(
-        "x = torch.tensor([0.1, 0.9], requires_grad=True)\nx.argmax().backward()\n", 2, "", id="argmax", marks=row(240)
+        "x = torch.ones(2, requires_grad=True)\nx.mul_(2)\n",
+        2,
+        "no_grad",
+        id="mul_ on a leaf",
+        marks=pytest.mark.checklist(237, 239),
+    ),
+    pytest.param(
+        "x = torch.tensor([0.1, 0.9], requires_grad=True)\nx.argmax().backward()\n",
+        2,
+        "",
+        id="argmax",
+        marks=pytest.mark.checklist(240),
     ),
     pytest.param(
         "loss = torch.nn.functional.cross_entropy(torch.randn(2, 3), torch.tensor([0.0, 1.0]))\n",
         1,
         "long",
         id="labels as floats",
-        marks=row(7),
+        marks=pytest.mark.checklist(7),
     ),
     pytest.param(
-        "a = torch.ones(2, device='meta')\nc = torch.nn.Linear(2, 2)(a)\n", 2, "", id="devices", marks=row(85, 119, 162)
+        "a = torch.ones(2, device='meta')\nc = torch.nn.Linear(2, 2)(a)\n",
+        2,
+        "",
+        id="devices",
+        marks=pytest.mark.checklist(85, 119, 162),
     ),
 ]
 
@@ -67,7 +103,7 @@ def torchs_own(source):
     """Type, message and line of the exception in plain Python."""
     try:
         exec(compile(source, "<plain>", "exec"), {"__name__": "__main__"})
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - any error is compared
         trace = error.__traceback__
         lines = []
         while trace is not None:
@@ -86,7 +122,8 @@ def test_the_error_is_torchs_own_at_its_line_with_a_hint(desk, source, line, hin
     assert desk.problem == f"{kind}: {message}"
     problem = desk.session.result.problem
     assert (problem.place.line, at) == (line + 1, line + 1)
-    assert problem.hint and hint in problem.hint
+    assert problem.hint
+    assert hint in problem.hint
 
 
 @pytest.mark.checklist(130)
@@ -100,6 +137,8 @@ def test_an_error_in_a_function_is_placed_at_the_programs_line(desk):
 
 @pytest.mark.checklist(237)
 def test_an_in_place_change_after_a_square_is_no_error(desk):
-    desk.run("import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x**2\ny += 1\ny.backward()\n")
+    desk.run(
+        "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x**2\ny += 1\ny.backward()\n"
+    )
     assert desk.problem == ""
     assert desk.gradient("x") == 4

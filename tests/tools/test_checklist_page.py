@@ -38,11 +38,15 @@ def test_marks_are_found_at_functions_and_cases(checklist_page, tmp_path):
         "@pytest.mark.parametrize('a', [pytest.param('b', marks=pytest.mark.checklist(3)),\n"
         "    pytest.param('c', id='d', marks=[pytest.mark.checklist(1)])])\n"
         "def test_two(a): pass\n"
+        "CASES = [pytest.param('e', marks=pytest.mark.checklist(4))]\n"
+        "@pytest.mark.parametrize('a', CASES)\n"
+        "def test_three(a): pass\n"
     )
     assert checklist_page.marked(folder) == {
         2: ["tests/test_a.py::test_one"],
         1: ["tests/test_a.py::test_one", "tests/test_a.py::test_two[d]"],
         3: ["tests/test_a.py::test_two[b]"],
+        4: ["tests/test_a.py::test_three[e]"],
     }
 
 
