@@ -28,7 +28,15 @@ def _warm() -> EngineHandlers:
     import torch
 
     # `run` notes torch's default number of threads when it is imported.
-    from gradscribe.engine.inspect import check, gradcheck, lab, model_file, peek, region
+    from gradscribe.engine.inspect import (
+        by_hand,
+        check,
+        gradcheck,
+        lab,
+        model_file,
+        peek,
+        region,
+    )
     from gradscribe.engine.run import run
 
     torch.set_num_threads(1)
@@ -38,6 +46,7 @@ def _warm() -> EngineHandlers:
         peek.peek,
         check.check,
         gradcheck.gradcheck,
+        by_hand.hand_check,
         lab.probe,
         region.region,
         model_file.model_file,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradscribe.app.cli import fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS, FAILED, RAN
-from gradscribe.app.cli.options import add_recording, add_trials, add_trust
+from gradscribe.app.cli.options import add_recording, add_trials, add_trust, chosen_python
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
         timeout=options.timeout,
         policy=not options.trust,
         is_open=options.trust,
+        interpreter=chosen_python(options),
     )
     tape = fix_trials.tried_as_asked(tape, source, options)
     if options.json is not None:

@@ -5,7 +5,9 @@ import sys
 import time
 from collections.abc import Callable
 
+from gradscribe.app.cli.options import chosen_python
 from gradscribe.app.cli.record import EVENT_LIMIT, ProgramRecorder, full_device_name
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.structs import replace
@@ -21,7 +23,9 @@ LEFT_OUT = "Not tried, and so not offered"
 FixRun = Callable[[str], Outcome]
 
 
-def with_tried_fixes(tape: Tape, request: messages.Run, *, is_open: bool) -> Tape:
+def with_tried_fixes(
+    tape: Tape, request: messages.Run, *, is_open: bool, interpreter: Interpreter | None = None
+) -> Tape:
     """Return the tape of a run with only the fixes that work.
 
     ``request`` is that of a brief run of its program. A fix that fails, or that there is no time
@@ -30,7 +34,7 @@ def with_tried_fixes(tape: Tape, request: messages.Run, *, is_open: bool) -> Tap
     if not any(finding.fix for finding in tape.findings):
         return tape
     _say_progress("Trying the fixes...")
-    with ProgramRecorder(is_open) as recorder:
+    with ProgramRecorder(is_open, interpreter) as recorder:
         found = tried_findings(
             tape, request.source, lambda text: recorder.outcome(replace(request, source=text))
         )
@@ -78,7 +82,9 @@ def tried_as_asked(tape: Tape, source: str, options: argparse.Namespace) -> Tape
         policy=not options.trust,
         brief=True,
     )
-    return with_tried_fixes(tape, request, is_open=options.trust)
+    return with_tried_fixes(
+        tape, request, is_open=options.trust, interpreter=chosen_python(options)
+    )
 
 
 def _say_progress(text: str) -> None:

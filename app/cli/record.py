@@ -10,6 +10,7 @@ from typing import IO, Self
 
 from gradscribe.app.files import documents
 from gradscribe.app.link import launch
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
 from gradscribe.engine.protocol import frames, messages
 from gradscribe.engine.protocol.outcome import Outcome
@@ -47,6 +48,7 @@ def record_source(
     memory: int = 256 << 20,
     examine: bool = True,
     leaves_only: bool = False,
+    interpreter: Interpreter | None = None,
 ) -> Tape:
     """Run a program in a new engine and return its tape.
 
@@ -54,7 +56,7 @@ def record_source(
     ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
     permissions; ``is_full``: record every step of long loops in full; ``memory``: bytes for the
     numbers of big tensors; ``examine``: look for mistakes; ``leaves_only``: return no more of the
-    tape than its leaves, its output and its error.
+    tape than its leaves, its output and its error; ``interpreter``: another Python to run it in.
 
     Raises:
         NoDevice: the device does not exist.
@@ -75,7 +77,7 @@ def record_source(
         leaves_only=leaves_only,
         full_events=0 if is_full else FULL_EVENTS,
     )
-    with BlockingEngine(is_open) as engine:
+    with BlockingEngine(is_open, interpreter) as engine:
         ready = engine.wait_ready()
         if isinstance(ready, Tape):
             return ready
@@ -90,8 +92,8 @@ class ProgramRecorder:
     ``problem`` is the reason why no engine could be started; empty otherwise.
     """
 
-    def __init__(self, is_open: bool = False) -> None:
-        self._is_open = is_open
+    def __init__(self, is_open: bool = False, interpreter: Interpreter | None = None) -> None:
+        self._is_open, self._interpreter = is_open, interpreter
         self._engine: BlockingEngine | None = None
         self.problem = ""
 
@@ -114,7 +116,7 @@ class ProgramRecorder:
 
     def _perform(self, run: messages.Run) -> tuple[Tape, Outcome | None]:
         if self._engine is None:
-            self._engine = BlockingEngine(self._is_open)
+            self._engine = BlockingEngine(self._is_open, self._interpreter)
             self._engine.__enter__()
             ready = self._engine.wait_ready()
             if isinstance(ready, Tape):
@@ -148,10 +150,10 @@ class EngineGone(NoReply):
 class BlockingEngine:
     """An engine process with blocking reads; leaving the context kills it."""
 
-    def __init__(self, is_open: bool = False) -> None:
+    def __init__(self, is_open: bool = False, interpreter: Interpreter | None = None) -> None:
         self._process = subprocess.Popen(
             [
-                launch.python_executable(),
+                launch.python_executable(interpreter),
                 *launch.engine_arguments(),
                 launch.ALONE,
                 *([launch.OPEN] if is_open else []),
@@ -159,7 +161,7 @@ class BlockingEngine:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=launch.environment(is_open),
+            env=launch.environment(is_open, interpreter),
             bufsize=0,
             # Keep Ctrl-C in the terminal from the engine, which would print a traceback.
             start_new_session=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
-from gradscribe.app.cli.options import add_recording, add_trials, add_trust
+from gradscribe.app.cli.options import add_recording, add_trials, add_trust, chosen_python
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents, tape_files
 from gradscribe.app.files.documents import Refused
@@ -111,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
         printed=printed if talks else None,
         policy=not options.trust,
         is_open=options.trust,
+        interpreter=chosen_python(options),
         is_full=options.full,
         memory=options.memory << 20,
         examine=is_examined,

@@ -24,6 +24,7 @@ from gradscribe.app.cli.record import (
     full_device_name,
 )
 from gradscribe.app.files import documents
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.training.setup import csv_sample
 from gradscribe.app.training.setup.files import needed_file as file_needed
 from gradscribe.engine.protocol import messages
@@ -113,11 +114,13 @@ def run(
     progress: Callable[[replies.TrainState, float], None] | None = None,
     *,
     policy: bool = False,
+    interpreter: Interpreter | None = None,
 ) -> TrainOutcome:
     """Train in a new engine for ``setup.steps`` steps, or until Ctrl-C or SIGTERM.
 
     ``files``: exports to make at the end: ``script``, ``safetensors``. ``progress`` is called with
     each state and the last loss. ``policy``: a module in the setup came from outside.
+    ``interpreter``: another Python to train in.
 
     Raises:
         Refused: the setup cannot be run; the text is one line with the reason.
@@ -125,7 +128,7 @@ def run(
         TooSoon: interrupted before the run had started.
     """
     interrupts = _Interrupts()
-    with interrupts, BlockingEngine() as engine:
+    with interrupts, BlockingEngine(interpreter=interpreter) as engine:
         ready = wait_ready(engine)
         device = full_device_name(setup.device)
         if device not in ready.devices:

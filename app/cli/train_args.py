@@ -15,7 +15,7 @@ import msgspec
 
 from gradscribe.app.cli import table, train
 from gradscribe.app.cli.exit_codes import DIED, FAILED, INTERRUPTED, RAN
-from gradscribe.app.cli.options import add_trust
+from gradscribe.app.cli.options import add_python, add_trust, chosen_python
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.cli.train import EngineDied, InterruptedEarly, TrainOutcome
 from gradscribe.app.files import documents
@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", help="write everything; - is standard output")
     parser.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
     parser.add_argument("--safetensors", metavar="OUT", help="write the weights")
+    add_python(parser)
     add_trust(
         parser, "let a module in the setup do whatever Python can, except files and the network"
     )
@@ -114,7 +115,13 @@ def _train(options: argparse.Namespace) -> int:
         setup = msgspec.structs.replace(setup, steps=options.steps)
     files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)
     with _progress(setup.steps) as progress:
-        outcome = train.run(setup, files, progress, policy=not options.trust)
+        outcome = train.run(
+            setup,
+            files,
+            progress,
+            policy=not options.trust,
+            interpreter=chosen_python(options),
+        )
     try:
         _write(outcome, options)
     finally:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QWidget
 
+    from gradscribe.app.by_hand.backward_code import BackwardCode
+    from gradscribe.app.by_hand.controller import HandController
     from gradscribe.app.compare.changes_controller import ChangesController
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
@@ -89,6 +91,8 @@ class CommandContext:
     tensors: TensorWindows
     parameters: ProgramParameters
     lessons: LessonController
+    hand: HandController
+    backward_code: BackwardCode
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves

@@ -191,6 +191,7 @@ class Presenter(QObject):
 
     def _show_tape(self) -> None:
         tape = self._session.result.tape
+        self._pictured = ()
         self.scene_builder.forget()
         self._unfolder.forget()
         self._ways.forget()

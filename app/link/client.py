@@ -20,6 +20,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.regions import ReadRegion, Region
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -235,7 +236,12 @@ class Link(QObject):
         """Request torch's gradcheck of a custom Function; answered by `messages.Gradchecked`."""
         self._compare(messages.Gradcheck(run_id, op))
 
-    def _compare(self, request: messages.Check | messages.Gradcheck) -> None:
+    def check_by_hand(self, request: messages.HandCheck) -> None:
+        """Request a comparison of gradients by hand; answered by `messages.HandChecked`."""
+        code = request.code.encode("utf-8", "replace").decode()
+        self._compare(replace(request, code=code))
+
+    def _compare(self, request: messages.Comparison) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(
                 failed_check_reply(request, "A program is running; try again in a moment")
@@ -331,7 +337,12 @@ class Link(QObject):
                 self._finish(run_id)
                 if spent:
                     self._swap()
-            case messages.Checked(run_id) | messages.Gradchecked(run_id) | messages.Probed(run_id):
+            case (
+                messages.Checked(run_id)
+                | messages.Gradchecked(run_id)
+                | messages.HandChecked(run_id)
+                | messages.Probed(run_id)
+            ):
                 self._finish(run_id)
             case messages.ModelFile(run_id):
                 self._finish(run_id)

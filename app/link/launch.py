@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.tape import Place, Problem, Tape
 
@@ -86,25 +87,34 @@ def script_folder(filename: str) -> str:
     return str(path.absolute().parent) if os.path.isfile(path) else ""
 
 
-def environment(is_open: bool = False) -> dict[str, str]:
+def environment(is_open: bool = False, interpreter: Interpreter | None = None) -> dict[str, str]:
     """Return the engine's environment.
 
-    Unless ``is_open``, only variables that a program needs are passed on.
+    Unless ``is_open``, only variables that a program needs are passed on. Another ``interpreter``
+    finds the engine's source in a folder of its own.
+
+    Raises:
+        UnusablePython: that folder cannot be written.
     """
-    return {
+    passed = {
         name: text
         for name, text in os.environ.items()
         if is_open or (_is_passed_on(name.upper()) and not _PASSWORDS.search(name))
     }
+    if interpreter is not None:
+        path = (str(lent_source()), passed.get("PYTHONPATH", ""))
+        passed["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+        passed.pop("PYTHONHOME", None)
+    return passed
 
 
 def _is_passed_on(name: str) -> bool:
     return name in PASSED_VARIABLES or name.startswith(VARIABLE_PREFIXES)
 
 
-def python_executable() -> str:
-    """Return the interpreter that runs the engine: that of this process."""
-    return sys.executable
+def python_executable(interpreter: Interpreter | None = None) -> str:
+    """Return the interpreter that runs the engine: that of this process unless another is given."""
+    return sys.executable if interpreter is None else interpreter.path
 
 
 def exit_reason(code: int, crashed: bool, errors: str) -> str:

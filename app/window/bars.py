@@ -1,6 +1,6 @@
 """The bar on top of the window and the status line at its bottom."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
@@ -30,6 +30,8 @@ class TopBar(QFrame):
 
     def __init__(self, buttons: TransportButtons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._refit = single_shot(self, self._fit)
+        """After a change of the text size the parts have their new fonts only in the next turn."""
         self.setProperty("bar", True)
         self.switch = WorkspaceSwitch()
         self.examples = QPushButton("Examples")
@@ -98,6 +100,12 @@ class TopBar(QFrame):
         """Hide what does not fit."""
         super().resizeEvent(happened)
         self._fit()
+
+    def changeEvent(self, happened: QEvent) -> None:
+        """Show what fits in another text size; called by Qt."""
+        super().changeEvent(happened)
+        if happened.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._refit.start()
 
     def _fit(self) -> None:
         """Hide what does not fit: the counts first, then the speed label, then the slider."""

@@ -20,6 +20,10 @@ INLINE_ELEMENTS = 1024
 """Tensors of at most this many elements are sent with all their numbers, others as summaries."""
 
 
+HIDDEN = "hidden"
+"""The `Snapshot.store` of numbers that the user is to find; they are not there."""
+
+
 class Snapshot(Struct, frozen=True, array_like=True, gc=False):
     """The numbers of one tensor at one moment.
 
@@ -43,6 +47,11 @@ class Snapshot(Struct, frozen=True, array_like=True, gc=False):
     thumb: bytes | None = None
     thumb_shape: tuple[int, int] = (0, 0)
     """Rows and columns of ``thumb``, a float32 grid that samples the tensor as a matrix."""
+
+    @property
+    def is_hidden(self) -> bool:
+        """True if the numbers were taken out because the user is to find them."""
+        return self.store == HIDDEN
 
     @property
     def numel(self) -> int:

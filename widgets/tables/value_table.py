@@ -43,8 +43,8 @@ MIN_NAME_WIDTH = 72
 """Minimum width of the name column in pixels, in fonts in which `LAST_PART` fits."""
 LAST_PART = "…weight"
 """A name cut as far as that says something."""
-MIN_NUMBER_WIDTH = 64
-"""Minimum width of the gradient column next to long shapes."""
+MIN_NUMBER_WIDTH = 59
+"""Minimum width of value and gradient, each next to a long text of the other."""
 TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
 """Texts that the columns fit at least, so that widths are stable while the tape plays."""
 MAX_MEASURED = 200
@@ -89,8 +89,8 @@ def column_widths(
     name = max(min(name, least_name), name + spare)
     left = max(2, room - name)
     if value + gradient > left:
-        half = max(left // 2, min(least_value, left - MIN_NUMBER_WIDTH))
-        value = min(value, max(half, left - gradient))
+        least = max(min(least_value, left - MIN_NUMBER_WIDTH), MIN_NUMBER_WIDTH)
+        value = min(value, left - 1, max(least, left - min(gradient, 3 * left // 5)))
         gradient = left - value
     return [name, value, gradient]
 

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
@@ -72,6 +74,17 @@ def test_names_give_way_first_then_the_longer_number():
     name, value, gradient = column_widths((300, 200, 70), 250)
     assert (name, gradient) == (MIN_NAME_WIDTH, 70)
     assert name + value + gradient == 250
+
+
+@given(st.lists(st.integers(0, 900), min_size=3, max_size=3), st.integers(75, 900))
+def test_columns_fill_what_there_is_and_none_is_less_than_nothing(wanted, room):
+    widths = column_widths(wanted, room)
+    assert min(widths) >= 0
+    assert sum(widths) == room
+
+
+def test_a_list_of_numbers_leaves_the_gradient_whole():
+    assert column_widths((120, 100, 84), 222) == [MIN_NAME_WIDTH, 66, 84]
 
 
 def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):

@@ -72,11 +72,16 @@ def _about(index: Index, value: Value) -> str:
     }[value.role]
 
 
+HIDDEN = "Hidden until you find it by hand"
+
+
 def absence_reason(page: InspectorPage) -> str:
     """Return the reason why the chosen side has no number at this position."""
     value, index = page.value, page.index
     assert value is not None
     assert index is not None
+    if page.is_hidden(page.side):
+        return HIDDEN
     if page.side == "value":
         return "Not computed yet" if not page.reached else "Its numbers were not recorded"
     if not page.reached:

@@ -1,0 +1,184 @@
+"""Other Pythons to run programs in: what they have, and the engine's source for them.
+
+Nothing is installed into such a Python. It gets the engine's source from a folder in the user's
+cache, and needs torch, numpy and msgspec of its own.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_TORCH = (2, 6)
+NEEDED = ("torch", "numpy", "msgspec")
+TIMEOUT_S = 30.0
+"""Most seconds for a Python to say what it has, on a cold disk."""
+_ASK = """
+import json, sys
+from importlib import metadata
+found = {}
+for name in %r:
+    try:
+        found[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        pass
+print(json.dumps([sys.version_info[:3], sys.executable, found]))
+"""
+
+
+class UnusablePython(Exception):
+    """Raised for a Python that programs cannot run in; the message is a line for the user."""
+
+
+class Interpreter(Struct, frozen=True):
+    """A Python that can run the engine."""
+
+    path: str
+    """Its executable, as the user names it: an environment's Python is a link to another."""
+    version: str
+    torch: str
+
+
+def ask_interpreter(name: str) -> Interpreter:
+    """Return the Python of that name or path, once it has said what it has.
+
+    Raises:
+        UnusablePython: it is not there, is no Python, is too old, or lacks a package; the message
+            has the command that installs it.
+    """
+    path = shutil.which(os.path.expanduser(name))
+    if path is None:
+        raise UnusablePython(f"There is no Python at {name}")
+    # Absolute, but with its links: an environment is found by the place of the link.
+    path = os.path.abspath(path)
+    version, found = _answer(path)
+    if version < OLDEST_PYTHON:
+        words, oldest = (".".join(map(str, part)) for part in (version, OLDEST_PYTHON))
+        raise UnusablePython(
+            f"{name} is Python {words}: Gradscribe runs programs in {oldest} or newer"
+        )
+    missing = [package for package in NEEDED if package not in found]
+    if missing:
+        raise UnusablePython(
+            f"{name} has no {' and no '.join(missing)}: {install_command(path, missing)}"
+        )
+    if _release(found["torch"]) < OLDEST_TORCH:
+        oldest = ".".join(map(str, OLDEST_TORCH))
+        command = install_command(path, [f"torch>={oldest}"])
+        raise UnusablePython(
+            f"{name} has torch {found['torch']}, {oldest} or newer is needed: {command}"
+        )
+    return Interpreter(path, ".".join(map(str, version)), found["torch"])
+
+
+def install_command(path: str, packages: list[str]) -> str:
+    """Return the command that installs packages for a Python."""
+    words = (f'"{word}"' if {*word} & {*" <>"} else word for word in (path, *packages))
+    python, *names = words
+    return f"{python} -m pip install {' '.join(names)}"
+
+
+def _answer(path: str) -> tuple[tuple[int, ...], dict[str, str]]:
+    """Return the version of a Python and those of the packages it has. Raises `UnusablePython`."""
+    try:
+        done = subprocess.run(
+            [path, "-c", _ASK % (NEEDED,)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            # Not in the user's folder, whose files would be imported.
+            cwd=os.path.dirname(path),
+        )
+        version, _, found = json.loads(done.stdout)
+        return tuple(map(int, version)), {str(name): str(text) for name, text in found.items()}
+    except OSError as error:
+        raise UnusablePython(f"{path} cannot be started: {error.strerror or error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise UnusablePython(f"{path} does not answer") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UnusablePython(f"{path} is no Python that Gradscribe can use") from error
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version: ``2.6.0+cpu`` is (2, 6, 0)."""
+    words = version.partition("+")[0].split(".")
+    return tuple(int(word) for word in words if word.isdecimal())
+
+
+@cache
+def lent_source() -> Path:
+    """Return a folder with the package ``gradscribe`` that holds the engine alone.
+
+    It is a copy in the user's cache, by its content, so that a Python sees this version's engine
+    and none of the packages next to it.
+
+    Raises:
+        UnusablePython: the cache cannot be written.
+    """
+    engine = Path(__file__).parents[2] / "engine"
+    files = {path: source.read_bytes() for path, source in _sources(engine)}
+    files["__init__.py"] = b"# The engine alone, for programs in another Python.\n"
+    content = hashlib.sha256()
+    for path, data in sorted(files.items()):
+        content.update(f"{path}\0{len(data)}\0".encode() + data)
+    try:
+        return _copied(files, _cache_folder() / f"engine-{content.hexdigest()[:16]}")
+    except OSError as error:
+        why = error.strerror or error
+        raise UnusablePython(f"The engine cannot be copied for another Python: {why}") from error
+
+
+def _sources(engine: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the engine's files by their path in the package."""
+    for path in engine.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield f"engine/{path.relative_to(engine).as_posix()}", path
+
+
+def _copied(files: dict[str, bytes], folder: Path) -> Path:
+    """Return ``folder`` with a package of these files, written as a whole or not at all."""
+    if folder.is_dir():
+        if all(_has(folder / "gradscribe" / path, data) for path, data in files.items()):
+            return folder
+        shutil.rmtree(folder)  # Parts of it have been removed.
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        for path, data in files.items():
+            file = made / "gradscribe" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # Else another process has written it.
+                raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def _has(file: Path, data: bytes) -> bool:
+    try:
+        return file.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _cache_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir()), "gradscribe")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "gradscribe"
+    known = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(known) if os.path.isabs(known) else Path.home() / ".cache") / "gradscribe"
