@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradscribe.errors import RecordingError
@@ -205,6 +206,26 @@ class RunTape:
         from gradscribe.png import draw_png
 
         return draw_png(self.to_svg(scene, "light"), scale)
+
+    def to_html(self, path: "str | os.PathLike[str] | None" = None) -> str:
+        """Return the run as an HTML page that plays it in any browser; also write it to ``path``.
+
+        The page loads nothing from elsewhere. It has the graph with its modules, every step forward
+        and backward with the numbers, and the explanations; of a long run it has a part, and says
+        which.
+
+        Raises:
+            RecordingError: the recording has not ended.
+            ValueError: the file cannot be written; the message says why.
+        """
+        from gradscribe.playback.web_page.document import to_html
+
+        page = to_html(self.index, self.source, Path(self.filename).name, self.findings)
+        if path is not None:
+            from gradscribe.tape_store import write_page
+
+            write_page(page, path)
+        return page
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the run to a file, which `load`, the window and ``gradscribe diff`` open.

@@ -69,12 +69,14 @@ def _warm_optimizers() -> None:
 def _ready(is_open: bool) -> messages.Ready:
     import torch
 
-    devices = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-    if torch.backends.mps.is_available():
-        devices.append("mps")
+    from gradscribe.engine.run import devices
+
+    details = devices.available()
+    names = tuple(one.name for one in details)
     kept = () if is_open else box.available_protections(device=_has_device())
     version = str(torch.__version__)
-    return messages.Ready(version, platform.python_version(), tuple(devices), os.getpid(), kept)
+    python = platform.python_version()
+    return messages.Ready(version, python, names, os.getpid(), kept, details)
 
 
 def _has_device() -> bool:

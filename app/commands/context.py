@@ -296,6 +296,25 @@ class CommandContext:
         tape = self.session.result.tape
         self.export_queue.begin(FileJob(path, partial(take_home.encode, tape, kind)))
 
+    def export_page(self, path: Path) -> None:
+        """Write the run as a page for browsers.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import FileJob
+        from gradscribe.playback.tape.index import Index
+        from gradscribe.playback.web_page.document import to_html
+
+        result, title = self.session.result, self.session.doc.title
+        tape, source = result.tape, result.source
+
+        def page() -> bytes:
+            # An index of its own: that of the window is used by another thread.
+            return to_html(Index(tape), source, title, tape.findings).encode()
+
+        self.export_queue.begin(FileJob(path, page))
+
     def copy_picture(self) -> None:
         """Put the graph on the clipboard as an image.
 

@@ -455,7 +455,8 @@ class Session(QObject):
             problem = self.result.problem
             problem = None if problem is not None and problem.type == ENGINE_DIED else problem
             result = replace(self.result, engine="ready", problem=problem, devices=devices)
-            self._set_result(replace(result, torch=message.torch, kept=message.kept))
+            result = replace(result, torch=message.torch, kept=message.kept)
+            self._set_result(replace(result, details=message.details))
             if self.result.run_id:
                 self._begin()
             elif self._waiting:

@@ -156,6 +156,7 @@ class Window(QMainWindow):
             console=self.console,
         )
         self.top = TopBar(self.transport.buttons)
+        self.top.device.device_picked.connect(self.session.set_device)
         self.status = StatusLine()
         self.find_bar = FindBar(self.editor)
         self.hint = EmptyState(self.graph)
@@ -405,6 +406,7 @@ class Window(QMainWindow):
             self.notices.drop(file.OUTSIDE)
         self._show_heading()
         self.top.show_doc(doc)
+        self.top.show_result(self.session.result, doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))
         self.setWindowFilePath(doc.path)
@@ -418,6 +420,7 @@ class Window(QMainWindow):
     def _show_result(self) -> None:
         result = self.session.result
         self.status.show_result(result, self.session.doc)
+        self.top.show_result(result, self.session.doc)
         self.hint.show_result(result, self.session.doc)
         self.menus.refresh()
         self.output_tab.show_result(result)

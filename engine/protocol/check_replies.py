@@ -77,9 +77,10 @@ MAX_TEXT_CHARS, MAX_SETUP_PARTS = 1 << 20, 1 << 20
 
 def check_ready(answer: "Ready") -> Iterator[str]:
     """Yield the flaws of a `Ready` reply."""
-    if max(len(answer.devices), len(answer.kept)) > MAX_DEVICES:
+    if max(len(answer.devices), len(answer.kept), len(answer.details)) > MAX_DEVICES:
         yield "too many devices"
-    yield from _too_long((answer.torch, answer.python, *answer.devices, *answer.kept))
+    titles = [text for one in answer.details for text in (one.name, one.title)]
+    yield from _too_long((answer.torch, answer.python, *answer.devices, *answer.kept, *titles))
 
 
 def check_training_reply(answer: TrainReply) -> Iterator[str]:

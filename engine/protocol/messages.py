@@ -135,6 +135,17 @@ class Quit(Struct, frozen=True, tag=True):
     """End the engine."""
 
 
+class DeviceDetails(Struct, frozen=True, array_like=True):
+    """A device: its name for torch, the name of the hardware, and its memory in bytes.
+
+    The latter two are empty and 0 where the system does not say them.
+    """
+
+    name: str
+    title: str = ""
+    memory: int = 0
+
+
 class Ready(Struct, frozen=True, tag=True):
     """The engine has imported torch and takes requests. ``devices``: ``cpu``, ``cuda:0``..."""
 
@@ -144,6 +155,8 @@ class Ready(Struct, frozen=True, tag=True):
     pid: int
     kept: tuple[str, ...] = ()
     """Resources its programs cannot access: ``files``, ``network``, ``processes``, ``memory``."""
+    details: tuple[DeviceDetails, ...] = ()
+    """The hardware of the devices."""
 
 
 class Started(Struct, frozen=True, tag=True):

@@ -117,6 +117,8 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
     node: int | None = None
     output_nr: int = 0
     place: Place = Place()
+    examples: int = 0
+    """Examples of the batch, inside a vmap: its numbers are those of the first; 0 outside."""
 
 
 class Arg(Struct, frozen=True, array_like=True, gc=False):
@@ -156,6 +158,17 @@ class Op(Struct, frozen=True, array_like=True, gc=False):
     inplace: bool = False
 
 
+class StateEntry(Struct, frozen=True, array_like=True, gc=False):
+    """A tensor of a module by its path inside it; ``kind``: parameter, buffer or unsaved buffer."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    requires_grad: bool
+
+
 class Call(Struct, frozen=True, array_like=True, gc=False):
     """One call of a module; ``parent`` is the index of the call around it.
 
@@ -172,6 +185,11 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     training: bool
     parameters: int
     about: str = ""
+    hooks: tuple[str, ...] = ()
+    """The hooks on it at this call: ``forward: log_shape``."""
+    state: tuple[StateEntry, ...] = ()
+    """Parameters and buffers of an outermost module at its first call, and at those before which
+    they have changed; else empty."""
 
 
 class Saved(Struct, frozen=True, array_like=True, gc=False):

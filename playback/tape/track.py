@@ -176,7 +176,7 @@ class _Named:
     def row(self, name: str, number: int, position: int) -> VariableRow:
         """Return the row of a name at a position."""
         if number not in self._change_events:
-            self._change_events[number] = _change_events(self.index, number)
+            self._change_events[number] = change_events(self.index, number)
         behind = bisect_left(self._change_events[number], position)
         known = self._rows.get(name)
         if known is None or known[0] != number or known[1] != behind:
@@ -185,7 +185,7 @@ class _Named:
         return known[2]
 
 
-def _change_events(index: Index, number: int) -> tuple[int, ...]:
+def change_events(index: Index, number: int) -> tuple[int, ...]:
     """Return the events after which a value's data or gradient may have changed."""
     value, home = index.values[number], index.first_version(number)
     arrivals = index.arrivals.get(

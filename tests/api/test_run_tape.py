@@ -156,6 +156,17 @@ def test_a_step_that_is_not_there_is_refused(tape):
         tape.to_svg(7)
 
 
+def test_the_run_is_a_page_and_a_file(tape, tmp_path):
+    page = tape.to_html()
+    assert page.startswith("<!DOCTYPE html>")
+    assert tape.to_html(tmp_path / "run.html") == page
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == page
+    with pytest.raises(ValueError, match="no such folder"):
+        tape.to_html(tmp_path / "no such folder" / "run.html")
+    with pytest.raises(gs.RecordingError):
+        gs.RunTape().to_html()
+
+
 def test_the_picture_is_light_or_dark_as_the_reader_s_system_and_styles_nothing_else(tape):
     svg = tape.to_svg()
     style = ElementTree.fromstring(svg)[0].text

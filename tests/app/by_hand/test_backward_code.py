@@ -1,4 +1,4 @@
-"""Backward code by hand next to autograd's, in its window."""
+"""Backward code by hand next to autograd's, in its window (row 88)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Gradients by hand in the window: asked, hidden, checked, scored."""
+"""Gradients by hand in the window: asked, hidden, checked, scored (row 243)."""
 
 import pytest
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, Qt

@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from gradscribe.playback.tape.track import VariableRow
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.value_table import (
+    MIN_GRADIENT_WIDTH,
     MIN_NAME_WIDTH,
-    MIN_NUMBER_WIDTH,
     ValueTable,
     column_widths,
     display_name,
@@ -225,7 +225,7 @@ def test_shapes_of_several_dimensions_are_readable_in_a_narrow_table(table):
     name, value, gradient = (table.view.columnWidth(column) for column in range(3))
     assert name + value + gradient == table.view.viewport().width() < 250
     space = table.view.fontMetrics().horizontalAdvance("8×11×32")
-    assert value >= space + 10, "its cell would be blank"
+    assert value >= space + 6, "its cell would be blank"
     bold = QFontMetrics(Theme.load("light").font(13, 600))
-    assert name >= bold.horizontalAdvance("…weight") + 10
-    assert gradient >= MIN_NUMBER_WIDTH
+    assert name >= bold.horizontalAdvance("…weight") + 6
+    assert gradient >= MIN_GRADIENT_WIDTH

@@ -76,8 +76,12 @@ def test_a_module_tells_its_parameters():
     assert told["ops inside"] == "1"
     assert told["mode"] == "training"
     assert told["inside"] == "net"
-    assert told["net.0.weight"] == "4 × 2"
-    assert "net.2.weight" not in told
+    assert told["weight"] == "4 × 2, requires_grad"
+    assert told["parameters()"] == "2 tensors, 2 learn"
+    assert told["state_dict()"] == "2 tensors, 48 B"
+    assert told["to()"] == "cpu float32"
+    assert told["hooks"] == "none"
+    assert "2.weight" not in told
 
 
 def test_nothing_selected_has_no_facts(pane):
@@ -131,3 +135,9 @@ def test_of_many_inputs_some_are_told_and_the_others_counted():
     assert told["input 0"]
     assert told["and more"].endswith(" inputs")
     assert "input 24" not in told
+
+
+def test_numbers_inside_vmap_say_of_which_example_they_are():
+    source = "def f(x):\n    z = x * 3\n    return z\nout = torch.vmap(f)(torch.ones(4, 2))\n"
+    assert known(page(source, "z"))["numbers"] == "of the first of 4 examples in vmap"
+    assert "numbers" not in known(page(source, "out"))
