@@ -1,4 +1,4 @@
-"""What a user does at the window and sees in it, for the tests of the checklist."""
+"""The hands and eyes of a user at the window, for the tests of the checklist."""
 
 import contextlib
 import io
