@@ -52,6 +52,7 @@ format: setup
 docs: setup
 	@"$(BIN)/python" tools/doctor_page.py
 	@"$(BIN)/python" tools/api_page.py
+	@"$(BIN)/python" tools/checklist_page.py
 	@"$(BIN)/python" tools/example_pictures.py
 
 torture: setup

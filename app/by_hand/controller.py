@@ -61,11 +61,17 @@ class HandController(QObject):
         self._asked: tuple[HandTarget, str] | None = None
         """The question whose answer is being checked, and the answer."""
         self._source = ""
+        self._number = 0
+        """The pass that is asked about."""
+        self._is_due = False
+        """True if the questions of the shown tape are not found yet."""
         self._listen()
 
     def _listen(self) -> None:
         session, pane = self._session, self.pane
         session.tape_changed.connect(self._take_tape)
+        session.moved.connect(self._follow_position)
+        self._tabs.currentChanged.connect(self._take_due)
         session.result_changed.connect(self._notice_engine)
         session.begun.connect(self._begin)
         session.view_changed.connect(self._follow_selection)
@@ -85,6 +91,8 @@ class HandController(QObject):
     @property
     def targets(self) -> list[HandTarget]:
         """The questions of the shown program, from the loss to the leaves."""
+        if self._is_due:
+            return targets.all_targets(self.index, self._session.view.position)
         return self._targets
 
     @property
@@ -96,6 +104,10 @@ class HandController(QObject):
     def level(self) -> int:
         """The level of exercises that is chosen in the pane, from 1."""
         return self.pane.level.currentIndex() + 1
+
+    def can_ask(self) -> bool:
+        """Return whether the shown program has a backward pass."""
+        return bool(self._session.result.tape.passes)
 
     def can_hide(self) -> bool:
         """Return whether gradients can be hidden: a lesson asks for them itself."""
@@ -120,6 +132,7 @@ class HandController(QObject):
         if self._tabs.indexOf(self.pane) < 0:
             self._tabs.addTab(self.pane, TITLE)
         self._tabs.setCurrentWidget(self.pane)
+        self._take_due()
         self._follow_selection()
         self._refresh()
         self.pane.field.setFocus()
@@ -233,7 +246,27 @@ class HandController(QObject):
         if self._session.doc.lesson and self._session.hiding.is_on:
             self._session.hide_gradients(False)
 
+    def _is_needed(self) -> bool:
+        """Return whether questions are shown, or gradients hidden."""
+        return self._tabs.currentWidget() is self.pane or self._session.hiding.is_on
+
+    def _take_due(self) -> None:
+        if self._is_due and self._is_needed():
+            self._take_tape()
+
+    def _follow_position(self, position: int) -> None:
+        """Ask about the pass at the position."""
+        self._take_due()
+        if not self._is_due and self._number != targets.current_pass(self.index, position):
+            self._take_tape()
+
     def _take_tape(self) -> None:
+        """Find the questions of the shown tape, once they are needed."""
+        self._is_due = not self._is_needed()
+        if self._is_due:
+            self._targets, self._chosen, self._asked, self._reply = [], None, None, None
+            self.changed.emit()
+            return
         result = self._session.result
         before = self._chosen
         if result.source != self._source:
@@ -244,6 +277,7 @@ class HandController(QObject):
         self._asked = None
         hiding = self._session.hiding
         self._hidden = hidden_keys(self.index, hiding.shown) if hiding.is_on else frozenset()
+        self._number = targets.current_pass(self.index, self._session.view.position)
         self._targets = targets.all_targets(self.index, self._session.view.position)
         self._chosen = self._same_target(before)
         if self._chosen is None and self._targets:

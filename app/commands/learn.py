@@ -95,7 +95,7 @@ def forget(context: CommandContext) -> None:
 
 
 def _has_questions(context: CommandContext) -> bool:
-    return bool(context.hand.targets)
+    return context.hand.can_ask()
 
 
 def _can_hide(context: CommandContext) -> bool:

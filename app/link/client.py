@@ -49,6 +49,8 @@ IMPORTING_S = 120.0
 """Most seconds of imports that do not count for the time limit of a run."""
 MODEL_FILE_S = 130.0
 """Time limit of a module's file; the engine's own is a little shorter."""
+HAND_RUNS = 2
+"""Runs of the program that the code of a comparison by hand may take as long as."""
 CHECK_RUNS = 4
 """Number of times that a check runs the program."""
 
@@ -247,7 +249,8 @@ class Link(QObject):
                 failed_check_reply(request, "A program is running; try again in a moment")
             )
             return
-        self._running = PendingRequest(request, TIMEOUT_S * CHECK_RUNS)
+        runs = HAND_RUNS if isinstance(request, messages.HandCheck) else CHECK_RUNS
+        self._running = PendingRequest(request, TIMEOUT_S * runs)
         self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
         self._send(request)
 

@@ -196,7 +196,7 @@ function drawCard(group, card, reading) {
   const kinds = [card.kind, reading.on ? "on" : "waiting", reading.failed || (card.call && reading.failed) ? "failed" : "", reading.bad ? "bad" : "", card.cut && !LEAVES.includes(card.kind) ? "dashed" : ""];
   group.setAttribute("class", `card ${kinds.filter(Boolean).join(" ")}`);
   group.replaceChildren();
-  if (reading.active) box(group, `glow ${reading.active}`, -3, top - 3, w + 6, h - top + 6, r + 3);
+  if (reading.active) box(group, `glow ${reading.failed ? "error" : reading.active}`, -3, top - 3, w + 6, h - top + 6, r + 3);
   if (top) for (const inset of [9, 4.5]) box(group, "back", inset, STACK * (1 - inset / 9), w - 2 * inset, 30, RADIUS);
   box(group, "body", 0.6, top + 0.6, w - 1.2, h - top - 1.2, r);
   if (reading.bad) hatch(group, 1, top + 1, w - 2, h - top - 2, r);

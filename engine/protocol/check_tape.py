@@ -253,7 +253,7 @@ def _of_ids(tape: Tape) -> Iterator[str]:
     inputs = {item.node: len(item.received) for item in tape.executions}
     if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
         yield "an edge to an input that does not exist"
-    if any(item.output_nr < 0 for item in tape.values):
+    if any(item.output_nr < 0 or item.examples < 0 for item in tape.values):
         yield "a negative output number"
 
 

@@ -117,6 +117,8 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
     node: int | None = None
     output_nr: int = 0
     place: Place = Place()
+    examples: int = 0
+    """Examples of the batch, inside a vmap: its numbers are those of the first; 0 outside."""
 
 
 class Arg(Struct, frozen=True, array_like=True, gc=False):

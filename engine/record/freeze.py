@@ -392,6 +392,7 @@ def _value(row: ValueRow, source: Source) -> Value:
         node=row.node,
         output_nr=row.output_nr,
         place=source.place(span),
+        examples=row.examples,
     )
 
 

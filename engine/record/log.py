@@ -65,6 +65,8 @@ class ValueRow(Struct, gc=False, eq=False):
     """The tensor whose ``.grad`` this is."""
     is_constant: bool = False
     """True if it is the result of detach or a ``.grad``."""
+    examples: int = 0
+    """Examples of the batch, inside a vmap; its numbers are those of the first."""
 
     @property
     def role(self) -> Role:

@@ -45,10 +45,10 @@ def root_keys(index: Index) -> frozenset[GradientKey]:
     )
 
 
-def passes_of(index: Index, value: Value) -> list[int]:
-    """Return the passes that bring a gradient to a value, in order."""
-    arrivals = index.arrivals.get(gradient_key(index, value), ())
-    return list(dict.fromkeys(arrival.run for arrival in arrivals if arrival.edge >= 0))
+def current_pass(index: Index, position: int) -> int:
+    """Return the latest pass that began before a position; without one the first."""
+    begun = [run for run, (first, _) in index.passes.items() if first < position]
+    return max(begun, default=0)
 
 
 def target_of(index: Index, value: int, position: int) -> HandTarget | None:
@@ -59,26 +59,46 @@ def target_of(index: Index, value: int, position: int) -> HandTarget | None:
     made = index.values.get(value)
     if made is None:
         return None
-    made = _with_gradient(index, made)
-    found = [run for run in passes_of(index, made) if not _is_root(index, made, run)]
-    if not found:
+    runs = sorted({found.run for found in index.arrivals.get(gradient_key(index, made), ())})
+    runs = [run for run in runs if not _is_root(index, made, run)]
+    if not runs:
         return None
-    begun = [run for run in found if index.passes.get(run, (position, 0))[0] < position]
-    number = begun[-1] if begun else found[0]
+    begun = [run for run in runs if run <= current_pass(index, position)]
+    return _target(index, made, begun[-1] if begun else runs[0])
+
+
+def _target(index: Index, value: Value, number: int) -> HandTarget:
+    made = index.values[_version_in_pass(index, value, number)]
     roots = [root for root in index.tape.passes[number].roots if root is not None]
     root = value_name(index, roots[0]) if roots else "the result"
-    name = value_name(index, made.id)
-    kind = kind_of(index, made, number)
-    return HandTarget(made.id, gradient_key(index, made), number, name, made.shape, root, kind)
+    key, kind = gradient_key(index, made), kind_of(index, made, number)
+    return HandTarget(made.id, key, number, value_name(index, made.id), made.shape, root, kind)
 
 
-def _with_gradient(index: Index, value: Value) -> Value:
-    """Return the version of a leaf that a pass brought a gradient to; other values unchanged."""
-    if value.node is not None or not value.requires_grad:
-        return value
-    added = {a.leaf for a in index.tape.accumulations}
-    versions = [v for v in index.tape.values if v.tensor == value.tensor and v.id <= value.id]
-    return next((v for v in reversed(versions) if v.id in added), value)
+def _version_in_pass(index: Index, value: Value, number: int) -> int:
+    """Return the version of a leaf that a pass derives by; of another value the value."""
+    if value.node is not None:
+        return value.id
+    home = index.first_version(value.id)
+    for _, added in index.accumulated.get(home, ()):
+        if index.tape.accumulations[added].run == number:
+            return index.tape.accumulations[added].leaf
+    begun = index.passes.get(number, (len(index.tape.events), 0))[0]
+    alive = [v for v in _versions(index).get(home, ()) if index.created_at.get(v, 0) < begun]
+    return alive[-1] if alive else value.id
+
+
+def _versions(index: Index) -> dict[int, list[int]]:
+    """Return the versions of each leaf by its first one."""
+    return index.cached("versions of leaves", _leaf_versions)
+
+
+def _leaf_versions(index: Index) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for value in index.tape.values:
+        if value.node is None:
+            found.setdefault(index.first_version(value.id), []).append(value.id)
+    return found
 
 
 def _is_root(index: Index, value: Value, number: int) -> bool:
@@ -95,27 +115,29 @@ def kind_of(index: Index, value: Value, number: int) -> str:
             continue
         sender = index.tape.edges[arrival.edge].execution
         if sender is not None:
-            op = index.node_ops.get(index.tape.executions[sender].node)
-            ops.append(index.op(op).op if op is not None else "")
+            node = index.tape.executions[sender].node
+            op = index.node_ops.get(node)
+            ops.append(index.nodes[node].name if op is None else index.op(op).op)
     kinds = list(dict.fromkeys(ops))
     return kinds[0] if len(ops) == 1 and kinds else SEVERAL
 
 
 def all_targets(index: Index, position: int) -> list[HandTarget]:
-    """Return the questions of a program: its named tensors, from the loss to the leaves."""
-    found: dict[GradientKey, HandTarget] = {}
+    """Return the questions of the pass at a position, from the loss to the leaves."""
+    if not index.tape.passes:
+        return []
+    number = current_pass(index, position)
+    owners: dict[GradientKey, Value] = {}
     for value in index.tape.values:
-        if not value.name or not value.requires_grad:
-            continue
-        target = target_of(index, value.id, position)
-        if target is not None:
-            found.setdefault(target.key, target)
-    order = {
-        key: min(arrival.event for arrival in index.arrivals[key])
-        for key in found
-        if index.arrivals.get(key)
-    }
-    return sorted(found.values(), key=lambda target: order[target.key])
+        if value.requires_grad and (value.name or index.values[index.first_version(value.id)].name):
+            owners.setdefault(gradient_key(index, value), value)
+    order: list[tuple[int, Value]] = []
+    for key, value in owners.items():
+        events = [arrival.event for arrival in index.arrivals.get(key, ()) if arrival.run == number]
+        if events and not _is_root(index, value, number):
+            order.append((events[0], value))
+    order.sort(key=lambda pair: pair[0])
+    return [_target(index, value, number) for _, value in order]
 
 
 def code_name(name: str) -> str:
@@ -130,25 +152,16 @@ def code_names(index: Index, number: int, given: frozenset[int]) -> tuple[HandNa
     ``given``: values whose gradient may be used.
     """
     begun = index.passes.get(number, (len(index.tape.events), 0))[0]
-    by_name: dict[str, list[int]] = {}
+    by_name: dict[str, dict[GradientKey, int]] = {}
     for value in index.tape.values:
         if value.name and index.created_at.get(value.id, begun) < begun:
-            versions = by_name.setdefault(code_name(value.name), [])
-            same = [at for at, v in enumerate(versions) if _is_same(index, v, value)]
-            if same:
-                versions[same[0]] = value.id
-            else:
-                versions.append(value.id)
+            versions = by_name.setdefault(code_name(value.name), {})
+            versions[gradient_key(index, value)] = value.id
     found: dict[str, int] = {}
-    for name, values in by_name.items():
+    for name, versions in by_name.items():
+        values = list(versions.values())
         for turn, earlier in enumerate(values[:-1], 1):
             if f"{name}_{turn}" not in by_name:
                 found[f"{name}_{turn}"] = earlier
         found[name] = values[-1]
     return tuple(HandName(name, value, value in given) for name, value in found.items() if name)
-
-
-def _is_same(index: Index, value: int, other: Value) -> bool:
-    """Return whether two values are versions of a leaf, which have one gradient."""
-    known = index.values[value]
-    return known.tensor == other.tensor and known.node is None and other.node is None

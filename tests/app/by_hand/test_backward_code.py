@@ -1,4 +1,4 @@
-"""Backward code by hand next to autograd's, in its window."""
+"""Backward code by hand next to autograd's, in its window (row 88)."""
 
 import pytest
 
@@ -24,6 +24,7 @@ def test_the_window_begins_with_the_gradients_to_assign(code):
     assert [name for name in ("dy", "dw", "dx") if f"# {name} =" in text] == ["dy", "dw", "dx"]
 
 
+@pytest.mark.checklist(88)
 def test_each_gradient_is_compared(bench, code):
     rows = check(bench, CODE)
     assert rows["dy"].result == "equal to the bit"

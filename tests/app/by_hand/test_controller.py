@@ -1,4 +1,4 @@
-"""Gradients by hand in the window: asked, hidden, checked, scored."""
+"""Gradients by hand in the window: asked, hidden, checked, scored (row 243)."""
 
 import pytest
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, Qt
@@ -20,6 +20,7 @@ def test_the_questions_of_the_program_are_listed(bench):
     ) == {"∂loss/∂y", "∂loss/∂x", "∂loss/∂w"}
 
 
+@pytest.mark.checklist(243)
 def test_a_right_number_and_a_right_expression_are_right(bench):
     bench.ask("w")
     assert bench.answer("6").mood == "good"
@@ -67,6 +68,7 @@ def test_an_answer_goes_to_the_engine_with_the_names_and_never_runs_in_the_windo
     assert bench.pane.check.isEnabled() is False
 
 
+@pytest.mark.checklist(243)
 def test_hidden_gradients_are_in_no_view(bench):
     bench.hand.hide(True)
     assert bench.gradient("w") is None

@@ -224,6 +224,7 @@ def show_figures(window, link, source):
     link.answer(run.execute(Run(0, source, policy=True)))
 
 
+@pytest.mark.checklist(178)
 def test_178_savefig_goes_where_the_user_chooses(settled, link, tmp_path, qtbot):
     show_figures(settled, link, FIGURES)
     settled.answers["save"] = tmp_path / "chosen.png"

@@ -116,6 +116,7 @@ def test_the_answer_about_a_replaced_program_is_dropped(settled, asked, qtbot, r
     assert settled.over.key.isHidden()
 
 
+@pytest.mark.checklist(211)
 def test_ways_add_up_in_the_inspector(settled, asked):
     asked("graph.ways", "x")
     pane = next(p for p in settled.inspector.panes if type(p).__name__ == "WaysPane")

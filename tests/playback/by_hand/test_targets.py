@@ -89,3 +89,26 @@ def test_a_leaf_that_is_stepped_is_asked_about_as_it_was():
     target = targets.target_of(at, last, len(at.tape.events))
     assert at.values[target.value].snapshot is not None
     assert at.snapshot(at.values[target.value].snapshot).item() == 2
+
+
+def test_in_a_loop_the_question_is_of_the_pass_at_the_position():
+    source = "w = param(2.0)\nopt = optim.SGD([w], lr=0.25)\nfor _ in range(3):\n"
+    source += "    opt.zero_grad()\n    loss = w ** 2\n    loss.backward()\n    opt.step()\n"
+    at = index(source)
+    for number, (begin, _) in at.passes.items():
+        (target,) = targets.all_targets(at, begin + 1)
+        assert target.number == number
+        # Each step halves w.
+        assert at.snapshot(at.values[target.value].snapshot).item() == 2 * 0.5**number
+
+
+def test_the_questions_of_a_long_loop_are_found_with_one_look_at_each_tensor(monkeypatch):
+    source = "w = param(2.0)\nfor _ in range({}):\n    loss = w ** 2\n    loss.backward()\n"
+    looks = []
+    plain = targets.gradient_key
+    monkeypatch.setattr(targets, "gradient_key", lambda *at: looks.append(at) or plain(*at))
+    for count in (20, 80):
+        targets.all_targets(index(source.format(count)), 10**6)
+        looks.append(None)
+    first = looks.index(None)
+    assert len(looks) - first < 6 * first

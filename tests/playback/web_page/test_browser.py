@@ -246,6 +246,8 @@ def test_nothing_sticks_out_of_the_window(opened, net, size):
         "e.getBoundingClientRect()).filter(b => b.right > innerWidth + 1 || b.left < -1).length"
     )
     assert bars == 0
+    panels = "[...document.querySelectorAll('.panel')].filter(p => !p.hidden)"
+    assert page.evaluate(f"Math.min(...{panels}.map(p => p.clientHeight))") > 60
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def test_digits_are_lowered_behind_a_single_letter_only(name, shown):
     [("0.5000", False, "0.5000"), ("…", True, "…"), ("", True, "…"), ("—", False, "—"),
      ("", False, "—"), ("0.0000", False, "0.0000")],
 )  # fmt: skip
+@pytest.mark.checklist(46)
 def test_a_gradient_to_come_and_no_gradient_never_look_like_zero(gradient, pending, text):
     assert gradient_text(VariableRow("x", 1, "2", gradient, pending)) == text
 

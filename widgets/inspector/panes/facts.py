@@ -104,6 +104,8 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
         rows.append(("contiguous", _yes(value.contiguous)))
     if (memory := _memory(value)) != "":
         rows.append(("memory", memory))
+    if value.examples:
+        rows.append(("numbers", f"of the first of {value.examples:,} examples in vmap"))
     rows.append(("storage", _storage(index, value)))
     if value.offset:
         rows.append(("starts at", f"element {value.offset:,} of its storage"))

@@ -61,6 +61,11 @@ def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:
 
 
 def _about(index: Index, value: Value) -> str:
+    about = _origin(index, value)
+    return f"{about} · first of {value.examples:,} in vmap" if value.examples else about
+
+
+def _origin(index: Index, value: Value) -> str:
     maker = symbols.canonical_name(index.op(value.op).op) if value.op is not None else ""
     if value.maker == "grad":
         return f"gradient {passes.made_by(index, value)}".rstrip()
