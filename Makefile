@@ -3,12 +3,13 @@
 # VENV=path    use or make this environment instead of .venv
 # TORCH=skip   keep the PyTorch that is there already (a CUDA build, say) instead of the pinned one
 # SYSTEM=skip  do not look for the system libraries that Qt needs
+# BROWSER=install  as root on Debian: install Chromium, for the tests of pages
 # FILE=path    what `make run` opens
 # ARGS=...     further words for pytest
 
 VENV ?= .venv
 BIN = $(VENV)/bin
-export VENV TORCH SYSTEM FILE
+export VENV TORCH SYSTEM BROWSER FILE
 
 .PHONY: help run test check format docs torture conformance bench setup clean
 
@@ -51,6 +52,7 @@ format: setup
 docs: setup
 	@"$(BIN)/python" tools/doctor_page.py
 	@"$(BIN)/python" tools/api_page.py
+	@"$(BIN)/python" tools/checklist_page.py
 	@"$(BIN)/python" tools/example_pictures.py
 
 torture: setup

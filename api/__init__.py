@@ -59,6 +59,13 @@ def __getattr__(name: str) -> object:
     return found
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Add ``%%gradscribe`` to a notebook, for ``%load_ext gradscribe``."""
+    from gradscribe.notebook_magic import add_to
+
+    add_to(shell)
+
+
 def __dir__() -> list[str]:
     """Return all names, also those that are not imported yet."""
     return sorted({*globals(), *_HOMES})

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradscribe.errors import RecordingError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from gradscribe.engine.protocol.tape import Finding, Problem, Tape
     from gradscribe.playback.flow.ways import Ways
+    from gradscribe.playback.svg import Theme
     from gradscribe.playback.tape.index import Index
 
 
@@ -179,17 +181,18 @@ class RunTape:
 
         return to_networkx(self.index)
 
-    def to_svg(self, scene: int = -1) -> str:
+    def to_svg(self, scene: int = -1, theme: "Theme" = "auto") -> str:
         """Return the graph as SVG text, with values and gradients at the end of the run.
 
-        Modules are folded as in the window. ``scene`` is the step of a loop, the last by default.
+        Modules are folded as in the window. ``scene`` is the step of a loop, the last by default;
+        ``theme`` is ``light``, ``dark``, or ``auto``, which follows the reader's system.
 
         Raises:
             IndexError: there is no such scene.
         """
         from gradscribe.playback.svg import to_svg
 
-        return to_svg(self.index, scene)
+        return to_svg(self.index, scene, theme)
 
     def to_png(self, scene: int = -1, scale: float = 2.0) -> bytes:
         """Return `to_svg` as a PNG file; Qt draws it in a process of its own.
@@ -202,7 +205,27 @@ class RunTape:
         """
         from gradscribe.png import draw_png
 
-        return draw_png(self.to_svg(scene), scale)
+        return draw_png(self.to_svg(scene, "light"), scale)
+
+    def to_html(self, path: "str | os.PathLike[str] | None" = None) -> str:
+        """Return the run as an HTML page that plays it in any browser; also write it to ``path``.
+
+        The page loads nothing from elsewhere. It has the graph with its modules, every step forward
+        and backward with the numbers, and the explanations; of a long run it has a part, and says
+        which.
+
+        Raises:
+            RecordingError: the recording has not ended.
+            ValueError: the file cannot be written; the message says why.
+        """
+        from gradscribe.playback.web_page.document import to_html
+
+        page = to_html(self.index, self.source, Path(self.filename).name, self.findings)
+        if path is not None:
+            from gradscribe.tape_store import write_page
+
+            write_page(page, path)
+        return page
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the run to a file, which `load`, the window and ``gradscribe diff`` open.
@@ -249,6 +272,12 @@ class RunTape:
                 shown["text/plain"] += ": its graph is too big for a notebook, see to_svg()"
         return shown
 
+    def _mime_(self) -> tuple[str, str]:
+        """Return the graph as SVG, else a line of text, which marimo calls for."""
+        shown = self._repr_mimebundle_()
+        kind = "image/svg+xml" if "image/svg+xml" in shown else "text/plain"
+        return kind, shown[kind]
+
     def __repr__(self) -> str:
         """Return a line: file, number of ops, nodes and leaves, and the error."""
         if self._data is None:
@@ -256,4 +285,5 @@ class RunTape:
         data = self._data
         counts = f"{len(data.ops)} ops, {len(data.nodes)} nodes, {len(data.leaves)} leaves"
         failed = f", {data.error.type}" if data.error is not None else ""
-        return f"<RunTape of {self._filename}: {counts}{failed}>"
+        is_cell = "ipykernel_" in self._filename or self._filename.startswith("<ipython-input")
+        return f"<RunTape of {'a cell' if is_cell else self._filename}: {counts}{failed}>"

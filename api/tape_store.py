@@ -55,3 +55,17 @@ def save(
         documents.write_bytes(Path(path), tape_files.encode(described, whole))
     except documents.Refused as error:
         raise ValueError(str(error)) from error
+
+
+def write_page(page: str, path: "str | os.PathLike[str]") -> None:
+    """Write a page to a file, in one step.
+
+    Raises:
+        ValueError: the file cannot be written; the message says why.
+    """
+    from gradscribe.app.files import documents
+
+    try:
+        documents.write_bytes(Path(path), page.encode())
+    except documents.Refused as error:
+        raise ValueError(str(error)) from error

@@ -28,7 +28,15 @@ def _warm() -> EngineHandlers:
     import torch
 
     # `run` notes torch's default number of threads when it is imported.
-    from gradscribe.engine.inspect import check, gradcheck, lab, model_file, peek, region
+    from gradscribe.engine.inspect import (
+        by_hand,
+        check,
+        gradcheck,
+        lab,
+        model_file,
+        peek,
+        region,
+    )
     from gradscribe.engine.run import run
 
     torch.set_num_threads(1)
@@ -38,6 +46,7 @@ def _warm() -> EngineHandlers:
         peek.peek,
         check.check,
         gradcheck.gradcheck,
+        by_hand.hand_check,
         lab.probe,
         region.region,
         model_file.model_file,
@@ -60,12 +69,14 @@ def _warm_optimizers() -> None:
 def _ready(is_open: bool) -> messages.Ready:
     import torch
 
-    devices = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-    if torch.backends.mps.is_available():
-        devices.append("mps")
+    from gradscribe.engine.run import devices
+
+    details = devices.available()
+    names = tuple(one.name for one in details)
     kept = () if is_open else box.available_protections(device=_has_device())
     version = str(torch.__version__)
-    return messages.Ready(version, platform.python_version(), tuple(devices), os.getpid(), kept)
+    python = platform.python_version()
+    return messages.Ready(version, python, names, os.getpid(), kept, details)
 
 
 def _has_device() -> bool:

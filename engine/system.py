@@ -186,7 +186,7 @@ def cap_memory(share: float = MEMORY_SHARE) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with contextlib.suppress(OSError, ValueError):
-        limit = int(_memory() * share)
+        limit = int(machine_memory() * share)
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limits = [limit, *(x for x in (soft, hard) if x != resource.RLIM_INFINITY)]
         resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
@@ -220,7 +220,7 @@ def raise_stack_limit(size: int = STACK) -> None:
             resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
 
 
-def _memory() -> int:
+def machine_memory() -> int:
     """Return the bytes of memory available to this process: the machine's, or its container's."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with contextlib.suppress(OSError, ValueError):

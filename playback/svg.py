@@ -1,6 +1,8 @@
 """A picture and its placement as SVG text, without Qt: for notebooks and pages."""
 
+import re
 from collections.abc import Iterator
+from typing import Literal
 from xml.sax.saxutils import escape
 
 from gradscribe.playback.graph.build import build_picture
@@ -13,19 +15,50 @@ from gradscribe.playback.tape.scenes import scenes
 MARGIN = 16.0
 CHARACTER = 6.6
 """Width of a character of the text, in scene units."""
-STYLE = """
-.ground { fill: #F4F6F9 } .frame { fill: #ECEFF5; stroke: #CBD3DF }
-.card { fill: #FFFFFF; stroke: #7C899C } .parameter { stroke: #0F766E; stroke-width: 2 }
-.data { stroke: #9A5B00 } .constant { stroke: #5C687C; stroke-dasharray: 4 3 }
-.module { fill: #E4E9F2 } .loss { stroke: #0B55C4; stroke-width: 2 } .failed { stroke: #B93815 }
-.wire { fill: none; stroke: #7E8BA0; stroke-width: 1.5 } .cut { stroke-dasharray: 4 3 }
-text { font: 12px Inter, "Segoe UI", "DejaVu Sans", sans-serif; fill: #17202C }
-.title { font-weight: 600 } .note { fill: #52606F } .gradient { fill: #C2185B }
-.error { fill: #B93815 }
+Theme = Literal["auto", "light", "dark"]
+COLORS: dict[str, dict[str, str]] = {
+    "light": {
+        "ground": "#F4F6F9", "frame": "#ECEFF5", "frame_line": "#CBD3DF", "card": "#FFFFFF",
+        "line": "#7C899C", "parameter": "#0F766E", "data": "#9A5B00", "constant": "#5C687C",
+        "module": "#E4E9F2", "loss": "#0B55C4", "failed": "#B93815", "wire": "#7E8BA0",
+        "ink": "#17202C", "note": "#52606F", "gradient": "#C2185B",
+    },
+    "dark": {
+        "ground": "#12151A", "frame": "#181D24", "frame_line": "#38424F", "card": "#1D232C",
+        "line": "#7F8CA0", "parameter": "#6FE3CC", "data": "#F7C948", "constant": "#8895A7",
+        "module": "#2A3342", "loss": "#7FB2FF", "failed": "#FF9468", "wire": "#66738A",
+        "ink": "#EAEFF6", "note": "#A9B5C4", "gradient": "#FF5797",
+    },
+}  # fmt: skip
+"""Colours of the window's themes."""
+NAME = "gradscribe-graph"
+"""Class of the picture: in a page its style must not reach anything else."""
+_RULES = """
+.ground { fill: %(ground)s } .frame { fill: %(frame)s; stroke: %(frame_line)s }
+.card { fill: %(card)s; stroke: %(line)s } .parameter { stroke: %(parameter)s; stroke-width: 2 }
+.data { stroke: %(data)s } .constant { stroke: %(constant)s; stroke-dasharray: 4 3 }
+.module { fill: %(module)s } .loss { stroke: %(loss)s; stroke-width: 2 }
+.failed { stroke: %(failed)s } .wire { fill: none; stroke: %(wire)s; stroke-width: 1.5 }
+.cut { stroke-dasharray: 4 3 }
+text { font: 12px Inter, "Segoe UI", "DejaVu Sans", sans-serif; fill: %(ink)s }
+.title { font-weight: 600 } .note { fill: %(note)s } .gradient { fill: %(gradient)s }
+.error { fill: %(failed)s }
 """
 
 
-def to_svg(index: Index, scene: int = -1) -> str:
+def _style(theme: Theme) -> str:
+    """Return the style sheet; ``auto`` follows the reader's system."""
+    first = _scoped(COLORS["dark" if theme == "dark" else "light"])
+    if theme != "auto":
+        return first
+    return f"{first}@media (prefers-color-scheme: dark) {{{_scoped(COLORS['dark'])}}}\n"
+
+
+def _scoped(colors: dict[str, str]) -> str:
+    return re.sub(r"(?m)(^|(?<=} ))(?=[.a-z])", f".{NAME} ", _RULES % colors)
+
+
+def to_svg(index: Index, scene: int = -1, theme: Theme = "auto") -> str:
     """Return the graph of one scene as SVG text, with the numbers at the end of the run.
 
     Modules are folded as in the window. Values are in ink, gradients in pink behind a ``∇``.
@@ -33,22 +66,23 @@ def to_svg(index: Index, scene: int = -1) -> str:
     Args:
         index: of the tape.
         scene: which step of a loop; the last one if it is left out.
+        theme: ``auto`` is light or dark as the system of the reader.
 
     Raises:
         IndexError: there is no such scene.
     """
     picture = build_picture(index, scenes(index)[scene])
-    return draw(index, picture, place(picture))
+    return draw(index, picture, place(picture), theme)
 
 
-def draw(index: Index, picture: Picture, placed: Placement) -> str:
+def draw(index: Index, picture: Picture, placed: Placement, theme: Theme = "auto") -> str:
     """Return a placed picture as SVG text."""
     width, height = placed.width + 2 * MARGIN, placed.height + 2 * MARGIN
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}"'
-    label = f"Graph of {len(picture.cards)} cards"
+    spoken = f'role="img" aria-label="Graph of {len(picture.cards)} cards"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{label}">',
-        f"<style>{STYLE}</style>",
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" {size} {spoken}>',
+        f"<style>{_style(theme)}</style>",
         f'<rect class="ground" width="{width:.1f}" height="{height:.1f}"/>',
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]

@@ -4,8 +4,9 @@ Run by `make` with the system's Python, 3.11 or newer; needs nothing but the sta
 stamp in the environment remembers what was installed, so that a second call takes no time.
 
 Environment: ``VENV`` (default ``.venv``), ``TORCH=skip`` (keep the PyTorch that is there),
-``SYSTEM=skip`` (do not look for system libraries). Exit code 0 when all is ready, else 1 with one
-line that says what to do.
+``SYSTEM=skip`` (do not look for system libraries), ``BROWSER=install`` (as root on Debian: install
+Chromium, for the tests of pages). Exit code 0 when all is ready, else 1 with one line that says
+what to do.
 """
 
 import contextlib
@@ -36,6 +37,8 @@ def main() -> int:
     try:
         if os.environ.get("SYSTEM") != "skip":
             system.provide(system.needed())
+        if os.environ.get("BROWSER") == "install":
+            system.provide_browser()
         prepare(place, keep_torch)
         link(ROOT)
     except system.Missing as problem:

@@ -40,6 +40,10 @@ FONTS = {"Inter": "fonts-inter", "JetBrains Mono": "fonts-jetbrains-mono"}
 """Preferred fonts of the interface; without them it uses the system's."""
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Programs that the tests of pages can use."""
+
+
 class Missing(Exception):
     """Something that the project needs is missing; the text is one line that says what to do."""
 
@@ -85,6 +89,16 @@ def provide(libraries: dict[str, str]) -> None:
         raise Missing(f"apt-get could not install what Qt needs: {advice(packages)}")
     if fonts:
         apt(install, fonts)
+
+
+def provide_browser() -> None:
+    """Install a browser, in which tests open pages; without it they are skipped."""
+    if not sys.platform.startswith("linux") or any(map(shutil.which, BROWSERS)):
+        return
+    install = installer()
+    if install == []:
+        say("Installing a browser for the tests of pages")
+        apt(install, ["chromium"])
 
 
 def provide_venv() -> None:

@@ -20,7 +20,7 @@ GRAPHS: dict[str, GraphFormat] = {"graphml": "graphml", "gexf": "gexf", "graph_j
 MEMORY_MIB = 256
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """Output formats: option names, which are also the file suffixes."""
-FILES = (*DRAWN, "tape")
+FILES = (*DRAWN, "tape", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
     parser.add_argument(
         "--tape", metavar="OUT", help="write the run to a file that opens elsewhere without torch"
+    )
+    parser.add_argument(
+        "--html", metavar="OUT", help="write a page that plays the run in any browser, offline"
     )
     parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
@@ -102,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
         say(shown(text))
 
     source = documents.read(Path(options.script))
-    is_examined = options.json is not None or options.tape is not None
+    is_examined = any(name is not None for name in (options.json, options.tape, options.html))
     tape = record.record_source(
         source,
         filename=options.script,
@@ -168,6 +171,11 @@ def _write(tape: Tape, options: argparse.Namespace, source: str) -> None:
     if options.tape is not None:
         program = tape_files.describe(source, Path(options.script).name, 0, tape)
         documents.write_bytes(Path(options.tape), tape_files.encode(program, tape))
+    if options.html is not None:
+        from gradscribe.playback.web_page.document import to_html
+
+        page = to_html(tape, source, Path(options.script).name, tape.findings)
+        documents.write_bytes(Path(options.html), page.encode())
     for option, kind in GRAPHS.items():
         if (name := getattr(options, option)) is not None:
             documents.write_bytes(Path(name), take_home.encode(tape, kind))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QWidget
 
+    from gradscribe.app.by_hand.backward_code import BackwardCode
+    from gradscribe.app.by_hand.controller import HandController
     from gradscribe.app.compare.changes_controller import ChangesController
     from gradscribe.app.compare.controller import CompareController
     from gradscribe.app.document.clock import PlaybackClock
@@ -89,6 +91,8 @@ class CommandContext:
     tensors: TensorWindows
     parameters: ProgramParameters
     lessons: LessonController
+    hand: HandController
+    backward_code: BackwardCode
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves
@@ -291,6 +295,25 @@ class CommandContext:
 
         tape = self.session.result.tape
         self.export_queue.begin(FileJob(path, partial(take_home.encode, tape, kind)))
+
+    def export_page(self, path: Path) -> None:
+        """Write the run as a page for browsers.
+
+        Raises:
+            Refused: another export is running, or the file cannot be written.
+        """
+        from gradscribe.app.export.image_job import FileJob
+        from gradscribe.playback.tape.index import Index
+        from gradscribe.playback.web_page.document import to_html
+
+        result, title = self.session.result, self.session.doc.title
+        tape, source = result.tape, result.source
+
+        def page() -> bytes:
+            # An index of its own: that of the window is used by another thread.
+            return to_html(Index(tape), source, title, tape.findings).encode()
+
+        self.export_queue.begin(FileJob(path, page))
 
     def copy_picture(self) -> None:
         """Put the graph on the clipboard as an image.

@@ -9,12 +9,14 @@ from PySide6.QtCore import QTimer
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document.model_run import ModelRun, modules_of
-from gradscribe.app.files import documents
+from gradscribe.app.files import documents, notebooks
 from gradscribe.app.files.documents import Refused
+from gradscribe.app.files.notebooks import NotebookCell
 from gradscribe.engine.protocol.messages import ModelFileKind, ModelRequest
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.code import weight_edits
 from gradscribe.playback.flow.take_home import GraphFormat
+from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import slug
 from gradscribe.widgets.tables.figures import files_to_save
 
@@ -26,6 +28,10 @@ KINDS: tuple[tuple[ModelFileKind, str, str], ...] = (
 )
 WEIGHTS = "Weights (*.pt *.pth *.safetensors)"
 UNSAVED = "Save the program first: what it runs may read the files next to it"
+
+
+def _has_run(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.events)
 
 
 def _has_graph(context: CommandContext) -> bool:
@@ -142,6 +148,13 @@ def export_tape(context: CommandContext) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
     if path := _asked(context, "Export the tape", "json", "JSON (*.json)"):
         context.export(path)
+
+
+@command("file.export_html", "Export run as HTML…", menu="File/3", when=_has_run)
+def export_html(context: CommandContext) -> None:
+    """Write a page that plays the run in any browser, offline."""
+    if path := _asked(context, "Export the run as a page", "html", "HTML pages (*.html)"):
+        context.export_page(path)
 
 
 def _has_figures(context: CommandContext) -> bool:
@@ -336,3 +349,72 @@ def _load_weights(context: CommandContext, module: str, source: str, path: Path)
         return
     session.apply_fix(edited)
     context.say(f"{module} loads {path.name}. Ctrl+Z takes it back")
+
+
+PICTURE = "graph.svg"
+"""Name of the graph in the folder next to a Markdown file."""
+
+
+def _has_text(context: CommandContext) -> bool:
+    return bool(context.session.doc.source.strip())
+
+
+@command("file.export_notebook", "Export as notebook…", menu="File/3", when=_has_text)
+def export_notebook(context: CommandContext) -> None:
+    """Write the program, divided at its # %% marks, with output and graph as a Jupyter notebook."""
+    doc = context.session.doc
+    setup = notebooks.setup_for(doc.source, doc.seed)
+
+    def make(cells: list[NotebookCell], stdout: str, svg: str, _: Path) -> bytes:
+        return notebooks.encode(cells, notebooks.outputs_of(stdout, svg), setup)
+
+    _write_cells(context, "Export the notebook", "ipynb", "Jupyter notebooks (*.ipynb)", make)
+
+
+@command("file.export_markdown", "Export as Markdown…", menu="File/3", when=_has_text)
+def export_markdown(context: CommandContext) -> None:
+    """Write the program and its output as Markdown, the graph as SVG into a folder next to it."""
+
+    def make(cells: list[NotebookCell], stdout: str, svg: str, path: Path) -> bytes:
+        picture = ""
+        if svg:
+            folder = path.with_name(f"{path.stem}_files")
+            try:
+                folder.mkdir(exist_ok=True)
+            except OSError as error:
+                raise Refused(f"{folder} cannot be made: {error.strerror or error}") from error
+            documents.write_bytes(folder / PICTURE, svg.encode())
+            picture = f"{folder.name}/{PICTURE}"
+        return notebooks.to_markdown(cells, stdout, picture).encode("utf-8", "replace")
+
+    _write_cells(context, "Export as Markdown", "md", "Markdown (*.md)", make)
+
+
+def _write_cells(
+    context: CommandContext,
+    title: str,
+    kind: str,
+    pattern: str,
+    make: Callable[[list[NotebookCell], str, str, Path], bytes],
+) -> None:
+    """Ask for a file and write it in the background; a run of another text is left out of it."""
+    from gradscribe.app.export.image_job import FileJob
+
+    doc, result = context.session.doc, context.session.result
+    path = context.dialogs.ask_save(title, f"{formatting.slug(doc.title)}.{kind}", pattern)
+    if path is None:
+        return
+    if path.suffix.lower() != f".{kind}":
+        path = path.with_name(f"{path.name}.{kind}")
+    cells = notebooks.to_cells(doc.source)
+    is_current = result.source == doc.source and not result.stale
+    tape = result.tape if is_current and result.tape.ops else None
+
+    def work() -> bytes:
+        from gradscribe.playback.svg import to_svg
+        from gradscribe.playback.tape.index import index_of
+
+        svg = "" if tape is None else to_svg(index_of(tape))
+        return make(cells, "" if tape is None else tape.stdout, svg, path)
+
+    context.export_queue.begin(FileJob(path, work))

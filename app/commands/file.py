@@ -6,10 +6,11 @@ from gradscribe.app.commands import MenuChoice, command, saved_run, setup, subme
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document import examples
 from gradscribe.app.document.state import Doc
-from gradscribe.app.files import documents, tape_files
+from gradscribe.app.files import documents, notebooks, tape_files
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.runtime.notice import Notice
+from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
 
@@ -17,7 +18,7 @@ OUTSIDE = "outside"
 """Key of the notice about a program from outside."""
 DATA = (".csv", ".tsv", ".xlsx", ".parquet")
 PROGRAMS = "Python programs (*.py);;All files (*)"
-OPENED = f"Programs and runs (*.py *{tape_files.SUFFIX});;All files (*)"
+OPENED = f"Programs and runs (*.py *{notebooks.SUFFIX} *{tape_files.SUFFIX});;All files (*)"
 
 
 def open_path(context: CommandContext, path: str) -> None:
@@ -34,14 +35,7 @@ def open_path(context: CommandContext, path: str) -> None:
         raise Refused(f"{file} is no plain file")
     if file.suffix.lower() in DATA:
         raise Refused(f"{file.name} holds data: choose it in Training, under Data")
-    if file.suffix == documents.SESSION_SUFFIX:
-        train.open_session(context, file)
-        return
-    if tape_files.is_tape(file):
-        saved_run.open_run(context, file)
-        return
-    if file.suffix.lower() == setup.SETUP:
-        setup.open_setup(context, file)
+    if _open_other_kind(context, file):
         return
     context.recovery.file.finish()
     text = documents.read(file)
@@ -69,6 +63,47 @@ def open_path(context: CommandContext, path: str) -> None:
         context.recovery.adopt_draft(str(file))
         if draft.saved != text:
             context.recovery.file.notify_changed()
+
+
+def _open_other_kind(context: CommandContext, file: Path) -> bool:
+    """Open a file that is no program in text; False if it may be one."""
+    if file.suffix == documents.SESSION_SUFFIX:
+        train.open_session(context, file)
+    elif tape_files.is_tape(file):
+        saved_run.open_run(context, file)
+    elif notebooks.is_notebook(file):
+        open_notebook(context, file)
+    elif file.suffix.lower() == setup.SETUP:
+        setup.open_setup(context, file)
+    else:
+        return False
+    return True
+
+
+def open_notebook(context: CommandContext, path: Path) -> None:
+    """Show the code cells of a notebook as one program, which waits until the user lets it run.
+
+    Raises:
+        Refused: it cannot be read, is no notebook of Python, or is too long for the editor.
+    """
+    context.recovery.file.finish()
+    cells = notebooks.read(path)
+    source, skipped = notebooks.to_program(cells)
+    if why := length_problem(source):
+        raise Refused(f"{path.name} is not opened: {why}")
+    context.recovery.stash()
+    # Without a path: Save must not write a program over the notebook.
+    title = formatting.file_name(path.stem)
+    context.session.load(Doc(source=source, saved=source, title=title, foreign=True))
+    context.workspaces.show_workspace("program")
+    context.settings.add_recent(str(path))
+    count = formatting.count(sum(cell.kind == "code" for cell in cells), "cell")
+    words = f"Opened {path.name}, {count}"
+    if skipped:
+        lines = formatting.count(len(skipped), "line")
+        first = skipped[0] if len(skipped[0]) <= 30 else f"{skipped[0][:29]}…"
+        words += f" · {lines} for IPython became comments, the first {first}"
+    context.say(words)
 
 
 def open_request(context: CommandContext, request: OpenRequest) -> None:
@@ -179,7 +214,7 @@ def new_window(context: CommandContext) -> None:
 
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
 def open_file(context: CommandContext) -> None:
-    """Open a Python program or a recorded run from a file."""
+    """Open a Python program, a notebook or a recorded run from a file."""
     if path := context.dialogs.ask_open("Open a program or a run", OPENED):
         open_path(context, str(path))
 

@@ -83,6 +83,23 @@ def back_way(context: CommandContext) -> None:
     context.presenter.show_way(-1)
 
 
+def _has_passes(context: CommandContext) -> bool:
+    return bool(context.session.result.tape.passes)
+
+
+@command(
+    "graph.walk",
+    "Walk from the loss to the leaves",
+    "View/6",
+    keys=("Ctrl+Alt+N",),
+    when=_has_passes,
+)
+def walk(context: CommandContext) -> None:
+    """Select the next backward node along next_functions, from the loss down to every leaf."""
+    context.settings.put("right", True)
+    context.presenter.walk_next_functions()
+
+
 @command("graph.before", "What leads here", "View/6", when=_has_card, checked=_is_asked("before"))
 def before(context: CommandContext) -> None:
     """Fade everything that the selection was not computed from."""

@@ -1,9 +1,10 @@
-"""Lessons: open one, go through it, leave it."""
+"""Lessons, and gradients found by hand: open them, go through them, leave them."""
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.lessons import catalogue
+from gradscribe.playback.by_hand.exercises import LEVELS
 from gradscribe.playback.lessons.lesson import Lesson, LessonSummary
 from gradscribe.playback.lessons.parse import BadLesson
 
@@ -91,3 +92,109 @@ def forget(context: CommandContext) -> None:
     """Delete the progress in all lessons."""
     context.lessons.progress.forget()
     context.say("All progress is deleted")
+
+
+def _has_questions(context: CommandContext) -> bool:
+    return context.hand.can_ask()
+
+
+def _can_hide(context: CommandContext) -> bool:
+    return context.hand.can_hide()
+
+
+def _can_reveal(context: CommandContext) -> bool:
+    return context.hand.can_reveal()
+
+
+def _hides(context: CommandContext) -> bool:
+    return context.session.hiding.is_on
+
+
+def _in_exercise(context: CommandContext) -> bool:
+    return context.hand.exercise.is_open
+
+
+def _has_passes(context: CommandContext) -> bool:
+    return context.backward_code.can_show()
+
+
+def _show_pane(context: CommandContext) -> None:
+    context.workspaces.show_workspace("program")
+    context.settings.put("left", True)
+    context.settings.put("below", True)
+
+
+@command(
+    "hand.find",
+    "Find a gradient by hand",
+    menu="Learn/4",
+    keys=("Ctrl+Alt+G",),
+    when=_has_questions,
+)
+def find_gradient(context: CommandContext) -> None:
+    """Type the gradient of the selected tensor, and see where the chain breaks."""
+    _show_pane(context)
+    context.hand.open()
+
+
+@command(
+    "hand.hide",
+    "Hide gradients until found",
+    menu="Learn/4",
+    when=_can_hide,
+    checked=_hides,
+)
+def hide_gradients(context: CommandContext) -> None:
+    """Show no gradient of this program before you have found it by hand."""
+    context.hand.hide(not context.session.hiding.is_on)
+    if context.session.hiding.is_on:
+        _show_pane(context)
+        context.hand.open()
+
+
+@command("hand.reveal", "Show the hidden gradient", menu="Learn/4", when=_can_reveal)
+def reveal_gradient(context: CommandContext) -> None:
+    """Show the gradient that is asked for; it counts as not found."""
+    context.hand.reveal()
+
+
+@command("hand.code", "Backward code by hand…", menu="Learn/4", when=_has_passes)
+def show_backward_code(context: CommandContext) -> None:
+    """Write the backward pass in Python, compared with autograd's gradients."""
+    context.backward_code.show()
+
+
+@submenu("hand.exercise", "New gradient exercise", menu="Learn/4")
+def list_levels(_context: CommandContext) -> list[MenuChoice]:
+    """Programs from templates, with their gradients hidden."""
+
+    def choice(level: int, title: str) -> MenuChoice:
+        return MenuChoice(
+            f"{level}. {title}", lambda at: _begin(at, level), f"Exercises of level {level}"
+        )
+
+    return [choice(level, title) for level, title in enumerate(LEVELS, 1)]
+
+
+@command("hand.next", "Next gradient exercise", menu="Learn/4")
+def next_exercise(context: CommandContext) -> None:
+    """Open another exercise of the level that is chosen in the pane."""
+    _begin(context, context.hand.level)
+
+
+def _begin(context: CommandContext, level: int) -> None:
+    _show_pane(context)
+    context.hand.begin_exercise(level)
+
+
+@command("hand.leave", "Back to my program", menu="Learn/4", when=_in_exercise)
+def leave_exercise(context: CommandContext) -> None:
+    """Leave the exercise and go back to your own program."""
+    context.hand.leave_exercise()
+
+
+@command("hand.forget", "Reset the score by hand", menu="Learn/4")
+def forget_score(context: CommandContext) -> None:
+    """Set the score of gradients found by hand back to nothing."""
+    context.hand.forget_score()
+    context.say("The score is reset")

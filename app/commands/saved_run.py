@@ -96,7 +96,7 @@ def save_run(context: CommandContext) -> None:
 
     view = session.view
     calls = None if doc.open_calls is None else tuple(sorted(doc.open_calls))
-    source, tape = session.result.source, session.result.tape
+    source, tape = session.result.source, session.hiding.recorded(session.result.tape)
     if doc.shows_file is not None:
         about = replace(doc.shows_file, source=source)
     else:

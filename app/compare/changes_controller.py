@@ -84,6 +84,7 @@ class ChangesController(QObject):
         self.history.added.connect(self._settle.start)
         self.history.changed.connect(self._list.start)
         session.begun.connect(self._forget)
+        session.hiding_changed.connect(self._compare_again)
         self.pane.picked.connect(self._go_to)
         self.pane.runs_pressed.connect(self.show_runs)
         self.runs_pane.changes_pressed.connect(self.show_changes)
@@ -132,7 +133,7 @@ class ChangesController(QObject):
             self._run_again(earlier if not earlier.is_recorded else latest, number)
             return
         lines = run_changes.unique_lines(earlier.run.source, latest.run.source)
-        pairs = [(stored.run.tape, _title(stored)) for stored in (earlier, latest)]
+        pairs = [(self._hidden(stored.run.tape), _title(stored)) for stored in (earlier, latest)]
         self._comparison.show(pairs[0], pairs[1], lines)
 
     def _run_again(self, stored: StoredRun, compared: int) -> None:
@@ -185,13 +186,24 @@ class ChangesController(QObject):
         self.pane.clear()
         self._show_count(0)
 
+    def _hidden(self, tape: Tape) -> Tape:
+        """Return a run's tape without the gradients that are to be found."""
+        return self._session.hiding.hidden(tape, is_same_run=self._is_shown(tape))
+
+    def _is_shown(self, tape: Tape) -> bool:
+        return self._session.hiding.recorded(self._session.result.tape) is tape
+
+    def _compare_again(self) -> None:
+        self._forget()
+        self._settle.start()
+
     def _compare_latest(self) -> None:
         latest = self.history.latest()
         before = self.history.before(latest.number) if latest is not None else None
         self._worker.cancel()
         if latest is None or before is None:
             return
-        tapes = before.run.tape, latest.run.tape
+        tapes = self._hidden(before.run.tape), self._hidden(latest.run.tape)
         count = sum(len(tape.events) for tape in tapes)
         edit = run_changes.edit_words(before.run, latest.run)
         lines = run_changes.unique_lines(before.run.source, latest.run.source)
@@ -230,7 +242,7 @@ class ChangesController(QObject):
             return
         if change.line and self._session.doc.source == latest.run.source:
             self._editor.go_to_line(change.line)
-        if change.value is not None and self._session.result.tape is latest.run.tape:
+        if change.value is not None and self._is_shown(latest.run.tape):
             self._presenter.select_value(change.value)
 
     # The history

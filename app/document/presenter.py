@@ -23,6 +23,7 @@ from gradscribe.engine.protocol.safe_text import line_count
 from gradscribe.engine.protocol.tape import Op, Tape
 from gradscribe.playback.code import lines
 from gradscribe.playback.flow.highlight import Answer, Highlight
+from gradscribe.playback.flow.next_functions import walk
 from gradscribe.playback.graph import look
 from gradscribe.playback.graph.expansion import module_keys
 from gradscribe.playback.graph.folding import breadcrumbs
@@ -143,6 +144,7 @@ class Presenter(QObject):
         views.inspector.line_requested.connect(self._go_to_line)
         views.inspector.ways_requested.connect(self._find_ways)
         views.inspector.way_requested.connect(self.show_way)
+        views.inspector.node_requested.connect(self.select_node)
         views.console.line_requested.connect(self._go_to_line)
         views.values.picked.connect(self.select_value)
         views.ledger.picked.connect(clock.seek)
@@ -191,6 +193,7 @@ class Presenter(QObject):
 
     def _show_tape(self) -> None:
         tape = self._session.result.tape
+        self._pictured = ()
         self.scene_builder.forget()
         self._unfolder.forget()
         self._ways.forget()
@@ -472,6 +475,38 @@ class Presenter(QObject):
     def select_value(self, value: int) -> None:
         """Select the card of a value."""
         self._session.select(self.picture.value_cards.get(value, ""))
+
+    def select_node(self, node: int) -> None:
+        """Select the card of a backward node, or of the leaf with that value id."""
+        self._session.select(self._node_key(node))
+
+    def _node_key(self, node: int) -> str:
+        tape, picture = self._session.result.tape, self.picture
+        leaf = index_of(tape).first_version(node)
+        cards = picture.node_cards, picture.value_cards
+        found = (cards[0].get(node), cards[1].get(node), cards[1].get(leaf))
+        return next(filter(None, found), "")
+
+    def walk_next_functions(self) -> None:
+        """Select the next card on the walk from the loss to the leaves; after the last the first.
+
+        The loss is that of the latest pass which has begun and whose root is on the picture.
+        """
+        if self._session.result.tape is not self._drawn:
+            return
+        index = index_of(self._session.result.tape)
+        position = self._session.view.position
+        order = sorted(index.passes, key=lambda run: (index.passes[run][0] < position, run))
+        for run in reversed(order):
+            roots = [root for root in index.tape.passes[run].roots if root is not None]
+            steps = [self._node_key(target) for target in walk(index, roots)]
+            # Nodes of the same op, or inside a folded module, have a card together.
+            keys = list(dict.fromkeys(filter(None, steps)))
+            if keys:
+                now = self._session.view.selection
+                at = keys.index(now) + 1 if now in keys else 0
+                self._session.select(keys[at % len(keys)])
+                return
 
     def select_name(self, name: str) -> None:
         """Select the card of the last tensor with that name in the shown picture."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
+from gradscribe.app.document.gradient_hiding import GradientHiding
 from gradscribe.app.document.side_run import run_document
 from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
 from gradscribe.app.document.step_recall import StepRecall
@@ -16,6 +17,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.regions import ReadRegion, Region
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, StepLoop, Tape
+from gradscribe.playback.by_hand.targets import GradientKey
 from gradscribe.playback.code.freshness import fresh_events
 from gradscribe.playback.compare.run_changes import ProgramRun
 from gradscribe.playback.flow.highlight import Highlight
@@ -58,6 +60,10 @@ class Session(QObject):
     """Carries `messages.Computed` of the running program."""
     ran = Signal(object)
     """A run of the document has ended, well or not; carries its `ProgramRun`."""
+    hiding_changed = Signal()
+    """Gradients are hidden or shown; `hiding` says which."""
+    hand_checked = Signal(object)
+    """Carries a `messages.HandChecked` about the shown tape."""
     said = Signal(str)
     """A step could not be brought back; carries the reason."""
 
@@ -68,6 +74,7 @@ class Session(QObject):
         self._recall = StepRecall()
         self.view = View()
         self.limits = Limits()
+        self.hiding = GradientHiding()
         self._link = link
         self._sent = ""
         self._waiting = False
@@ -141,6 +148,8 @@ class Session(QObject):
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
+        self.hiding.begin((self.doc.source, *self._run_with()))
+        tape = self.hiding.hidden(tape)
         result = self.result.with_latest(tape, self.doc.source, seconds=0.0)
         self._shown_with = self._run_with()
         self._set_result(result.with_shown(tape, self.doc.source, shown))
@@ -297,7 +306,8 @@ class Session(QObject):
         if self._waiting:
             return
         try:
-            found = self._recall.accept(message.tape, number, self.result, self.view.position)
+            part = self.hiding.hidden(message.tape, is_same_run=False)
+            found = self._recall.accept(part, number, self.result, self.view.position)
         except NotRepeated as problem:
             if not self._recall.stays:
                 self.said.emit(f"Step {number:,} cannot be brought back: {problem}")
@@ -386,12 +396,53 @@ class Session(QObject):
             if self._probe_id:
                 self._to_probe = ""
 
+    def check_by_hand(self, request: messages.HandCheck) -> None:
+        """Request a comparison of gradients by hand with those of the shown tape."""
+        self._link.check_by_hand(replace(request, run_id=self.result.shown_id))
+
+    def hide_gradients(self, hidden: bool) -> None:
+        """Hide all gradients until they are found, or show them."""
+        if hidden != self.hiding.is_on:
+            self.show_whole()
+            recorded = self._recorded_tapes()
+            self.hiding.switch(hidden)
+            self._show_hiding(*recorded)
+
+    def show_gradients(self, *keys: GradientKey) -> None:
+        """Show the gradients of these owners, which were found."""
+        recorded = self._recorded_tapes()
+        self.hiding.show(*keys)
+        self._show_hiding(*recorded)
+
+    def _recorded_tapes(self) -> tuple[Tape, Tape]:
+        return self.hiding.recorded(self.result.tape), self.hiding.recorded(self.result.latest)
+
+    def _show_hiding(self, shown: Tape, latest: Tape) -> None:
+        """Show the same tapes again with other gradients hidden."""
+        tape = self.hiding.hidden(shown)
+        last = tape if latest is shown else self.hiding.hidden(latest)
+        result = replace(self.result, tape=tape, latest=last)
+        if self.result.engine != "running":
+            result = replace(result, stdout=last.stdout[-STDOUT_LIMIT:])
+        self._set_result(result)
+        self.tape_changed.emit()
+        self.moved.emit(self.view.position, 0)
+        self.hiding_changed.emit()
+
+    def _is_hidden(self, snapshot: int) -> bool:
+        known = self.result.tape.snapshots
+        return 0 <= snapshot < len(known) and known[snapshot].is_hidden
+
     def peek(self, snapshot: int) -> None:
-        """Request all numbers of a snapshot of the shown tape."""
+        """Request all numbers of a snapshot of the shown tape, unless they are hidden."""
+        if self._is_hidden(snapshot):
+            return
         self._link.peek(self.result.shown_id, snapshot)
 
     def read_region(self, request: ReadRegion) -> None:
-        """Request a region of a snapshot of the shown tape."""
+        """Request a region of a snapshot of the shown tape, unless it is hidden."""
+        if self._is_hidden(request.snapshot):
+            return
         self._link.read_region(replace(request, run_id=self.result.shown_id))
 
     # Messages from the engine
@@ -404,7 +455,8 @@ class Session(QObject):
             problem = self.result.problem
             problem = None if problem is not None and problem.type == ENGINE_DIED else problem
             result = replace(self.result, engine="ready", problem=problem, devices=devices)
-            self._set_result(replace(result, torch=message.torch, kept=message.kept))
+            result = replace(result, torch=message.torch, kept=message.kept)
+            self._set_result(replace(result, details=message.details))
             if self.result.run_id:
                 self._begin()
             elif self._waiting:
@@ -425,6 +477,8 @@ class Session(QObject):
             case messages.Checked(run_id) | messages.Gradchecked(run_id):
                 if run_id == self.result.shown_id:
                     self.checked.emit(message)
+            case messages.HandChecked(run_id) if run_id == self.result.shown_id:
+                self.hand_checked.emit(message)
             case messages.Probed(run_id):
                 # Drop the reply if newer lines wait to be probed.
                 if run_id == self._probe_id and not self._to_probe:
@@ -436,6 +490,8 @@ class Session(QObject):
                 self.region_read.emit(message)
 
     def _print(self, run_id: int, text: str) -> None:
+        if self.hiding.is_on:
+            return  # It may contain gradients; the tape has it without them.
         before = self.result.stdout if self._printing == run_id else ""
         self._printing = run_id
         text = before + text
@@ -467,6 +523,8 @@ class Session(QObject):
             self._set_result(replace(self.result, run_id=0, engine=engine))
             self._run_live()
             return
+        self.hiding.begin((self._sent, *self._sent_with))
+        recorded, tape = tape, self.hiding.hidden(tape)
         result = replace(self.result, engine=engine).with_latest(tape, self._sent, seconds)
         stdout, stderr = tape.stdout[-STDOUT_LIMIT:], tape.stderr[-STDOUT_LIMIT:]
         result = replace(result, stdout=stdout, stderr=stderr)
@@ -486,7 +544,7 @@ class Session(QObject):
         else:
             self._set_result(replace(result, stale=True, fresh=self._count_fresh(result)))
         device, seed = self._sent_with
-        self.ran.emit(ProgramRun(self._sent, seed, device, tape))
+        self.ran.emit(ProgramRun(self._sent, seed, device, recorded))
         if self._waiting:
             self._run_live()
 
@@ -496,6 +554,8 @@ class Session(QObject):
             return
         self.shows_draft = True
         self._recall.forget()
+        self.hiding.begin((self._sent, *self._sent_with))
+        tape = self.hiding.hidden(tape)
         self._keep_place(tape)
         self._shown_with = self._run_with()
         # Its numbers are not found by its run's id, which the whole tape will have.

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from PySide6.QtCore import SignalInstance
 
+from gradscribe.engine.protocol.messages import DeviceDetails
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
 from gradscribe.engine.protocol.tape_file import RunProgram
@@ -86,6 +87,8 @@ class Result(Struct, frozen=True):
     """Warnings, each with its line."""
     engine: EngineState = "starting"
     devices: tuple[str, ...] = ("cpu",)
+    details: tuple[DeviceDetails, ...] = ()
+    """The hardware of the devices, see `engine.protocol.messages.Ready`."""
     torch: str = ""
     kept: tuple[str, ...] = ()
     """Resources that the sandbox denies, see `engine.protocol.messages.Ready`."""

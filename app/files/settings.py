@@ -86,6 +86,7 @@ SETTINGS = (
     Setting("complete", "Complete while typing", True),
     Setting("editor", "Your editor", ""),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
+    Setting("by_hand", "Score of gradients by hand", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in SETTINGS}
 KEYS = (*(row.key for row in SETTINGS if row.is_stored), "recent", "trusted")

@@ -20,6 +20,7 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
 from gradscribe.engine.protocol.regions import ReadRegion, Region
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.widgets.base.single_shot import single_shot
 
@@ -48,6 +49,8 @@ IMPORTING_S = 120.0
 """Most seconds of imports that do not count for the time limit of a run."""
 MODEL_FILE_S = 130.0
 """Time limit of a module's file; the engine's own is a little shorter."""
+HAND_RUNS = 2
+"""Runs of the program that the code of a comparison by hand may take as long as."""
 CHECK_RUNS = 4
 """Number of times that a check runs the program."""
 
@@ -235,13 +238,19 @@ class Link(QObject):
         """Request torch's gradcheck of a custom Function; answered by `messages.Gradchecked`."""
         self._compare(messages.Gradcheck(run_id, op))
 
-    def _compare(self, request: messages.Check | messages.Gradcheck) -> None:
+    def check_by_hand(self, request: messages.HandCheck) -> None:
+        """Request a comparison of gradients by hand; answered by `messages.HandChecked`."""
+        code = request.code.encode("utf-8", "replace").decode()
+        self._compare(replace(request, code=code))
+
+    def _compare(self, request: messages.Comparison) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(
                 failed_check_reply(request, "A program is running; try again in a moment")
             )
             return
-        self._running = PendingRequest(request, TIMEOUT_S * CHECK_RUNS)
+        runs = HAND_RUNS if isinstance(request, messages.HandCheck) else CHECK_RUNS
+        self._running = PendingRequest(request, TIMEOUT_S * runs)
         self._start_limit(self._running, self._running.timeout + launch.GRACE_S)
         self._send(request)
 
@@ -331,7 +340,12 @@ class Link(QObject):
                 self._finish(run_id)
                 if spent:
                     self._swap()
-            case messages.Checked(run_id) | messages.Gradchecked(run_id) | messages.Probed(run_id):
+            case (
+                messages.Checked(run_id)
+                | messages.Gradchecked(run_id)
+                | messages.HandChecked(run_id)
+                | messages.Probed(run_id)
+            ):
                 self._finish(run_id)
             case messages.ModelFile(run_id):
                 self._finish(run_id)

@@ -16,9 +16,7 @@ class PendingRequest(Struct):
     and ``at`` the current line, for the tape that the link makes if the engine cannot.
     """
 
-    request: (
-        messages.Run | messages.Check | messages.Gradcheck | messages.Probe | messages.ModelRequest
-    )
+    request: messages.Run | messages.Comparison | messages.Probe | messages.ModelRequest
     timeout: float
     stopped: bool = False
     overdue: bool = False
@@ -35,7 +33,7 @@ class PendingRequest(Struct):
 def fallback_reply(job: PendingRequest, tape: Tape | None) -> messages.Reply:
     """Return the reply to a request whose engine is gone; ``tape`` is that of its program."""
     request = job.request
-    if isinstance(request, messages.Check | messages.Gradcheck):
+    if isinstance(request, messages.Comparison):
         return failed_check_reply(request, "Python ended; run the program again first")
     if isinstance(request, messages.ModelRequest):
         return failed_model_file(request, "Python ended; run the program again first")
@@ -67,10 +65,11 @@ def failed_model_file(request: messages.ModelRequest, why: str) -> messages.Mode
     return messages.ModelFile(request.run_id, request.module, request.kind, problem=why)
 
 
-def failed_check_reply(
-    request: messages.Check | messages.Gradcheck, why: str
-) -> messages.Checked | messages.Gradchecked:
+def failed_check_reply(request: messages.Comparison, why: str) -> messages.Compared:
     """Return the reply to a check that was not made, with the reason."""
+    if isinstance(request, messages.HandCheck):
+        problem = Problem("NotCompared", why)
+        return messages.HandChecked(request.run_id, request.number, request.value, problem=problem)
     if isinstance(request, messages.Gradcheck):
         return messages.Gradchecked(request.run_id, request.op, "", problem=why)
     return messages.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

@@ -1,10 +1,11 @@
 """The bar on top of the window and the status line at its bottom."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
+from gradscribe.app.window.device_button import DeviceButton
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import elided_label, plain_label, tip
@@ -15,7 +16,7 @@ from gradscribe.widgets.transport.buttons import TransportButtons
 LAYERS: tuple[Layer, ...] = ("values", "gradients", "shapes")
 MIN_TITLE_WIDTH = 120
 """Least width of the title, which is elided in the middle, in pixels."""
-MARGINS = 120
+MARGINS = 96
 """Total width of the bar's margins and gaps, in pixels."""
 REMARK_MS = 6000
 """Time that a remark stays in the status line."""
@@ -30,6 +31,8 @@ class TopBar(QFrame):
 
     def __init__(self, buttons: TransportButtons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._refit = single_shot(self, self._fit)
+        """After a change of the text size the parts have their new fonts only in the next turn."""
         self.setProperty("bar", True)
         self.switch = WorkspaceSwitch()
         self.examples = QPushButton("Examples")
@@ -55,6 +58,8 @@ class TopBar(QFrame):
         row.addSpacing(14)
         row.addWidget(buttons)
         row.addStretch(1)
+        self.device = DeviceButton()
+        row.addWidget(self.device)
         for button in self.layers.values():
             row.addWidget(button)
 
@@ -77,6 +82,12 @@ class TopBar(QFrame):
         self.title.setToolTip(tip(formatting.file_name(doc.path)) or "Not in a file yet")
         self._fit()
 
+    def show_result(self, result: Result, doc: Doc) -> None:
+        """Show the device of the last run, or that of new tensors before the first."""
+        used = result.latest.device if result.latest.events else doc.device
+        self.device.show_devices(result.devices, result.details, used, doc.device)
+        self._fit()
+
     def show_counts(self, counts: str) -> None:
         """Show the node and parameter counts of the graph."""
         self.counts.setText(counts)
@@ -90,7 +101,7 @@ class TopBar(QFrame):
     def set_quiet(self, quiet: bool) -> None:
         """Show only the workspaces, the title and the playback, or everything."""
         self._quiet = quiet
-        for button in self.layers.values():
+        for button in (*self.layers.values(), self.device):
             button.setVisible(not quiet)
         self._fit()
 
@@ -99,11 +110,18 @@ class TopBar(QFrame):
         super().resizeEvent(happened)
         self._fit()
 
+    def changeEvent(self, happened: QEvent) -> None:
+        """Show what fits in another text size; called by Qt."""
+        super().changeEvent(happened)
+        if happened.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._refit.start()
+
     def _fit(self) -> None:
         """Hide what does not fit: the counts first, then the speed label, then the slider."""
         edited = self._doc.modified and bool(self._doc.path)
         title = self._doc.title + (" •" if edited else "")
         metrics = self.title.fontMetrics()
+        self.device.set_form(0)
         aside: tuple[QWidget, ...] = (self.counts, self.examples, self.lessons)
         if self._quiet:
             for part in aside:
@@ -114,6 +132,7 @@ class TopBar(QFrame):
             aside[:1],
             (self._buttons.speed_label,),
             slider,
+            () if self._quiet else (self.device,),
             aside[1:],
         )
         taken = sum(_room(extra) for group in extras for extra in group)
@@ -123,6 +142,9 @@ class TopBar(QFrame):
             for extra in group:
                 extra.setVisible(not tight)
                 taken -= _room(extra) if tight else 0
+        if not self._quiet and self.device.isVisibleTo(self):
+            spare = self.width() - taken - metrics.horizontalAdvance(title) + MIN_TITLE_WIDTH
+            taken += self.device.grow(spare)
         room = max(MIN_TITLE_WIDTH, self.width() - taken + MIN_TITLE_WIDTH)
         self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
 
@@ -273,7 +295,7 @@ def engine_line(result: Result, doc: Doc) -> str:
         return "Stopping…"
     parts = [f"torch {result.torch}" if result.torch else "", doc.device, f"seed {doc.seed}"]
     if result.shown_id and not result.stale and result.seconds:
-        parts.insert(0, f"Ran in {result.seconds * 1000:.0f} ms")
+        parts.insert(0, f"Ran in {formatting.duration(1e9 * result.seconds)}")
     elif result.stale:
         parts.insert(0, "Showing the last good graph")
     return " · ".join(part for part in parts if part)

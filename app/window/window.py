@@ -6,6 +6,9 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QWidget
 
+from gradscribe.app.by_hand.backward_code import BackwardCode
+from gradscribe.app.by_hand.controller import HandController
+from gradscribe.app.by_hand.exercise_run import ExerciseRun
 from gradscribe.app.commands import file, learn, tensor_edits, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.compare.changes_controller import ChangesController, ChangeViews
@@ -119,6 +122,7 @@ class Window(QMainWindow):
         self.history.said.connect(self.status.say)
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
+        self.hand, self.backward_code = self._make_hand()
         self.typing = self._make_typing()
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
@@ -152,6 +156,7 @@ class Window(QMainWindow):
             console=self.console,
         )
         self.top = TopBar(self.transport.buttons)
+        self.top.device.device_picked.connect(self.session.set_device)
         self.status = StatusLine()
         self.find_bar = FindBar(self.editor)
         self.hint = EmptyState(self.graph)
@@ -176,6 +181,12 @@ class Window(QMainWindow):
         files = RunHistories(where.with_name("runs") if where else None)
         companion = self._link.companion
         return ChangesController(self.session, views, self.look, self.status.say, files, companion)
+
+    def _make_hand(self) -> tuple[HandController, BackwardCode]:
+        exercise = ExerciseRun(self.session, self.recovery.snapshot, self.recovery.restore)
+        parts = self.session, self.presenter
+        hand = HandController(*parts, self.settings, self.look, self.below, exercise)
+        return hand, BackwardCode(*parts, self.look, hand, self)
 
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
@@ -214,6 +225,8 @@ class Window(QMainWindow):
             tensors=self.tensors,
             parameters=self.parameters,
             lessons=self.lesson_dock.learning,
+            hand=self.hand,
+            backward_code=self.backward_code,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -334,6 +347,9 @@ class Window(QMainWindow):
         self._show_result()
 
     def _connect_graph(self) -> None:
+        self.hand.changed.connect(self.menus.refresh)
+        self.hand.said.connect(self.status.say)
+        self.hand.pane.code_pressed.connect(self.backward_code.show)
         self.changes.history.changed.connect(self.menus.refresh)
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
@@ -390,6 +406,7 @@ class Window(QMainWindow):
             self.notices.drop(file.OUTSIDE)
         self._show_heading()
         self.top.show_doc(doc)
+        self.top.show_result(self.session.result, doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))
         self.setWindowFilePath(doc.path)
@@ -403,6 +420,7 @@ class Window(QMainWindow):
     def _show_result(self) -> None:
         result = self.session.result
         self.status.show_result(result, self.session.doc)
+        self.top.show_result(result, self.session.doc)
         self.hint.show_result(result, self.session.doc)
         self.menus.refresh()
         self.output_tab.show_result(result)

@@ -47,11 +47,7 @@ class Mailbox:
             stopped = False
             if isinstance(
                 request,
-                messages.Run
-                | messages.Check
-                | messages.Gradcheck
-                | messages.Probe
-                | messages.ModelRequest,
+                messages.Run | messages.Comparison | messages.Probe | messages.ModelRequest,
             ):
                 watchdog.arm()
                 self._running = request.run_id

@@ -58,6 +58,7 @@ class EngineHandlers(NamedTuple):
     peek: Callable[[messages.Peek], messages.Peeked]
     check: Callable[[messages.Check], messages.Checked]
     gradcheck: Callable[[messages.Gradcheck], messages.Gradchecked]
+    hand_check: Callable[[messages.HandCheck], messages.HandChecked]
     probe: Callable[[messages.Probe], messages.Probed]
     region: Callable[[ReadRegion], Region]
     model_file: Callable[[messages.ModelRequest], messages.ModelFile]
@@ -196,9 +197,7 @@ class Server:
                 elif isinstance(request, messages.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))
-                elif isinstance(
-                    request, messages.Check | messages.Gradcheck | messages.ModelRequest
-                ):
+                elif isinstance(request, messages.Comparison | messages.ModelRequest):
                     self._running = request.run_id
                     with script_imports(self._folder):
                         self.send(_answer(engine, request))
@@ -272,13 +271,15 @@ class Server:
 
 
 def _answer(
-    engine: EngineHandlers, request: messages.Check | messages.Gradcheck | messages.ModelRequest
+    engine: EngineHandlers, request: messages.Comparison | messages.ModelRequest
 ) -> messages.Reply:
     """Answer a question that runs code of the program."""
     if isinstance(request, messages.Check):
         return engine.check(request)
     if isinstance(request, messages.Gradcheck):
         return engine.gradcheck(request)
+    if isinstance(request, messages.HandCheck):
+        return engine.hand_check(request)
     return engine.model_file(request)
 
 

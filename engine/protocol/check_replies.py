@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Checked,
         Computed,
         Gradchecked,
+        HandChecked,
         Importing,
         Jacobian,
         JacobianPair,
@@ -55,6 +56,8 @@ MAX_COMPARED = 64
 """Elements of a Function's input, and of its output, that are compared."""
 MAX_WHOLE_SIDE = 6
 """Rows and columns up to which a Function's Jacobian is sent whole."""
+MAX_SLIPS = 3
+"""Mistakes that explain the same wrong numbers."""
 MAX_PAIRS = 256
 """Pairs of an input and an output of a Function whose Jacobians are sent."""
 MAX_LISTED = 1 << 15
@@ -74,9 +77,10 @@ MAX_TEXT_CHARS, MAX_SETUP_PARTS = 1 << 20, 1 << 20
 
 def check_ready(answer: "Ready") -> Iterator[str]:
     """Yield the flaws of a `Ready` reply."""
-    if max(len(answer.devices), len(answer.kept)) > MAX_DEVICES:
+    if max(len(answer.devices), len(answer.kept), len(answer.details)) > MAX_DEVICES:
         yield "too many devices"
-    yield from _too_long((answer.torch, answer.python, *answer.devices, *answer.kept))
+    titles = [text for one in answer.details for text in (one.name, one.title)]
+    yield from _too_long((answer.torch, answer.python, *answer.devices, *answer.kept, *titles))
 
 
 def check_training_reply(answer: TrainReply) -> Iterator[str]:
@@ -212,6 +216,26 @@ def check_gradchecked(answer: "Gradchecked") -> Iterator[str]:
     elif not all(map(_is_pair, answer.pairs)):
         yield "an impossible Jacobian"
     yield from _too_long((answer.function, answer.dtype), (answer.problem,))
+
+
+def check_hand_checked(answer: "HandChecked") -> Iterator[str]:
+    """Yield the flaws of a comparison of gradients by hand."""
+    if len(answer.rows) > MAX_LISTED:
+        yield "too many rows"
+    for row in answer.rows:
+        sizes = (*row.at, *row.own_shape, *row.true_shape, row.differ, row.entries)
+        if not all(0 <= size <= check_tape.MAX_ELEMENTS for size in sizes):
+            yield "an impossible position"
+        if max(map(len, (row.at, row.own_shape, row.true_shape))) > check_tape.MAX_DIMENSIONS:
+            yield "too many dimensions"
+        yield from _too_long((row.name, *row.dtypes))
+    if not -1 <= answer.slip_row < len(answer.rows):
+        yield "a slip of no row"
+    if len(answer.slips) > MAX_SLIPS:
+        yield "too many slips"
+    yield from _too_long(slip.text for slip in answer.slips)
+    if answer.problem is not None:
+        yield from check_problem(answer.problem)
 
 
 def check_importing(answer: "Importing") -> Iterator[str]:

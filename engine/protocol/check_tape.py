@@ -253,7 +253,7 @@ def _of_ids(tape: Tape) -> Iterator[str]:
     inputs = {item.node: len(item.received) for item in tape.executions}
     if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
         yield "an edge to an input that does not exist"
-    if any(item.output_nr < 0 for item in tape.values):
+    if any(item.output_nr < 0 or item.examples < 0 for item in tape.values):
         yield "a negative output number"
 
 
@@ -264,7 +264,9 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     ops = (*tape.ops, *_fault(tape))
     yield (text for item in ops for text in (item.op, item.scope))
     yield (text for item in ops for arg in item.args for text in (arg.text, arg.name, arg.keyword))
-    yield (text for item in tape.calls for text in (item.name, item.kind, item.about))
+    yield (text for item in tape.calls for text in (item.name, item.kind, item.about, *item.hooks))
+    entries = (entry for item in tape.calls for entry in item.state)
+    yield (text for one in entries for text in (one.name, one.kind, one.dtype, one.device))
     yield (text for item in tape.nodes for text in (item.name, *item.saved))
     yield (kept.name for item in tape.nodes for kept in item.kept)
     yield _each("dtype", tape.snapshots)

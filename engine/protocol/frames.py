@@ -22,6 +22,7 @@ from gradscribe.engine.protocol.messages import (
     Checked,
     Computed,
     Gradchecked,
+    HandChecked,
     Importing,
     ModelFile,
     Peeked,
@@ -202,6 +203,8 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_checked(message)
         case Gradchecked():
             yield from check_replies.check_gradchecked(message)
+        case HandChecked():
+            yield from check_replies.check_hand_checked(message)
         case Importing():
             yield from check_replies.check_importing(message)
         case ModelFile():

@@ -75,6 +75,32 @@ class Gradcheck(Struct, frozen=True, tag=True):
     """Index in `Tape.ops`."""
 
 
+class HandName(Struct, frozen=True, array_like=True):
+    """A value of the run with the name that hand-written code calls it by.
+
+    ``given``: its gradient may be used, as ``d`` and the name; otherwise that is to be found.
+    """
+
+    name: str
+    value: int
+    given: bool = False
+
+
+class HandCheck(Struct, frozen=True, tag=True):
+    """Compare gradients computed by hand with those of a backward pass, by running up to it.
+
+    With ``value`` the ``code`` is an expression for the gradient of that value. Without, it is
+    statements that assign ``dw`` for a value named ``w``.
+    """
+
+    run_id: int
+    number: int
+    """Index of the pass in `Tape.passes`."""
+    code: str
+    names: tuple[HandName, ...] = ()
+    value: int | None = None
+
+
 class Probe(Struct, frozen=True, tag=True):
     """Run a few lines and trace the cells of the last line's result to its inputs.
 
@@ -109,6 +135,17 @@ class Quit(Struct, frozen=True, tag=True):
     """End the engine."""
 
 
+class DeviceDetails(Struct, frozen=True, array_like=True):
+    """A device: its name for torch, the name of the hardware, and its memory in bytes.
+
+    The latter two are empty and 0 where the system does not say them.
+    """
+
+    name: str
+    title: str = ""
+    memory: int = 0
+
+
 class Ready(Struct, frozen=True, tag=True):
     """The engine has imported torch and takes requests. ``devices``: ``cpu``, ``cuda:0``..."""
 
@@ -118,6 +155,8 @@ class Ready(Struct, frozen=True, tag=True):
     pid: int
     kept: tuple[str, ...] = ()
     """Resources its programs cannot access: ``files``, ``network``, ``processes``, ``memory``."""
+    details: tuple[DeviceDetails, ...] = ()
+    """The hardware of the devices."""
 
 
 class Started(Struct, frozen=True, tag=True):
@@ -249,6 +288,82 @@ class Gradchecked(Struct, frozen=True, tag=True):
     """Reason for which no comparison was possible, or gradcheck's objection; else empty."""
 
 
+HandVerdict = Literal[
+    "equal",  # to the bit
+    "close",  # up to rounding
+    "differs",
+    "shape",  # another shape than the tensor's
+    "kind",  # neither tensor nor number
+    "none",  # autograd has no gradient for it in this pass
+    "unnamed",  # the program has no tensor of that name
+]
+
+
+class HandRow(Struct, frozen=True):
+    """A gradient by hand next to autograd's.
+
+    ``at`` is the position of the first element that differs, ``own`` and ``true`` the numbers
+    there; ``differ`` of ``entries`` elements differ, by at most ``largest``.
+    """
+
+    name: str
+    value: int
+    verdict: HandVerdict
+    at: tuple[int, ...] = ()
+    own: float = 0.0
+    true: float = 0.0
+    differ: int = 0
+    entries: int = 0
+    largest: float = 0.0
+    own_shape: tuple[int, ...] = ()
+    true_shape: tuple[int, ...] = ()
+    dtypes: tuple[str, str] = ("", "")
+    """The dtypes by hand and by autograd, if they differ."""
+
+
+SlipKind = Literal[
+    "factor",  # the op's own derivative is missing
+    "rule",  # the op's derivative is another one; `Slip.text` says which was taken
+    "operand",  # the derivative of a product is `other`, not `value` itself
+    "upstream",  # what arrives at the op is missing
+    "use",  # the use of `value` in the op is missing in the sum
+    "only",  # only the use of `value` in the op is counted
+    "sign",
+    "transposed",
+    "unsummed",  # not summed over the dimensions that were broadcast
+    "accumulated",  # ``.grad``, with earlier passes in it
+    "itself",  # the value in place of its gradient
+    "total",  # the sum of the gradient's elements
+]
+
+
+class Slip(Struct, frozen=True):
+    """A mistake that gives exactly the wrong numbers: its place in the chain.
+
+    ``op`` is an index in `Tape.ops`, -1 for none; ``uses`` counts the uses of ``value``.
+    """
+
+    kind: SlipKind
+    op: int = -1
+    value: int = -1
+    other: int = -1
+    text: str = ""
+    uses: int = 0
+
+
+class HandChecked(Struct, frozen=True, tag=True):
+    """The comparison of gradients by hand with autograd's; ``problem``: the code did not run."""
+
+    run_id: int
+    number: int
+    value: int | None = None
+    rows: tuple[HandRow, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    """The mistakes that each give the numbers of the first row that differs; often one."""
+    slip_row: int = -1
+    problem: Problem | None = None
+
+
 class ModelFile(Struct, frozen=True, tag=True):
     """A module as a file's bytes; ``problem``: the reason in a line if there are none."""
 
@@ -319,9 +434,12 @@ class Probed(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
-RunRequest = Run | Stop | Peek | ReadRegion | Check | Gradcheck | Probe | ModelRequest
+Comparison = Check | Gradcheck | HandCheck
+"""Requests that run the latest program again, to compare its gradients."""
+Compared = Checked | Gradchecked | HandChecked
+RunRequest = Run | Stop | Peek | ReadRegion | Comparison | Probe | ModelRequest
 Request = RunRequest | Quit | TrainRequest | LanguageRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Importing | Ended
 """Messages about a run that precede its tape."""
-RunReply = RunNotice | Recorded | Peeked | Region | Checked | Gradchecked | Probed | ModelFile
+RunReply = RunNotice | Recorded | Peeked | Region | Compared | Probed | ModelFile
 Reply = Ready | RunReply | TrainReply | LanguageReply

@@ -20,6 +20,10 @@ INLINE_ELEMENTS = 1024
 """Tensors of at most this many elements are sent with all their numbers, others as summaries."""
 
 
+HIDDEN = "hidden"
+"""The `Snapshot.store` of numbers that the user is to find; they are not there."""
+
+
 class Snapshot(Struct, frozen=True, array_like=True, gc=False):
     """The numbers of one tensor at one moment.
 
@@ -43,6 +47,11 @@ class Snapshot(Struct, frozen=True, array_like=True, gc=False):
     thumb: bytes | None = None
     thumb_shape: tuple[int, int] = (0, 0)
     """Rows and columns of ``thumb``, a float32 grid that samples the tensor as a matrix."""
+
+    @property
+    def is_hidden(self) -> bool:
+        """True if the numbers were taken out because the user is to find them."""
+        return self.store == HIDDEN
 
     @property
     def numel(self) -> int:
@@ -108,6 +117,8 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
     node: int | None = None
     output_nr: int = 0
     place: Place = Place()
+    examples: int = 0
+    """Examples of the batch, inside a vmap: its numbers are those of the first; 0 outside."""
 
 
 class Arg(Struct, frozen=True, array_like=True, gc=False):
@@ -147,6 +158,17 @@ class Op(Struct, frozen=True, array_like=True, gc=False):
     inplace: bool = False
 
 
+class StateEntry(Struct, frozen=True, array_like=True, gc=False):
+    """A tensor of a module by its path inside it; ``kind``: parameter, buffer or unsaved buffer."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    requires_grad: bool
+
+
 class Call(Struct, frozen=True, array_like=True, gc=False):
     """One call of a module; ``parent`` is the index of the call around it.
 
@@ -163,6 +185,11 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     training: bool
     parameters: int
     about: str = ""
+    hooks: tuple[str, ...] = ()
+    """The hooks on it at this call: ``forward: log_shape``."""
+    state: tuple[StateEntry, ...] = ()
+    """Parameters and buffers of an outermost module at its first call, and at those before which
+    they have changed; else empty."""
 
 
 class Saved(Struct, frozen=True, array_like=True, gc=False):

@@ -392,6 +392,7 @@ def _value(row: ValueRow, source: Source) -> Value:
         node=row.node,
         output_nr=row.output_nr,
         place=source.place(span),
+        examples=row.examples,
     )
 
 
@@ -470,4 +471,6 @@ def _call(index: int, row: CallRow) -> Call:
         training=row.training,
         parameters=row.parameters,
         about=row.about[:MAX_NAME_CHARS],
+        hooks=tuple(name[:MAX_NAME_CHARS] for name in row.hooks),
+        state=tuple(replace(entry, name=entry.name[:MAX_NAME_CHARS]) for entry in row.state),
     )

@@ -26,6 +26,7 @@ from gradscribe.engine.protocol.tape import (
     Rewrite,
     Role,
     Snapshot,
+    StateEntry,
 )
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -64,6 +65,8 @@ class ValueRow(Struct, gc=False, eq=False):
     """The tensor whose ``.grad`` this is."""
     is_constant: bool = False
     """True if it is the result of detach or a ``.grad``."""
+    examples: int = 0
+    """Examples of the batch, inside a vmap; its numbers are those of the first."""
 
     @property
     def role(self) -> Role:
@@ -111,6 +114,8 @@ class CallRow(Struct, gc=False, eq=False):
     parameters: int
     about: str
     where: CodeLocation
+    hooks: tuple[str, ...] = ()
+    state: tuple[StateEntry, ...] = ()
     result: int | None = None
 
 

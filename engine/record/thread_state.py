@@ -10,6 +10,7 @@ from msgspec import Struct
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from gradscribe.engine.protocol.tape import StateEntry
 from gradscribe.engine.record.log import CodeLocation, Target, ValueRow
 from gradscribe.engine.sandbox.builtins import use_original_builtins
 
@@ -33,6 +34,8 @@ class CalledModule(Struct, gc=False, eq=False):
     """The variable that referred to it, by the code object and instruction of the call."""
     is_named: bool = False
     """True once its parameters have their full names."""
+    state: tuple[StateEntry, ...] = ()
+    """Its parameters and buffers at the last call at which they were recorded."""
 
 
 class RunningCall(Struct, gc=False, eq=False):

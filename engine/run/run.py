@@ -147,7 +147,7 @@ def _examined(tape: Tape, source: str, copies: Sequence[object]) -> Tape:
     found, left = list[Finding](), {kind.id for kind in finding_kinds()}
     guard = watchdog.InterruptGuard(EXAMINE_S, is_last=True, patience=0.0)
     with suppress(watchdog.Interrupted), guard:
-        for kind, more in examine_each(tape, source):
+        for kind, more in examine_each(_without_examples(tape), source):
             found += more
             left.discard(kind.id)
     tape = msgspec.structs.replace(tape, findings=sort_findings(found))
@@ -156,6 +156,17 @@ def _examined(tape: Tape, source: str, copies: Sequence[object]) -> Tape:
     why = f"took longer than {EXAMINE_S:g} s" if guard.why == "timeout" else "was stopped"
     note = f"The search for mistakes {why}; {len(left)} kinds of them were not looked for."
     return msgspec.structs.replace(tape, truncated=f"{tape.truncated} {note}".strip())
+
+
+def _without_examples(tape: Tape) -> Tape:
+    """Return a tape without the numbers inside a vmap: one example is no reason for a finding."""
+    if not any(value.examples for value in tape.values):
+        return tape
+    values = tuple(
+        msgspec.structs.replace(value, snapshot=None) if value.examples else value
+        for value in tape.values
+    )
+    return msgspec.structs.replace(tape, values=values)
 
 
 def new_recorder(request: Run) -> Recorder:

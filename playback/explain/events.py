@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from gradscribe.engine.protocol.tape import Change, Event, EventKind, Snapshot
 from gradscribe.playback.explain import naming
 from gradscribe.playback.explain.page import Explanation, ExplanationRow, explain, root_name
-from gradscribe.playback.tape import event_text, snapshot_text
+from gradscribe.playback.tape import event_text, snapshot_text, track
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.loops.partial_loops import numbers_of
-from gradscribe.playback.tape.phases import phases
 from gradscribe.playback.text import formatting, symbols
 
 T = TypeVar("T")
@@ -48,7 +47,7 @@ def position_titles(index: Index, explanation: Explanation, position: int) -> tu
     total = len(index.tape.events)
     if not position:
         return f"Start · {formatting.count(total, 'event')}", explanation.title
-    phase = phases(index)[position - 1]
+    phase = track.title_at(index, position - 1)
     return f"{phase} · event {position:,} of {total:,}", explanation.title
 
 
@@ -176,13 +175,16 @@ def _moved(index: Index, change: Change) -> ExplanationRow:
     """Return a tensor's values before and after; for a larger tensor the norm of the change."""
     name = _name(index, change.before)
     old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
-    if new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS:
-        return ExplanationRow(
-            name, "", f"{snapshot_text.value(old)} → {snapshot_text.value(new)}", True
-        )
-    by = _distance(old, new)
-    moved = "changed" if by is None else f"moved by {formatting.number(by)}"
-    return ExplanationRow(name, moved, formatting.shape(new.shape), True)
+    before, after = snapshot_text.value(old), snapshot_text.value(new)
+    is_written = new is None or new.numel <= snapshot_text.MAX_WRITTEN_ELEMENTS
+    by = _distance(old, new) if new is not None else None
+    # Nothing of a small change is left in so few digits.
+    is_hidden = before == after and bool(by)
+    if new is None or (is_written and not is_hidden):
+        return ExplanationRow(name, "", f"{before} → {after}", True)
+    moved = "unchanged" if by == 0 else f"moved by {formatting.number(by or 0.0)}"
+    number = after if is_written else formatting.shape(new.shape)
+    return ExplanationRow(name, "changed" if by is None else moved, number, True)
 
 
 def _reset(index: Index, event: Event, _position: int) -> _Parts:

@@ -109,6 +109,9 @@ def _factor(edge: int, index: Index) -> str:
     sent = index.tape.edges[edge]
     if value is None or sent.execution is None:
         return ""
+    gradient = index.snapshot(sent.gradient)
+    if gradient is not None and gradient.is_hidden:
+        return ""  # the user is to find it
     found = slope_at(index, index.tape.executions[sent.execution].node, sent.slot)
     assert found is not None
     op, slope, numbers = found

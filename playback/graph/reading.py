@@ -118,6 +118,13 @@ class CardReader:
             self._norms[index] = snapshot_text.norm(snapshot) if snapshot else None
         return self._norms[index]
 
+    def _norm_text(self, index: int) -> str:
+        """Return the norm of a snapshot as text; a question mark if it is hidden."""
+        snapshot = self.snapshot(index)
+        if snapshot is not None and snapshot.is_hidden:
+            return snapshot_text.UNKNOWN
+        return formatting.number(self.norm(index))
+
     def grid(self, index: int) -> number_grid.Grid | None:
         """Return a snapshot as a matrix small enough for a thumbnail."""
         if index not in self._grids:
@@ -197,7 +204,7 @@ class CardReader:
         whole = self.number(look.gradient)
         several = f" · {len(parts)} shares" if len(parts) > 1 else ""
         if whole is None:
-            return f"{NABLA} {formatting.number(self.norm(look.gradient))}{several}"
+            return f"{NABLA} {self._norm_text(look.gradient)}{several}"
         if 2 <= len(parts) <= MAX_TERMS and _adds_up(parts, whole):
             return f"{_sum(parts)} = {trim_zeros(whole)}"
         return formatting.number(whole) + (several if len(parts) > MAX_TERMS else "")
@@ -223,7 +230,9 @@ class CardReader:
                 with np.errstate(all="ignore"):
                     self._moves[pair] = float(np.linalg.norm((b - a).ravel()))
         moved = self._moves[pair]
-        return "updated" if moved is None else f"moved by {formatting.number(moved)}"
+        if moved is None:
+            return "updated"
+        return f"moved by {formatting.number(moved)}" if moved else "unchanged"
 
     def label(self, look: WireLook, several: bool) -> str:
         """Return the label of the gradient on a wire; empty where none came back.
@@ -245,11 +254,7 @@ class CardReader:
             # Once it has arrived, a single share is the number in the source's bubble.
             if not several and look.active != "backward":
                 return ""
-            return (
-                trim_zeros(x)
-                if x is not None
-                else f"{NABLA} {formatting.number(self.norm(look.share))}"
-            )
+            return trim_zeros(x) if x is not None else f"{NABLA} {self._norm_text(look.share)}"
         return f"{look.factor} → {trim_zeros(x)}" if several else look.factor
 
 

@@ -9,6 +9,8 @@ from gradscribe.playback.text import formatting
 
 LONGEST_LITERAL = 12
 """Most characters of a literal that is shown as typed; longer ones were probably computed."""
+UNKNOWN = "?"
+"""Text of hidden numbers."""
 MAX_WRITTEN_ELEMENTS = 4
 """Most elements of a tensor that is written out."""
 
@@ -82,6 +84,8 @@ def literal(arg: Arg) -> str:
 
 
 def _written(snapshot: Snapshot) -> str | None:
+    if snapshot.is_hidden:
+        return UNKNOWN
     if snapshot.numel == 1 and (number := snapshot.item()) is not None:
         return formatting.number(number)
     array = snapshot.array()

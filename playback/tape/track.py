@@ -1,6 +1,6 @@
 """Tables of a tape: its phases, its ledger of events, its named values."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -11,6 +11,7 @@ from gradscribe.engine.protocol.tape import EventKind, Tape
 from gradscribe.playback.tape import event_text, snapshot_text
 from gradscribe.playback.tape.fold import CheckpointedFold
 from gradscribe.playback.tape.index import Index, index_of
+from gradscribe.playback.tape.pass_names import pass_names
 from gradscribe.playback.tape.phases import Phase, phases
 from gradscribe.playback.text import formatting
 
@@ -21,6 +22,13 @@ class Segment(Struct, frozen=True):
     phase: Phase
     start: int
     stop: int
+    name: str = ""
+    """Name of the backward pass, where that says more than its phase."""
+
+    @property
+    def title(self) -> str:
+        """The name of the pass, else the phase."""
+        return self.name or self.phase
 
 
 class LedgerRow(Struct, frozen=True, gc=False):
@@ -47,19 +55,33 @@ PENDING = "…"
 
 
 def segments(tape: Tape | Index) -> tuple[Segment, ...]:
-    """Return the phases in order, without gaps, over all events; none for an empty tape."""
+    """Return the phases in order, without gaps, over all events; none for an empty tape.
+
+    A backward pass that follows another is a segment of its own.
+    """
     return index_of(tape).cached("segments", _segments)
 
 
 def _segments(index: Index) -> tuple[Segment, ...]:
-    known = phases(index)
+    known, names = phases(index), pass_names(index)
+    begun = {index.passes[run][0]: name for run, name in names.items()}
     found: list[Segment] = []
-    start = 0
-    for at in range(1, len(known) + 1):
-        if at == len(known) or known[at] != known[start]:
-            found.append(Segment(known[start], start, at))
-            start = at
+    start, name = 0, ""
+    for at in range(len(known) + 1):
+        is_next = at == len(known) or at in begun or known[at] != known[start]
+        if is_next and at > start:
+            # The end of a pass within what follows it has the phase of a pass, and no name.
+            shown = name if known[start] == "Backward" and name != "Backward" else ""
+            found.append(Segment(known[start], start, at, shown))
+            start, name = at, ""
+        name = begun.get(at, name)
     return tuple(found)
+
+
+def title_at(tape: Tape | Index, event: int) -> str:
+    """Return the phase of an event, or the name of the backward pass that it is in."""
+    found = segments(tape)
+    return found[bisect_right([part.start for part in found], event) - 1].title if found else ""
 
 
 def ledger(tape: Tape | Index) -> Sequence[LedgerRow]:
@@ -154,7 +176,7 @@ class _Named:
     def row(self, name: str, number: int, position: int) -> VariableRow:
         """Return the row of a name at a position."""
         if number not in self._change_events:
-            self._change_events[number] = _change_events(self.index, number)
+            self._change_events[number] = change_events(self.index, number)
         behind = bisect_left(self._change_events[number], position)
         known = self._rows.get(name)
         if known is None or known[0] != number or known[1] != behind:
@@ -163,7 +185,7 @@ class _Named:
         return known[2]
 
 
-def _change_events(index: Index, number: int) -> tuple[int, ...]:
+def change_events(index: Index, number: int) -> tuple[int, ...]:
     """Return the events after which a value's data or gradient may have changed."""
     value, home = index.values[number], index.first_version(number)
     arrivals = index.arrivals.get(

@@ -1,5 +1,7 @@
 """Answers of a tape, compared with plain torch."""
 
+import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -7,6 +9,9 @@ import torch
 from torch import nn
 
 import gradscribe as gs
+from gradscribe.playback.svg import COLORS
+
+THEMES = Path(__file__).resolve().parents[2] / "assets" / "themes"
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +154,56 @@ def test_notebooks_get_svg_and_text(tape):
 def test_a_step_that_is_not_there_is_refused(tape):
     with pytest.raises(IndexError):
         tape.to_svg(7)
+
+
+def test_the_run_is_a_page_and_a_file(tape, tmp_path):
+    page = tape.to_html()
+    assert page.startswith("<!DOCTYPE html>")
+    assert tape.to_html(tmp_path / "run.html") == page
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == page
+    with pytest.raises(ValueError, match="no such folder"):
+        tape.to_html(tmp_path / "no such folder" / "run.html")
+    with pytest.raises(gs.RecordingError):
+        gs.RunTape().to_html()
+
+
+def test_the_picture_is_light_or_dark_as_the_reader_s_system_and_styles_nothing_else(tape):
+    svg = tape.to_svg()
+    style = ElementTree.fromstring(svg)[0].text
+    before, media, dark = style.partition("@media (prefers-color-scheme: dark) {")
+    assert media
+    assert "fill: #FFFFFF" in before
+    assert "fill: #1D232C" in dark
+    rules = [rule.strip() for rule in re.findall(r"([^{}]+)\{[^{}]*\}", before + dark)]
+    assert rules
+    assert all(rule.startswith(".gradscribe-graph ") for rule in rules)
+    assert "gradscribe-graph" in ElementTree.fromstring(svg).get("class")
+    assert "@media" not in tape.to_svg(theme="light") + tape.to_svg(theme="dark")
+
+
+def test_the_colours_of_both_themes_are_the_window_s():
+    for theme, colors in COLORS.items():
+        text = (THEMES / f"{theme}.toml").read_text(encoding="utf-8").lower()
+        used = {"ground", "ink", "parameter", "gradient"}
+        assert all(colors[name].lower() in text for name in used)
+
+
+def test_text_is_legible_in_both_themes():
+    """Contrast of at least 4.5 between text and what is behind it (WCAG 2)."""
+
+    def luminance(color):
+        parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    for colors in COLORS.values():
+        for text in ("ink", "note", "gradient", "failed"):
+            for back in ("card", "ground", "frame") if text in ("ink", "note") else ("card",):
+                low, high = sorted((luminance(colors[text]), luminance(colors[back])))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (text, back)
+
+
+def test_marimo_gets_svg_or_a_line(tape):
+    kind, text = tape._mime_()
+    assert (kind, text) == ("image/svg+xml", tape.to_svg())
+    assert gs.RunTape()._mime_()[0] == "text/plain"

@@ -48,6 +48,21 @@ def test_root_gets_the_missing_packages_and_the_fonts(system, monkeypatch):
     assert installs == [([], list(system.OFFSCREEN.values())), ([], ["fonts-inter"])]
 
 
+def test_root_gets_a_browser_for_the_tests_of_pages_once(system, monkeypatch):
+    installs: list = []
+    loaded_after(system, monkeypatch, installs)
+    monkeypatch.setattr(system, "installer", lambda: ["sudo", "-n"])
+    monkeypatch.setattr(system.shutil, "which", lambda name: None)
+    system.provide_browser()
+    assert installs == []
+    monkeypatch.setattr(system, "installer", list)
+    system.provide_browser()
+    assert installs == [([], ["chromium"])]
+    monkeypatch.setattr(system.shutil, "which", lambda name: f"/usr/bin/{name}")
+    system.provide_browser()
+    assert len(installs) == 1
+
+
 def test_sudo_is_spent_on_what_is_needed_only(system, monkeypatch):
     installs: list = []
     loaded_after(system, monkeypatch, installs)

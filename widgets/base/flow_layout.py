@@ -56,11 +56,11 @@ class FlowLayout(QLayout):
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
-        """Return the size of the widest and the highest item."""
+        """Return the least width of the widest and the height of the highest item."""
         size = QSize()
         for item in self._items:
             if not item.isEmpty():
-                size = size.expandedTo(item.sizeHint())
+                size = size.expandedTo(QSize(item.minimumSize().width(), item.sizeHint().height()))
         return size
 
     def _arrange(self, area: QRect, move: bool) -> int:

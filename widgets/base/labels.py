@@ -34,6 +34,10 @@ ROLES = (
 """Roles of a `Label`: a role defines size, weight and colour."""
 LINES_BELOW = 6
 """Lines of space that a table below a heading needs before the subtitle is shown."""
+LONG_NAME = 12
+"""Least length of a name that may wrap between its parts."""
+_PART_END = re.compile(r"(?<=[\w)\]][._/])(?=[A-Za-z])")
+"""Place after a dot, underscore or slash within a name or path, and not within a number."""
 _JOINER = "\N{ZERO WIDTH JOINER}"
 MAX_CHARACTERS, MAX_LINES = 8_000, 400
 """Maximum text of a `Label`: Qt takes seconds to lay out very long texts."""
@@ -172,10 +176,18 @@ def truncated(text: str) -> str:
 
 
 def breakable(text: str, run: int = 20) -> str:
-    """Insert zero-width spaces, so that words of more than ``run`` characters can wrap."""
-    if len(text) <= run:
+    """Insert zero-width spaces, so that names and words of more than ``run`` characters can wrap.
+
+    Names wrap between their parts, ``model.token_|embedding.weight``, and within a part only if
+    that is longer than ``run``.
+    """
+    if len(text) < LONG_NAME:
         return text
-    return re.sub(rf"\S{{{run},}}", lambda word: BREAK.join(_parts(word[0], run)), text)
+    return re.sub(rf"\S{{{LONG_NAME},}}", lambda word: BREAK.join(_name_parts(word[0], run)), text)
+
+
+def _name_parts(word: str, run: int) -> list[str]:
+    return [short for part in _PART_END.split(word) for short in _parts(part, run)]
 
 
 def _parts(word: str, run: int) -> list[str]:

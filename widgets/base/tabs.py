@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu, QTabWidget, QToolButton
+
+from gradscribe.widgets.base.single_shot import single_shot
 
 TAB_LEFT, TAB_EDGE = 8, 8
 """Pixels before the first tab, and of one tab's frame and margins."""
@@ -21,6 +23,8 @@ class CompactTabs(QTabWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self._refit = single_shot(self, self._fit_titles)
+        """After a change of the text size the bar has its new font only in the next turn."""
         self.setDocumentMode(True)
         # Qt's scroll buttons would hide one of the titles. A title that is too long even alone is
         # elided in the middle, since it may end with a count.
@@ -111,6 +115,12 @@ class CompactTabs(QTabWidget):
         """Adapt the padding of the titles."""
         super().resizeEvent(event)
         self._fit_titles()
+
+    def changeEvent(self, happened: QEvent) -> None:
+        """Adapt the titles to another text size; called by Qt."""
+        super().changeEvent(happened)
+        if happened.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._refit.start()
 
     def _fit_titles(self) -> None:
         bar = self.tabBar()

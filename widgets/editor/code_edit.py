@@ -36,6 +36,7 @@ from gradscribe.widgets.editor.number_drag import NumberDrag, key_steps
 from gradscribe.widgets.editor.number_hover import NumberHover
 from gradscribe.widgets.editor.problems.strip import ProblemStrip, problem_text
 from gradscribe.widgets.editor.source_edit import SourceEdit
+from gradscribe.widgets.editor.spoken_line import SpokenLine
 from gradscribe.widgets.editor.style import Band, Phase
 
 QUIET_MS = 2000
@@ -79,6 +80,9 @@ class CodeEdit(SourceEdit):
         self._typed = QElapsedTimer()
         self.breakpoints = Breakpoints(self)
         self._gutter = Gutter(self, self._line_tooltip, self.breakpoints)
+        self._spoken = SpokenLine(
+            self, self._gutter, self.folds, self.breakpoints, self._marks.about
+        )
         self._strip = ProblemStrip(self)
         self._drag = NumberDrag(self)
         self._hover = NumberHover(self, self._drag)
@@ -117,6 +121,7 @@ class CodeEdit(SourceEdit):
         """Show values and gradients next to the lines, keys from 1; missing lines are ignored."""
         self._marks.set_marks(marks)
         self._invalidate_marks()
+        self._spoken.refresh()
 
     def set_playing_line(self, line: int, phase: Phase) -> None:
         """Highlight ``line`` (from 1; 0 for none) in the colour of ``phase`` and scroll to it.

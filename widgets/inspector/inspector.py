@@ -15,6 +15,7 @@ from gradscribe.widgets.base.boxes import make_scrollable, vbox
 from gradscribe.widgets.base.labels import sheet
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.inspector import panes
+from gradscribe.widgets.inspector.panes.backward_node import BackwardNodePane
 from gradscribe.widgets.inspector.panes.check import CheckPane
 from gradscribe.widgets.inspector.panes.explain import ExplainPane
 from gradscribe.widgets.inspector.panes.page import (
@@ -59,6 +60,8 @@ class Inspector(QScrollArea):
     """Find the ways of a value to the loss."""
     way_requested = Signal(int)
     """Show the next (1) or the previous (-1) way alone on the graph."""
+    node_requested = Signal(int)
+    """Select the card of a backward node, or of a leaf's value."""
     property_requested = Signal(str, str)
     """Change a property of the selected tensor in the text: its name, the choice."""
     start_requested = Signal(int, str, str)
@@ -122,6 +125,8 @@ class Inspector(QScrollArea):
         if isinstance(pane, WaysPane):
             pane.ways_requested.connect(self.ways_requested)
             pane.way_requested.connect(self.way_requested)
+        if isinstance(pane, BackwardNodePane):
+            pane.node_requested.connect(self.node_requested)
         self.panes.append(pane)
 
     def set_theme(self, theme: Theme) -> None:

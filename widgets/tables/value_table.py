@@ -37,14 +37,14 @@ from gradscribe.widgets.tables.row_view import configure_row_view
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
-PAD = 11
+PAD = 7
 """Horizontal padding of a cell's text, in pixels."""
 MIN_NAME_WIDTH = 72
 """Minimum width of the name column in pixels, in fonts in which `LAST_PART` fits."""
 LAST_PART = "…weight"
 """A name cut as far as that says something."""
-MIN_NUMBER_WIDTH = 64
-"""Minimum width of the gradient column next to long shapes."""
+MIN_VALUE_WIDTH, MIN_GRADIENT_WIDTH = 55, 64
+"""Minimum widths of value and gradient, each next to a long text of the other."""
 TYPICAL_TEXTS = ("name", "−0.0000", "∇ 0.0000")
 """Texts that the columns fit at least, so that widths are stable while the tape plays."""
 MAX_MEASURED = 200
@@ -80,7 +80,7 @@ def column_widths(
 
     Spare pixels are divided among all; if there are too few, the name shrinks first, down to
     ``least_name``, then the longer of the other two. Shapes are shown whole or not at all: the
-    value has ``least_value`` pixels, unless the gradient gets less than `MIN_NUMBER_WIDTH`.
+    value has ``least_value`` pixels, unless the gradient gets less than `MIN_GRADIENT_WIDTH`.
     """
     name, value, gradient = wanted
     spare = room - name - value - gradient
@@ -89,8 +89,8 @@ def column_widths(
     name = max(min(name, least_name), name + spare)
     left = max(2, room - name)
     if value + gradient > left:
-        half = max(left // 2, min(least_value, left - MIN_NUMBER_WIDTH))
-        value = min(value, max(half, left - gradient))
+        least = max(min(least_value, left - MIN_GRADIENT_WIDTH), MIN_VALUE_WIDTH)
+        value = min(value, left - 1, max(least, left - min(gradient, 3 * left // 5)))
         gradient = left - value
     return [name, value, gradient]
 
@@ -198,7 +198,7 @@ class _Cells(QStyledItemDelegate):
             color = theme.ink3
         painter.setFont(font)
         painter.setPen(color)
-        area = rect.adjusted(6, 0, -4, 0)
+        area = rect.adjusted(4, 0, -2, 0)
         shown = shown_text(text, column == 0, QFontMetrics(font), area.width())
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.restore()

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.playback.tape.track import Segment
 from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.labels import tip
@@ -130,9 +131,9 @@ class Scrubber(QAbstractSlider):
         """Return the segments that are labelled, each with the x of its label."""
         return place_labels(self._spans, self.width() - 2 * self.margin(), self._widths)
 
-    def label_width(self, phase: str) -> float:
-        """Return the pixels of a phase's label."""
-        return self._widths[phase]
+    def label_width(self, title: str) -> float:
+        """Return the pixels of a label."""
+        return self._widths[title]
 
     def margin(self) -> float:
         """Return the free pixels at either end, so that the thumb is never clipped."""
@@ -159,10 +160,20 @@ class Scrubber(QAbstractSlider):
         group = self._groups[self._group]
         width = self.width() - 2 * self.margin()
         metrics = QFontMetricsF(self._theme.font(13, 600))
-        phases = {segment.phase for segment in group.segments}
-        self._widths = {phase: metrics.horizontalAdvance(phase) for phase in phases}
-        most = max(self._widths.values(), default=0.0) + LABEL_GAP
-        self._spans = layout_segments(group.segments, width, minimum=max(48.0, most))
+        segments = group.segments
+        titles = {title for one in segments for title in (one.title, one.phase)}
+        self._widths = {title: metrics.horizontalAdvance(title) for title in titles}
+        named, plain = (
+            max((self._widths[text] for text in texts), default=0.0) + LABEL_GAP
+            for texts in ([s.title for s in segments], [s.phase for s in segments])
+        )
+        least = named if len(segments) * (named + LABEL_GAP) <= width else plain
+        spans = layout_segments(segments, width, minimum=max(48.0, least))
+        # A name for which there is no space gives way to the phase.
+        self._spans = tuple(
+            span if self._widths[span.title] <= span.right - span.left else replace(span, name="")
+            for span in spans
+        )
 
     def _bar_y(self) -> float:
         return QFontMetricsF(self._theme.font(13)).height() + 6 + THUMB
@@ -335,7 +346,7 @@ class Scrubber(QAbstractSlider):
             full = self._colours(span.phase)[0]
             reached = self.value() > span.start
             painter.setPen(full if reached else self._theme.ink2)
-            painter.drawText(QPointF(left, baseline), span.phase)
+            painter.drawText(QPointF(left, baseline), span.title)
 
     def _paint_thumb(self, painter: QPainter) -> None:
         position = self.value()

@@ -17,6 +17,13 @@ class SegmentSpan(Struct, frozen=True):
     stop: int
     left: float
     right: float
+    name: str = ""
+    """Name of the backward pass, if it has one."""
+
+    @property
+    def title(self) -> str:
+        """The name of the pass, else the phase."""
+        return self.name or self.phase
 
     def x_at(self, position: float) -> float:
         """Return the x of ``position``, clamped to the span."""
@@ -60,7 +67,7 @@ def cut_at(segments: Sequence[Segment], starts: Sequence[int]) -> tuple[TrackSec
             if segment.start >= stop:
                 break
             low, high = max(start, segment.start), min(stop, segment.stop)
-            inside.append(Segment(segment.phase, low, high))
+            inside.append(Segment(segment.phase, low, high, segment.name))
         if inside:
             found.append(TrackSection(start, stop, tuple(inside)))
     return tuple(found)
@@ -90,7 +97,8 @@ def layout_segments(
     placed: list[SegmentSpan] = []
     left = 0.0
     for segment, share in zip(segments, widths, strict=True):
-        placed.append(SegmentSpan(segment.phase, segment.start, segment.stop, left, left + share))
+        ends = left, left + share
+        placed.append(SegmentSpan(segment.phase, segment.start, segment.stop, *ends, segment.name))
         left += share + gap
     return tuple(placed)
 
@@ -126,13 +134,13 @@ def place_labels(
     ranked = sorted(placed, key=lambda span: order.get(span.phase, len(order)))
     found: list[tuple[SegmentSpan, float]] = []
     for span in ranked:
-        need = widths[span.phase]
+        need = widths[span.title]
         is_first = not found and span.phase == LABEL_ORDER[0]
         if need > span.right - span.left + 0.5 and not is_first:
             continue
         left = max(0.0, min(span.left, width - need))
         if all(
-            left >= x + widths[other.phase] + LABEL_GAP or x >= left + need + LABEL_GAP
+            left >= x + widths[other.title] + LABEL_GAP or x >= left + need + LABEL_GAP
             for other, x in found
         ):
             found.append((span, left))

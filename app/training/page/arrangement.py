@@ -6,7 +6,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from gradscribe.app.ui.layout import GUTTER, Panel, tab_widget
-from gradscribe.widgets.base.single_shot import single_shot
 from gradscribe.widgets.base.splitter import GripSplitter
 from gradscribe.widgets.training.step_graph import StepGraph
 
@@ -46,8 +45,6 @@ class PageArrangement(QObject):
         self._short: Mapping[str, str] = {}
         self._sizes = {wide: [list(part) for part in SIZES[wide]] for wide in SIZES}
         """The sizes of both arrangements as the user left them."""
-        self._later = single_shot(self, self._arrange)
-        """Moves the panels in a turn after that which resized the page: each takes its time."""
 
     def make(self, loss: QWidget) -> Iterator[None]:
         """Build the panels, some at each step; ``loss`` is the chart that is always visible."""
@@ -81,18 +78,9 @@ class PageArrangement(QObject):
         self._arrange()
 
     def fit(self, width: int, height: int) -> None:
-        """Give the graph a column in the next turn, if the page is large enough then."""
+        """Give the graph a column if the page is large enough."""
         self._is_large = width >= WIDE_FROM[0] and height >= WIDE_FROM[1]
-        if self._graph is not None and self._wants_column() != self.is_wide:
-            self._later.start()
-
-    def settle(self) -> bool:
-        """Move the panels now if they are about to be moved; return whether they were."""
-        is_due = self._later.isActive()
-        if is_due:
-            self._later.stop()
-            self._arrange()
-        return is_due
+        self._arrange()
 
     def set_wanted(self, wanted: bool) -> None:
         """Let the graph have a column where there is space, or always be a tab."""
@@ -131,11 +119,8 @@ class PageArrangement(QObject):
             self._sizes = {False: found[0], True: found[1]}
             self._restore_sizes()
 
-    def _wants_column(self) -> bool:
-        return self._is_large and self._is_wanted
-
     def _arrange(self) -> None:
-        wide = self._wants_column()
+        wide = self._is_large and self._is_wanted
         if self._graph is None or wide == self.is_wide:
             return
         self._sizes[self.is_wide] = [part.sizes() for part in self._splitters()]

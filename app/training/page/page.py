@@ -91,8 +91,8 @@ class TrainingPage(QWidget):
         yield from self._make_form()
         yield from self._make_parts()
         yield from self._make_tabs()
-        self.arrangement.fit(self.width(), self.height())
         self.arrangement.take_graph(self.graph, SHORT_TITLES)
+        self.arrangement.fit(self.width(), self.height())
         self._is_made = True
         self.boundary, self.fit = self.view(BoundaryPlot), self.view(FitPlot)
         self.units, self.weights = self.view(UnitMaps), self.view(WeightTable)

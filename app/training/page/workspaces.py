@@ -271,14 +271,10 @@ class Workspaces(QObject):
         if not self.is_whole:
             raise Refused("The training page has not been opened yet")
         self._paint.resume()
-        self.widgets.arrangement.settle()
         for filling in (self.presenter.offering, self.presenter.following):
             filling.finish()
         if not view:
-            drawn = self.widgets.grab()
-            # The first picture of a page gives it its size, and with that its arrangement.
-            moved = self.widgets.arrangement.settle()
-            return (self.widgets.grab() if moved else drawn).toImage()
+            return self.widgets.grab().toImage()
         shown = self.widgets.seen().get(view)
         if shown is None:
             raise Refused(f"{view} is not open")

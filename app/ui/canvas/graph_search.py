@@ -39,6 +39,8 @@ class GraphSearch(QObject):
         """Position at which the latest search left the playback."""
         self._wanted: SceneMatch | None = None
         self._tried: set[str] = set()
+        self._is_new_tape = False
+        """True until the first picture of a tape that has changed."""
         showing.picture_shown.connect(self._follow)
         session.tape_changed.connect(self._search_again)
 
@@ -100,11 +102,25 @@ class GraphSearch(QObject):
         if self._query:
             self._find(self.presenter.scene_number)
             self._at = min(self._at, len(self.matches) - 1)
+            self._is_new_tape = True
             self._report()
 
     def _follow(self) -> None:
+        if self._is_new_tape and self._wanted is None:
+            self._is_new_tape = False
+            self._count_here()
         if self._wanted is not None:
             self._show(self._wanted)
+
+    def _count_here(self) -> None:
+        """Count on from the scene in view: a loop that runs on goes on to its later steps."""
+        here = self.presenter.scene_number
+        if self.matches and self.matches[max(self._at, 0)][0] != here:
+            tape = self.session.result.tape
+            best = search.best(tape, self.matches, self._query, here)
+            if self.matches[best][0] == here:
+                self._at = best
+                self._report()
 
     def _position_in(self, number: int) -> int:
         """Return where to go in a scene: its end, or where typing began if that is in it."""

@@ -15,6 +15,8 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from gradscribe.engine.protocol.safe_text import type_name
+from gradscribe.engine.protocol.tape import StateEntry
+from gradscribe.engine.record.forward import module_state
 from gradscribe.engine.record.log import CallRow, CodeLocation, EventRow, Log
 from gradscribe.engine.record.source import Source
 from gradscribe.engine.record.thread_state import CalledModule, RunningCall, ThreadState
@@ -113,6 +115,8 @@ class Modules:
             training = bool(module.training)
         except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
             training = False
+        with torch._C.DisableTorchFunction():
+            hooks, state = self._state(known, module, is_outermost=not calls)
         with self.threads.lock:
             entered = RunningCall(len(log.calls), known, name, frame, where, doing)
             log.calls.append(
@@ -125,11 +129,29 @@ class Modules:
                     known.parameters,
                     known.about,
                     where,
+                    hooks,
+                    state,
                 )
             )
             log.write(EventRow("enter", entered.index, where))
         calls.append(entered)
         return entered
+
+    def _state(
+        self, known: CalledModule, module: nn.Module, is_outermost: bool
+    ) -> tuple[tuple[str, ...], tuple[StateEntry, ...]]:
+        """Return the hooks on a module, and what it holds if that has changed since last time."""
+        try:
+            hooks = module_state.hooks(module)
+            if not is_outermost or len(known.state) >= module_state.MAX_ENTRIES:
+                return hooks, ()
+            state = module_state.entries(module)
+        except Exception:  # noqa: BLE001 - a user's module may be unready, or be none at all
+            return (), ()
+        if state == known.state:
+            return hooks, ()
+        known.state = state
+        return hooks, state
 
     def _leave(self, thread: ThreadState, entered: RunningCall, out: object) -> None:
         log = self.log

@@ -21,6 +21,7 @@ from gradscribe.engine.record.values.raw_reads import (
     is_plain_strided,
     packed,
     unwrapped,
+    vmapped,
     without_dispatch_modes,
     without_transforms,
 )
@@ -101,11 +102,24 @@ class SnapshotStore:
 
         It has no address, so that torch refused it before.
         """
-        inner = unwrapped(t) if is_functorch_wrapped(t) else None
-        if inner is None:
+        if not is_functorch_wrapped(t):
+            return None
+        inner = unwrapped(t)
+        if inner is not None:
+            with without_transforms():
+                return self.keep(inner)
+        return self._keep_first(t)
+
+    def _keep_first(self, t: torch.Tensor) -> int | None:
+        """Copy the numbers that a tensor inside a vmap has for the first example of the batch."""
+        whole, dims = vmapped(t)
+        if not dims or not all(size for _, size in dims) or is_functorch_wrapped(whole):
             return None
         with without_transforms():
-            return self.keep(inner)
+            first = whole
+            for dim, _ in dims:
+                first = first.select(dim, 0)
+            return self.keep(first) if first.shape == t.shape else None
 
     def share(self, t: torch.Tensor, whole: torch.Tensor, kept: int) -> int | None:
         """Return a snapshot of ``t`` without copying, if it is a view of ``whole``; else None.

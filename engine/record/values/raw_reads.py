@@ -69,6 +69,21 @@ def unwrapped(t: torch.Tensor) -> torch.Tensor | None:
     return inner if inner is not t else None
 
 
+def vmapped(t: torch.Tensor) -> tuple[torch.Tensor, list[tuple[int, int]]]:
+    """Return the tensor with the numbers of a whole batch inside a vmap, and its batch dimensions.
+
+    Each is (dimension, size), to be selected one after the other, those of the outermost vmap
+    first; there are none for a tensor outside of vmap.
+    """
+    inner, found = t, list[tuple[int, int]]()
+    while is_functorch_wrapped(inner):
+        dim = _functorch.maybe_get_bdim(inner)
+        inner = _functorch.get_unwrapped(inner)
+        if dim >= 0:
+            found.append((dim, inner.shape[dim]))
+    return inner, found[::-1]
+
+
 def overrides_dispatch(t: torch.Tensor) -> bool:
     """Return whether the class of ``t`` overrides ``__torch_dispatch__``."""
     kind = type(t)

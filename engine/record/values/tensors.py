@@ -1,6 +1,7 @@
 """Identity of tensors: every tensor that is seen becomes a value, once per version."""
 
 import itertools
+import math
 import weakref
 from collections.abc import Callable
 from operator import attrgetter
@@ -23,6 +24,7 @@ from gradscribe.engine.record.values.raw_reads import (
     overrides_dispatch,
     packed,
     unwrapped,
+    vmapped,
     without_dispatch_modes,
 )
 from gradscribe.engine.record.values.snapshots import differs_from_summary as summary_differs
@@ -213,6 +215,8 @@ class Tensors:
         """Note the numbers of a tensor that ``torch.func`` wraps, and which tensor that is."""
         row.snapshot = self.copies.keep(t)
         inner = unwrapped(t)
+        if inner is None:
+            row.examples = math.prod(size for _, size in vmapped(t)[1])
         if inner is not None and (known := self.known(inner)) is not None:
             row.base = known.id
 

@@ -103,6 +103,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize(
     "source", [AUTOGRAD, POLYNOMIAL, CLASSIFIER], ids=["autograd", "polynomial", "classifier"]
 )
+@pytest.mark.checklist(30)
 def test_a_tutorial_prints_and_learns_what_it_does_in_plain_torch(folder, source):
     script = folder / "tutorial.py"
     script.write_text(source)

@@ -1,5 +1,6 @@
 """The headless twin: one program, one engine, one tape."""
 
+import json
 import os
 import subprocess
 import sys
@@ -239,6 +240,21 @@ def test_a_run_is_written_to_a_file_with_findings_and_environment(tmp_path, caps
     gradient = found.tape.snapshots[found.tape.leaves[0].grad]
     assert gradient.array().tolist() == [8.0, 12.0]
     assert found.view.position == len(found.tape.events)
+
+
+def test_a_run_is_written_as_a_page(tmp_path, capsys):
+    script, out = tmp_path / "square.py", tmp_path / "run.html"
+    script.write_text("x = param(2.0)\n(x * x).backward()\n1 / 0\n")
+    assert command_line.main(["record", str(script), "--html", str(out)]) == 1
+    page = out.read_text(encoding="utf-8")
+    data = json.loads(page.partition('id="run">')[2].partition("</script>")[0])
+    assert (data["title"], data["error"]["type"], data["error"]["line"]) == (
+        "square.py",
+        "ZeroDivisionError",
+        3,
+    )
+    x = next(found for found in data["subjects"].values() if found["title"] == "x")
+    assert data["numbers"][str(x["gradient"][-1])]["text"] == ["4.0"]
 
 
 def test_a_run_goes_to_a_file_whose_name_says_so(tmp_path, capsys):

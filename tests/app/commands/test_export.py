@@ -57,6 +57,18 @@ def test_the_picture_is_written_for_graphviz(settled, exported, tmp_path):
         export.export_dot(settled.context)
 
 
+def test_the_run_is_written_as_a_page(settled, exported, tmp_path):
+    settled.answers["save"] = tmp_path / "run"
+    assert exported(export.export_html) == "Wrote run.html"
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    data = json.loads(page.partition('id="run">')[2].partition("</script>")[0])
+    assert "\n".join(data["source"]) == settled.session.result.source
+    assert len(data["events"]) == len(settled.session.result.tape.events) + 1
+    settled.answers["save"] = tmp_path / "no such folder" / "run.html"
+    with pytest.raises(Refused):
+        export.export_html(settled.context)
+
+
 def test_the_picture_is_put_on_the_clipboard(settled, exported, qapp):
     qapp.clipboard().clear()
     assert exported(export.copy_picture) == "Copied the picture"
@@ -212,6 +224,7 @@ def show_figures(window, link, source):
     link.answer(run.execute(Run(0, source, policy=True)))
 
 
+@pytest.mark.checklist(178)
 def test_178_savefig_goes_where_the_user_chooses(settled, link, tmp_path, qtbot):
     show_figures(settled, link, FIGURES)
     settled.answers["save"] = tmp_path / "chosen.png"

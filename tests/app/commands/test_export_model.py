@@ -48,6 +48,7 @@ def done(window, link, qtbot):
     return ended.args[0]
 
 
+@pytest.mark.checklist(68)
 def test_68_modules_are_offered_in_each_format(shown):
     titles = [one.title for one in choices(shown, "file.export_model")]
     assert [title.partition(":")[0] for title in titles] == ["net"] * 4
@@ -56,6 +57,7 @@ def test_68_modules_are_offered_in_each_format(shown):
     assert [one.title for one in choices(shown, "file.read_weights")] == ["net (Linear)…"]
 
 
+@pytest.mark.checklist(68)
 def test_68_the_weights_are_written(shown, link, qtbot, tmp_path):
     shown.answers["save"] = tmp_path / "w"
     choose(shown, "file.export_model", ".pt)")

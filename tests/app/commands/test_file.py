@@ -9,6 +9,7 @@ from gradscribe.app.files.documents import Refused
 from tests.app.homes import said, save
 
 
+@pytest.mark.checklist(30)
 def test_saving_writes_the_text_and_remembers_the_file(settled, tmp_path):
     settled.session.edit("x = param(1.0)")
     settled.answers["save"] = tmp_path / "mine"
@@ -78,6 +79,7 @@ def test_undo_leads_back_from_an_example(settled):
     assert settled.editor.source() == before
 
 
+@pytest.mark.checklist(245)
 def test_a_new_program_is_empty(settled, link):
     file.new(settled.context)
     assert settled.editor.source() == ""

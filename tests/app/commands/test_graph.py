@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
 from gradscribe.app.document.state import Doc
+from gradscribe.widgets.inspector.panes.backward_node import BackwardNodePane
 
 SOURCE = """\
 x = param(2.0)
@@ -115,6 +116,7 @@ def test_the_answer_about_a_replaced_program_is_dropped(settled, asked, qtbot, r
     assert settled.over.key.isHidden()
 
 
+@pytest.mark.checklist(211)
 def test_ways_add_up_in_the_inspector(settled, asked):
     asked("graph.ways", "x")
     pane = next(p for p in settled.inspector.panes if type(p).__name__ == "WaysPane")
@@ -191,3 +193,27 @@ def test_the_answer_comes_into_view(settled, asked):
     boxes = [view.stage().boxes[key] for key in settled.presenter.questions.answer.cards]
     assert boxes
     assert all(seen.contains(view.camera().box_to_view(box)) for box in boxes)
+
+
+def test_the_walk_goes_along_next_functions_and_starts_over(settled, asked):
+    def step():
+        settled.menus.perform_by("graph.walk")
+        return settled.presenter.selected_card().name
+
+    settled.session.select("")
+    # MulBackward0 -> AddBackward0 -> MulBackward0 -> x, y; what detach cut off is not on it.
+    assert asked is not None
+    assert [step() for _ in range(6)] == ["loss", "d", "a", "x", "y", "loss"]
+
+
+def test_a_next_function_in_the_inspector_selects_its_card(settled, asked):
+    settled.presenter.select_name("d")
+    pane = next(p for p in settled.inspector.panes if isinstance(p, BackwardNodePane))
+    assert [link.text() for link in pane.links] == [
+        "0  MulBackward0 of a",
+        "1  AccumulateGrad of x",
+    ]
+    pane.links[0].click()
+    assert settled.presenter.selected_card().name == "a"
+    pane.links[1].click()
+    assert settled.presenter.selected_card().name == "y"

@@ -1,5 +1,7 @@
 """Run: now, stop, again, with what seed and where."""
 
+import pytest
+
 from gradscribe.app.commands import run
 
 
@@ -21,6 +23,7 @@ def test_restart_takes_a_fresh_engine(settled, link):
     assert link.started == 1
 
 
+@pytest.mark.checklist(86)
 def test_a_seed_is_asked_for(settled, link):
     settled.answers["number"] = 42
     run.seed(settled.context)

@@ -50,6 +50,7 @@ def run(window, qtbot, command):
     rest(window, qtbot)
 
 
+@pytest.mark.checklist(65)
 def test_65_play_stops_at_a_breakpoint_forward_and_in_the_backward_pass(looped, qtbot):
     click_margin(looped, 3)
     seen = []

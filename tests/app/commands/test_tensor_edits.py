@@ -31,6 +31,7 @@ def choices(window, name):
     return made.choices(window.context)
 
 
+@pytest.mark.checklist(9, 92)
 def test_a_leaf_requires_its_gradient_at_a_tick_and_undo_takes_it_back(shown, link, record):
     select(shown, "x")
     shown.menus.perform_by("value.requires_grad")
@@ -46,6 +47,7 @@ def test_a_leaf_requires_its_gradient_at_a_tick_and_undo_takes_it_back(shown, li
     assert shown.editor.source() == SOURCE
 
 
+@pytest.mark.checklist(40)
 def test_a_result_retains_its_gradient(shown, link, record):
     select(shown, "y")
     shown.menus.perform_by("value.retain_grad")
@@ -56,6 +58,7 @@ def test_a_result_retains_its_gradient(shown, link, record):
     assert shown.editor.source() == SOURCE
 
 
+@pytest.mark.checklist(91, 187)
 def test_dtypes_are_offered_with_their_bytes(shown, link, record):
     select(shown, "x")
     titles = [choice.title for choice in choices(shown, "value.dtype")]
@@ -69,6 +72,7 @@ def test_dtypes_are_offered_with_their_bytes(shown, link, record):
     assert [c.title for c in choices(shown, "value.dtype") if c.checked] == ["float64 · 8 MB"]
 
 
+@pytest.mark.checklist(91, 187)
 def test_the_inspector_has_the_bytes(shown):
     from gradscribe.widgets.inspector.panes.facts import facts
 
@@ -156,6 +160,7 @@ def starts(window):
 FAILING = "x = param([1.0, 2.0, 3.0])\ny = x ** 2\ny.backward()\n"
 
 
+@pytest.mark.checklist(42)
 def test_a_failed_backward_of_a_vector_is_started_at_a_sum(shown, link, record):
     show_program(shown, link, record, FAILING)
     pane = starts(shown)
@@ -169,6 +174,7 @@ def test_a_failed_backward_of_a_vector_is_started_at_a_sum(shown, link, record):
     assert shown.editor.source() == FAILING
 
 
+@pytest.mark.checklist(42, 170)
 def test_the_vector_is_edited_in_place(shown, link, record):
     show_program(shown, link, record, FAILING)
     pane = starts(shown)
@@ -228,6 +234,7 @@ def has_gradient(window):
     return [found.get(f"net.{name}", False) for name in ("0.weight", "0.bias", "2.weight")]
 
 
+@pytest.mark.checklist(80)
 def test_a_layer_is_frozen_by_a_click_gets_no_gradient_and_learns_again(shown, link, record):
     """Row 80."""
     write(shown, link, record, LAYERS)

@@ -43,6 +43,7 @@ def test_a_theme_is_chosen(settled):
     assert [c.title for c in view.themes(settled.context) if c.checked] == ["Dark"]
 
 
+@pytest.mark.checklist(105)
 def test_modules_open_and_fold(settled, link, record):
     settled.session.edit_live("net")
     link.answer(record("net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nnet(torch.ones(1, 2))"))
@@ -74,6 +75,7 @@ net(torch.ones(1, 2))
 """
 
 
+@pytest.mark.checklist(107)
 def test_modules_open_to_a_depth(settled, link, record):
     settled.session.edit_live("net")
     link.answer(record(NESTED))

@@ -52,6 +52,7 @@ def click(tree, item):
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=where)
 
 
+@pytest.mark.checklist(13, 15)
 def test_after_a_run_the_changes_are_listed_by_themselves(two):
     pane = two.changes.pane
     assert pane.edit.said() == "line 2: y = x * 3 → y = x * 4"
@@ -124,6 +125,7 @@ def test_very_long_runs_wait_to_be_asked(shown, monkeypatch):
     assert window.changes.pane.edit.said() == "line 2: y = x * 3 → y = x * 4"
 
 
+@pytest.mark.checklist(17)
 def test_side_by_side_opens_both_runs_with_their_lines(two, qtbot):
     two.changes.show_changes()
     QTest.mouseClick(two.changes.pane.compare, Qt.MouseButton.LeftButton)
@@ -134,6 +136,7 @@ def test_side_by_side_opens_both_runs_with_their_lines(two, qtbot):
     card.leave()
 
 
+@pytest.mark.checklist(25)
 def test_the_runs_are_listed_with_what_differs_and_their_result(two):
     rows = two.changes.runs_pane.rows
     assert rows.topLevelItem(0).text(3) == "line 2: y = x * 3 → y = x * 4"
@@ -155,6 +158,7 @@ def choose(window, at):
     return window.changes.runs_pane
 
 
+@pytest.mark.checklist(25)
 def test_go_back_restores_the_text_and_undo_leads_forward(two, link, record, qtbot):
     pane = choose(two, 1)
     QTest.mouseClick(pane.back, Qt.MouseButton.LeftButton)

@@ -171,6 +171,7 @@ VARIANTS = [(e, kind) for e in examples.load()[: len(NAMES)] for kind in ("edge"
 
 
 @pytest.mark.parametrize(("example", "kind"), VARIANTS, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.checklist(23, 28, 244)
 def test_every_example_has_an_edge_that_runs_and_a_mistake_that_is_told(example, kind):
     variant = getattr(example, kind)
     assert variant is not None

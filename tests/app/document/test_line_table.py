@@ -12,6 +12,7 @@ def stepping(settled):
     return settled
 
 
+@pytest.mark.checklist(16)
 def test_line_by_line_through_the_program(stepping, qtbot):
     assert isinstance(stepping.line_steps, LineTableController)
     assert stepping.lines.same.said() == "No line has run yet"

@@ -35,6 +35,7 @@ def gradient(window, name):
     return rows.get(name)
 
 
+@pytest.mark.checklist(73, 251)
 def test_type_play_step_back_break_and_mend(window, qtbot):
     type_over(window, qtbot, PROGRAM)
     qtbot.waitUntil(lambda: gradient(window, "x") == "64.0000", timeout=20_000)
@@ -63,6 +64,7 @@ def test_an_endless_loop_gives_way_to_the_next_good_text(window, qtbot):
     qtbot.waitUntil(lambda: gradient(window, "x") == "64.0000", timeout=30_000)
 
 
+@pytest.mark.checklist(41, 204)
 def test_a_check_agrees(window, qtbot):
     type_over(window, qtbot, PROGRAM)
     qtbot.waitUntil(lambda: gradient(window, "x") == "64.0000", timeout=20_000)

@@ -247,7 +247,7 @@ def test_another_window_neither_begins_nor_ends_presenting(qtbot, tmp_path):
     with qtbot.waitSignal(lecture._teller.written):
         lecture.put("text", 1.5)
         lecture.flush()
-    assert lecture.number("speed") == 2.0
+    assert lecture.number("speed") == 1.0, "a window takes no setting from another"
     assert lecture.flag("presenting")
 
 
@@ -445,3 +445,51 @@ def test_ending_it_stops_watching_the_window(lecture):
     lecture.editor.setFocus()
     press(lecture, KEY.Key_PageDown)
     assert lecture.session.view.position == position
+
+
+def layout(window):
+    """Return the sizes of the columns, the titles of tabs, and what the top bar has."""
+    columns, top = window.columns, window.top
+    tabs = window.below
+    parts = (top.examples, top.lessons, top._buttons.speed_label, *top.layers.values())
+    return (
+        [part.sizes() for part in (columns.across, columns.left, columns.right)],
+        [tabs.tabText(at) for at in range(tabs.count())],
+        [part.isVisible() for part in parts],
+    )
+
+
+@pytest.mark.parametrize("leave", ["Esc", "Shift+F5"])
+def test_after_presenting_everything_is_where_it_was(shown, qtbot, leave):
+    shown.columns.left.setSizes([500, 230])
+    shown.columns.across.setSizes([430, 640, 330])
+    qtbot.wait(0)
+    before = layout(shown)
+    press(shown, KEY.Key_F5, SHIFT)
+    shown.look.finish()
+    qtbot.waitUntil(lambda: not shown.menuBar().isVisible())
+    QApplication.processEvents()
+    if leave == "Esc":
+        press(shown, KEY.Key_Escape)
+    else:
+        shown.presentation.toggle()
+    shown.look.finish()
+    qtbot.waitUntil(shown.menuBar().isVisible)
+    qtbot.waitUntil(lambda: layout(shown)[1:] == before[1:])
+    for sizes, now in zip(before[0], layout(shown)[0], strict=True):
+        assert now == pytest.approx(sizes, abs=2)
+
+
+def test_an_engine_that_is_killed_while_presenting_is_said_and_ends_nothing(lecture, link):
+    lecture.session.edit_live("x = param(2.0)")
+    link.die("killed by signal 9")
+    assert lecture.presentation.is_on
+    assert lecture.status.isVisible()
+    assert "signal 9" in lecture.status.message.text()
+    press(lecture, KEY.Key_PageDown)
+    press(lecture, KEY.Key_PageUp)
+    link.greet()
+    press(lecture, KEY.Key_Escape)
+    lecture.look.finish()
+    assert lecture.menuBar().isVisible()
+    assert lecture.session.doc.source == "x = param(2.0)"

@@ -115,6 +115,7 @@ def test_a_live_change_holds_from_the_next_step_and_keeps_the_run(live, qtbot):
     assert len(live.runs) == 1
 
 
+@pytest.mark.checklist(67)
 def test_other_layers_begin_anew_and_the_old_curves_stay(live, qtbot):
     advance(live, qtbot, 30)
     old = losses(live.run)
@@ -125,6 +126,7 @@ def test_other_layers_begin_anew_and_the_old_curves_stay(live, qtbot):
     assert {p.name for p in live.run.begun.parameters} >= {"0.weight", "2.weight", "4.weight"}
 
 
+@pytest.mark.checklist(109)
 def test_the_lines_of_a_step_happen_one_by_one(live, qtbot):
     events = []
     live.happened.connect(lambda one: events.append(one and one.event))

@@ -90,6 +90,7 @@ def plain(session, order, steps):
         (("zero_grad", "forward", "loss", "step", "backward"), "step before backward from step 30"),
     ],
 )
+@pytest.mark.checklist(54)
 def test_both_runs_go_on_in_the_same_charts_with_the_losses_of_plain_torch(session, order, name):
     source = session.run
     change(session, order=order)
@@ -168,6 +169,7 @@ def test_a_refused_change_leaves_the_run_where_it_was(session):
     assert source.step == 35
 
 
+@pytest.mark.checklist(234)
 def test_an_update_by_hand_has_the_losses_of_the_optimizer(session):
     source = session.run
     change(session, manual_update=True)

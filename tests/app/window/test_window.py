@@ -30,6 +30,7 @@ def test_the_first_screen_shows_an_example(window, link):
     assert link.sources == [window.editor.toPlainText()]
 
 
+@pytest.mark.checklist(24)
 def test_a_tape_fills_every_view(settled):
     shown = values(settled)
     assert shown["z"] == ("−4.0000", "3.0000")
@@ -39,6 +40,7 @@ def test_a_tape_fills_every_view(settled):
     assert settled.presenter.picture.cards
 
 
+@pytest.mark.checklist(39)
 def test_typing_runs_the_program(settled, link, qtbot):
     settled.editor.setFocus()
     settled.editor.selectAll()
@@ -60,6 +62,7 @@ def test_break_it_and_mend_it(settled, link, record):
     assert values(settled)["x"] == ("2.0000", "4.0000")
 
 
+@pytest.mark.checklist(73)
 def test_step_back_takes_the_last_gradient_back(settled):
     settled.clock.back()
     position = settled.session.view.position
@@ -129,6 +132,7 @@ def test_a_click_on_a_row_of_values_selects_its_card(settled):
     assert settled.session.view.selection == card(settled, "z").key
 
 
+@pytest.mark.checklist(89)
 def test_a_row_of_the_ledger_goes_to_its_event(settled):
     settled.ledger.picked.emit(3)
     assert settled.session.view.position == 3
@@ -140,6 +144,7 @@ def test_a_check_is_asked_of_the_engine(settled, link):
     assert link.asked == [("check", 1, card(settled, "x").value, 0)]
 
 
+@pytest.mark.checklist(124)
 def test_layers_are_switched_from_the_bar_and_remembered(settled):
     settled.top.layers["shapes"].click()
     assert not settled.session.view.shapes
@@ -297,6 +302,7 @@ def test_a_mistake_while_typing_does_not_turn_the_tab(settled, link):
     assert shown == bool(settled.session.result.stdout)
 
 
+@pytest.mark.checklist(207)
 def test_what_backward_holds_is_told_at_each_position(settled):
     told = []
     for position in range(settled.clock.length, -1, -1):

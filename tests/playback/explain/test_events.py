@@ -103,6 +103,23 @@ def test_a_step_tells_how_far_a_big_parameter_moved():
     assert rows(after(record(source), "step"))["w"] == (f"moved by {0.5 * 30**0.5:.4f}", "30")
 
 
+@pytest.mark.parametrize(
+    ("lr", "size", "said"),
+    [
+        ("1e-6", 1, ("moved by 1.01e−06", "1.0000")),
+        ("1e-9", 1, ("", "1.0000 → 1.0000")),
+        ("1e-9", 30, ("unchanged", "30")),
+    ],
+)
+def test_a_step_too_small_for_the_digits_says_so(lr, size, said):
+    # float32 has steps of 2**-24 below 1.0: 1 - 1e-6 is 1 - 17 * 2**-24, or 1.01e-6 less.
+    source = (
+        f"w = torch.ones({size}, requires_grad=True)\nopt = optim.SGD([w], lr={lr})\n"
+        "w.sum().backward()\nopt.step()"
+    )
+    assert rows(after(record(source), "step"))["w"] == said
+
+
 def test_a_step_without_gradients_says_that_it_did_nothing():
     found = after(record("w = param(1.)\nopt = optim.SGD([w], lr=0.1)\nopt.step()"), "step")
     assert found.rows == ()

@@ -185,7 +185,13 @@ def test_an_update_tells_before_and_after_and_of_a_tensor_how_far_it_moved():
         return CardLook(True, changed=True, before=before, snapshot=after)
 
     assert read(2.0, scalar, "parameter").update == "2.0 → 0.8"
+
+    def still(m):
+        before, after = m.snapshot([1.0, 1.0]), m.snapshot([1.0, 1.0])
+        return CardLook(True, changed=True, before=before, snapshot=after)
+
     assert read([1.0, 1.0], tensor, "parameter").update == "moved by 5.0000"
+    assert read([1.0, 1.0], still, "parameter").update == "unchanged"
     assert read(2.0, lambda _: CardLook(True)).update == ""
 
 

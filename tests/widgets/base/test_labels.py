@@ -89,3 +89,26 @@ def test_a_label_for_anybodys_text_measures_every_letter(qtbot):
     qtbot.addWidget(marked)
     qtbot.addWidget(bare)
     assert marked.sizeHint().width() > 3 * bare.sizeHint().width()
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("model.blocks.0.attention", ["model.", "blocks.0.", "attention"]),
+        ("token_embedding.weight", ["token_", "embedding.", "weight"]),
+        ("12345.678901234", ["12345.678901234"]),
+        ("net.0.weight", ["net.0.", "weight"]),
+        ("net.weight", ["net.weight"]),
+    ],
+)
+def test_names_wrap_between_their_parts(text, lines):
+    assert labels.breakable(text).split("\u200b") == lines
+
+
+def test_a_title_next_to_a_button_is_not_cut_off(qtbot):
+    heading = labels.Heading("model.blocks.0")
+    qtbot.addWidget(heading)
+    name = heading._title
+    wide = name.fontMetrics().horizontalAdvance("model.blocks.0")
+    assert name.heightForWidth(wide - 10) >= 2 * name.fontMetrics().height() > 0
+    assert heading.text()[0] == "model.blocks.0"

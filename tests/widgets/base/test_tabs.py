@@ -98,3 +98,19 @@ def test_where_full_titles_do_not_fit_shorter_ones_stand(shown):
     made.resize(500, 100)
     assert made.tabText(0) == "What it says"
     assert not made.tabToolTip(0)
+
+
+def test_titles_follow_the_text_size_without_a_change_of_width(shown, qtbot):
+    tabs = CompactTabs()
+    for title in ("Legend", "Output", "Changes"):
+        tabs.addTab(QWidget(), title)
+    tabs.shorten({"Legend": "Key", "Changes": "Δ"})
+    made = shown(tabs, 300, 100)
+    host = made.parentWidget()
+    host.setStyleSheet("QTabBar { font-size: 12px; }")
+    qtbot.waitUntil(lambda: made.tabText(0) == "Legend")
+    host.setStyleSheet("QTabBar { font-size: 30px; }")
+    qtbot.waitUntil(lambda: made.tabText(0) == "Key")
+    host.setStyleSheet("QTabBar { font-size: 12px; }")
+    qtbot.waitUntil(lambda: made.tabText(0) == "Legend")
+    assert made.tabText(2) == "Changes"

@@ -249,6 +249,7 @@ def test_an_empty_tensor_is_said_in_words(qtbot):
     assert "no numbers" in hand.window.readout.said()
 
 
+@pytest.mark.checklist(132)
 def test_slices_of_a_tensor_of_rank_4(qtbot):
     hand = TensorHand(qtbot, torch.arange(2.0 * 3 * 4 * 5).reshape(2, 3, 4, 5))
     first, second = hand.window._spins

@@ -30,6 +30,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.checklist(128)
 def test_the_lines_come_back(program):
     flat = " ".join(line.strip() for line in program.splitlines())
     with pytest.raises(SyntaxError):

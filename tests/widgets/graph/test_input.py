@@ -94,6 +94,7 @@ def test_a_double_click_goes_near_and_back(view):
     assert view.camera().zoom == 1.0
 
 
+@pytest.mark.checklist(105, 125)
 def test_modules_open_by_their_chevron_and_by_a_double_click(view):
     show(view, network())
     heard, picked = [], []

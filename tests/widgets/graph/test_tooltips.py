@@ -24,6 +24,7 @@ def light(qapp):
     return Theme.load("light")
 
 
+@pytest.mark.checklist(95)
 def test_a_card_tells_name_value_shape_type_and_gradient(light):
     told = tooltips.tip(drawing_of(neuron(), light), "n").splitlines()
     assert told[0] == "n · add"
@@ -83,6 +84,7 @@ def test_marks_are_explained(light):
     assert "no gradient passes" in told
 
 
+@pytest.mark.checklist(46)
 def test_resets_are_told_apart(light):
     m = Maker()
     m.card("w", "parameter", "w", (0, 0), 2.0)

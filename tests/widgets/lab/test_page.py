@@ -159,6 +159,7 @@ def test_a_point_beside_all_cells_is_none(lab):
     assert lab.canvas.cell is None
 
 
+@pytest.mark.checklist(94, 124)
 def test_without_numbers_only_shapes_are_left(lab):
     QTest.mouseMove(lab.canvas, middle(lab, "result", 3))
     assert lab.jacobians.isVisible()

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
@@ -6,8 +8,8 @@ from PySide6.QtTest import QTest
 from gradscribe.playback.tape.track import VariableRow
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.tables.value_table import (
+    MIN_GRADIENT_WIDTH,
     MIN_NAME_WIDTH,
-    MIN_NUMBER_WIDTH,
     ValueTable,
     column_widths,
     display_name,
@@ -52,6 +54,7 @@ def test_digits_are_lowered_behind_a_single_letter_only(name, shown):
     [("0.5000", False, "0.5000"), ("…", True, "…"), ("", True, "…"), ("—", False, "—"),
      ("", False, "—"), ("0.0000", False, "0.0000")],
 )  # fmt: skip
+@pytest.mark.checklist(46)
 def test_a_gradient_to_come_and_no_gradient_never_look_like_zero(gradient, pending, text):
     assert gradient_text(VariableRow("x", 1, "2", gradient, pending)) == text
 
@@ -71,6 +74,17 @@ def test_names_give_way_first_then_the_longer_number():
     name, value, gradient = column_widths((300, 200, 70), 250)
     assert (name, gradient) == (MIN_NAME_WIDTH, 70)
     assert name + value + gradient == 250
+
+
+@given(st.lists(st.integers(0, 900), min_size=3, max_size=3), st.integers(75, 900))
+def test_columns_fill_what_there_is_and_none_is_less_than_nothing(wanted, room):
+    widths = column_widths(wanted, room)
+    assert min(widths) >= 0
+    assert sum(widths) == room
+
+
+def test_a_list_of_numbers_leaves_the_gradient_whole():
+    assert column_widths((120, 100, 84), 222) == [MIN_NAME_WIDTH, 66, 84]
 
 
 def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):
@@ -211,7 +225,7 @@ def test_shapes_of_several_dimensions_are_readable_in_a_narrow_table(table):
     name, value, gradient = (table.view.columnWidth(column) for column in range(3))
     assert name + value + gradient == table.view.viewport().width() < 250
     space = table.view.fontMetrics().horizontalAdvance("8×11×32")
-    assert value >= space + 10, "its cell would be blank"
+    assert value >= space + 6, "its cell would be blank"
     bold = QFontMetrics(Theme.load("light").font(13, 600))
-    assert name >= bold.horizontalAdvance("…weight") + 10
-    assert gradient >= MIN_NUMBER_WIDTH
+    assert name >= bold.horizontalAdvance("…weight") + 6
+    assert gradient >= MIN_GRADIENT_WIDTH

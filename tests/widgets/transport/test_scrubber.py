@@ -230,3 +230,23 @@ def test_what_has_happened_is_painted_stronger_than_what_has_not(scrubber):
 def test_a_screen_reader_hears_a_slider_with_a_name(scrubber):
     assert scrubber.accessibleName() == "Position on the tape"
     assert (scrubber.minimum(), scrubber.maximum()) == (0, 23)
+
+
+def test_passes_are_labelled_by_their_names_where_there_is_space(shown):
+    scrubber = shown(Scrubber(), 900, 60)
+    parts = [
+        Segment("Forward", 0, 4),
+        Segment("Backward", 4, 8, "Backward 1 of 2"),
+        Segment("Backward", 8, 12, "Backward 2 of 2"),
+        Segment("Backward", 12, 16, "Second derivative"),
+    ]
+    scrubber.set_track(parts, 16)
+    named = [span.title for span, _ in scrubber.labels()]
+    assert named == ["Forward", "Backward 1 of 2", "Backward 2 of 2", "Second derivative"]
+    edges = [(x, x + scrubber.label_width(span.title)) for span, x in scrubber.labels()]
+    assert all(left[1] <= right[0] for left, right in itertools.pairwise(edges))
+    scrubber.resize(330, 60)
+    plain = [span.title for span, _ in scrubber.labels()]
+    assert "Backward" in plain
+    edges = [(x, x + scrubber.label_width(span.title)) for span, x in scrubber.labels()]
+    assert all(left[1] <= right[0] for left, right in itertools.pairwise(edges))

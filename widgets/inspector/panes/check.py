@@ -179,9 +179,17 @@ def uncheckable_reason(index: Index, value: Value) -> str:
         return f"Only real and complex numbers can be nudged, not {value.dtype}"
     if 0 in value.shape:
         return "Nothing to check: it is empty"
+    if _is_hidden(index, value):
+        return titles.HIDDEN
     if _has_gradient(index, value):
         return ""
     return "Nothing to check: no gradient ever reaches it"
+
+
+def _is_hidden(index: Index, value: Value) -> bool:
+    """Return whether the gradient of a value is to be found by the user."""
+    found = index.snapshot(index.gradient(value.id, len(index.tape.events)).snapshot)
+    return found is not None and found.is_hidden
 
 
 def _has_gradient(index: Index, value: Value) -> bool:

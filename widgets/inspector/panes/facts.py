@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame
 
 from gradscribe.engine.protocol.tape import Node, Op, Tape, Value
+from gradscribe.playback.explain import module_api
 from gradscribe.playback.lab import dtypes
 from gradscribe.playback.tape import event_text, saved_memory
 from gradscribe.playback.tape.index import Index
@@ -103,6 +104,8 @@ def _value_facts(page: InspectorPage, index: Index, value: Value) -> list[tuple[
         rows.append(("contiguous", _yes(value.contiguous)))
     if (memory := _memory(value)) != "":
         rows.append(("memory", memory))
+    if value.examples:
+        rows.append(("numbers", f"of the first of {value.examples:,} examples in vmap"))
     rows.append(("storage", _storage(index, value)))
     if value.offset:
         rows.append(("starts at", f"element {value.offset:,} of its storage"))
@@ -218,7 +221,9 @@ def _module_facts(page: InspectorPage) -> list[tuple[str, str]]:
     rows.append(("mode", "training" if call.training else "evaluation"))
     if call.parent is not None:
         rows.append(("inside", tape.calls[call.parent].name))
-    return rows + _parameters(tape, call.name)
+    rows.append(("hooks", ", ".join(call.hooks) or "none"))
+    entries = module_api.entries_at(tape, page.selection.call)
+    return rows + (module_api.rows(entries) if entries else _parameters(tape, call.name))
 
 
 def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:

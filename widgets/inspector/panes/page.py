@@ -211,11 +211,24 @@ class InspectorPage:
         return GradientState()
 
     def snapshot_number(self, side: Side) -> int | None:
-        """Return the index of the snapshot of that side, None if there is none yet."""
+        """Return the index of the snapshot of that side, None if there is none yet, or hidden."""
+        number = self._recorded_number(side)
+        return None if self._is_hidden(number) else number
+
+    def is_hidden(self, side: Side) -> bool:
+        """Return whether the numbers of that side are there, but hidden from the user."""
+        return self._is_hidden(self._recorded_number(side))
+
+    def _recorded_number(self, side: Side) -> int | None:
         if side == "gradient":
             return self.known.snapshot
         value = self.value
         return value.snapshot if value is not None and self.reached else None
+
+    def _is_hidden(self, number: int | None) -> bool:
+        return (
+            number is not None and self.tape is not None and self.tape.snapshots[number].is_hidden
+        )
 
     def snapshot(self, side: Side | None = None) -> Snapshot | None:
         """Return the snapshot of a side (default: the chosen side), with fetched numbers if any."""

@@ -17,6 +17,8 @@ from gradscribe.widgets.base.labels import Label
 from gradscribe.widgets.inspector.panes.page import InspectorPage
 from gradscribe.widgets.inspector.panes.pane import Pane
 
+LEAST_CHOICE = 60
+"""Least width of a drop-down in pixels, with its title cut."""
 OLD_TEXT = "The text has changed since: run it first"
 _TIPS: dict[Property, str] = {
     "requires_grad": "Edit its line and run: backward gives it a gradient, or not",
@@ -55,6 +57,8 @@ class PropertiesPane(Pane):
         box.setAccessibleName(changed)
         box.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         box.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        # Else the longest title makes all of a narrow inspector wider than what is seen of it.
+        box.setMinimumWidth(LEAST_CHOICE)
         box.activated.connect(lambda at: self._ask(changed, str(box.itemData(at))))
         hbox(host, Label("caption", changed, host).fit_text(), box, spacing=6)
         return box, host

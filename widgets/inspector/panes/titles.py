@@ -61,6 +61,11 @@ def _wire_title(page: InspectorPage, index: Index, value: Value) -> Texts:
 
 
 def _about(index: Index, value: Value) -> str:
+    about = _origin(index, value)
+    return f"{about} · first of {value.examples:,} in vmap" if value.examples else about
+
+
+def _origin(index: Index, value: Value) -> str:
     maker = symbols.canonical_name(index.op(value.op).op) if value.op is not None else ""
     if value.maker == "grad":
         return f"gradient {passes.made_by(index, value)}".rstrip()
@@ -72,11 +77,16 @@ def _about(index: Index, value: Value) -> str:
     }[value.role]
 
 
+HIDDEN = "Hidden until you find it by hand"
+
+
 def absence_reason(page: InspectorPage) -> str:
     """Return the reason why the chosen side has no number at this position."""
     value, index = page.value, page.index
     assert value is not None
     assert index is not None
+    if page.is_hidden(page.side):
+        return HIDDEN
     if page.side == "value":
         return "Not computed yet" if not page.reached else "Its numbers were not recorded"
     if not page.reached:

@@ -172,6 +172,7 @@ def test_a_complaint_without_a_place_stands_below_the_bar(room, train_link):
     assert room.message.said() == "no memory left"
 
 
+@pytest.mark.checklist(48)
 def test_a_nan_is_told_with_the_way_back(room, begun, train_link):
     train_link.state(1, 350, "failed", problem=Problem("NaN", "log made NaN", hint="Lower lr"))
     assert room.message.said() == "log made NaN — Lower lr"

@@ -58,6 +58,7 @@ def test_a_mistake_that_raised_is_told_with_the_right_run():
         ({"manual_update": True}, ("all 41 weights of the optimizer, to the bit",)),
     ],
 )
+@pytest.mark.checklist(81)
 def test_another_order_is_explained_and_compared_with_the_right_run(setup, words):
     line = mistakes.describe_cost(
         replace(DEFAULT_SETUP, **setup), {**BASE, "weights": 41, "equal": 41, "apart": 0.0}
@@ -235,6 +236,7 @@ def test_making_a_mistake_begins_both_runs_from_the_start(begun, train_link):
     assert begun.run.setup.mistakes == ()
 
 
+@pytest.mark.checklist(76)
 def test_the_line_stands_in_the_room_while_the_mistake_is_made(room, begun, train_link):
     room.form.edited.emit(wrong("no_zero_grad"))
     begun.controller._rest.timeout.emit()

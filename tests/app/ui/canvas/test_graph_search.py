@@ -239,3 +239,19 @@ def test_from_a_match_that_was_stepped_to_the_search_goes_on(looping, qtbot):
     assert looping.presenter.scene_number == 1
     qtbot.keyClicks(tools.query, "s")
     assert looping.presenter.scene_number == 1
+
+
+def test_a_search_made_while_a_loop_runs_goes_on_with_its_steps(window, link, record):
+    """The window follows a run that goes on; the count said the step of the first draft."""
+    link.greet()
+    window.open_first()
+    window.show()
+    whole, begun = record(LOOP), record(LOOP.replace("range(4)", "range(2)"))
+    link.draft(begun)
+    window.finder.search("loss")
+    assert window.over.tools.count.text() == "2 of 2 · Step 2 of 2"
+    link.answer(whole)
+    assert window.presenter.scene_number == 3
+    assert window.over.tools.count.text() == "4 of 4 · Step 4 of 4"
+    window.finder.step(back=True)
+    assert window.presenter.scene_number == 2

@@ -71,6 +71,7 @@ def test_one_that_is_closed_at_once_makes_no_more_tiles(open_slow, qtbot):
     assert len(slow.tiles) == 1
 
 
+@pytest.mark.checklist(23, 28, 244)
 def test_each_example_can_be_had_at_its_edge_and_broken(gallery, qtbot):
     first = examples.load()[0]
     links = [b for b in gallery.tiles[0].findChildren(QPushButton) if b.text() == "Break it"]

@@ -117,6 +117,7 @@ def test_every_card_stays_within_its_extent(light, kind, numbers, look):
     assert (pixels[outside] == canvas).all()
 
 
+@pytest.mark.checklist(212)
 def test_parameter_input_and_constant_have_signs_of_their_own(light):
     def sign(kind):
         center = QPointF(20, 20)
@@ -245,6 +246,7 @@ def test_a_wire_keeps_its_head_after_a_gradient_ran_back(light):
     assert width_at_head("rest") == width_at_head("share") > 4
 
 
+@pytest.mark.checklist(255)
 def test_tokens_run_down_forward_and_up_backward(light):
     track = Polyline([(20, 10), (20, 110)])
 
@@ -305,6 +307,7 @@ def test_the_words_of_a_name_plate_stand_on_the_frame_not_on_a_wire(light):
     assert near(pixels[40:60, 20:26], light.backward) > 50
 
 
+@pytest.mark.checklist(103)
 def test_a_cut_wire_has_scissors_and_a_dashed_one_alone_has_none(theme):
     def wired(**rest):
         m = Maker()

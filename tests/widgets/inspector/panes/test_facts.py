@@ -15,6 +15,7 @@ def pane(shown):
     return shown(FactsPane(), 260, 500)
 
 
+@pytest.mark.checklist(2, 33, 70, 71, 247)
 def test_a_tensor_tells_what_torch_says_of_it():
     told = known(page(ODD, "whole"))
     assert told["shape"] == "3 × 4"
@@ -35,6 +36,7 @@ def test_a_scalar_has_no_strides():
     assert told["used by"] == "tanh"
 
 
+@pytest.mark.checklist(152)
 def test_a_transposed_view_tells_its_base_strides_and_storage():
     told = known(page("a = torch.zeros(2, 3)\nt = a.t()[1:]\n", "t"))
     assert told["contiguous"] == "no"
@@ -59,6 +61,7 @@ def test_an_op_tells_its_inputs():
     assert told["dim"] == "1"
 
 
+@pytest.mark.checklist(71)
 def test_no_grad_is_told():
     told = known(page("p = param(1.0)\nwith torch.no_grad():\n    q = p * 2\n", "q", kind="op"))
     assert told["gradients"] == "off (no_grad)"
@@ -73,8 +76,12 @@ def test_a_module_tells_its_parameters():
     assert told["ops inside"] == "1"
     assert told["mode"] == "training"
     assert told["inside"] == "net"
-    assert told["net.0.weight"] == "4 × 2"
-    assert "net.2.weight" not in told
+    assert told["weight"] == "4 × 2, requires_grad"
+    assert told["parameters()"] == "2 tensors, 2 learn"
+    assert told["state_dict()"] == "2 tensors, 48 B"
+    assert told["to()"] == "cpu float32"
+    assert told["hooks"] == "none"
+    assert "2.weight" not in told
 
 
 def test_nothing_selected_has_no_facts(pane):
@@ -128,3 +135,9 @@ def test_of_many_inputs_some_are_told_and_the_others_counted():
     assert told["input 0"]
     assert told["and more"].endswith(" inputs")
     assert "input 24" not in told
+
+
+def test_numbers_inside_vmap_say_of_which_example_they_are():
+    source = "def f(x):\n    z = x * 3\n    return z\nout = torch.vmap(f)(torch.ones(4, 2))\n"
+    assert known(page(source, "z"))["numbers"] == "of the first of 4 examples in vmap"
+    assert "numbers" not in known(page(source, "out"))

@@ -109,3 +109,14 @@ def test_it_fits_a_narrow_inspector(shown):
     boxes = [pane.requires_grad, pane.retain_grad, pane.dtype.parentWidget()]
     for box in boxes:
         assert box.geometry().right() <= pane.width()
+
+
+@pytest.mark.parametrize("width", [227, 190])
+def test_a_narrow_inspector_is_not_made_wider(pane, width):
+    assert pane.refresh(page_of(FAN, "x"))
+    pane.dtype.addItem("float32 · 123.4 MB of a large tensor")
+    assert pane.minimumSizeHint().width() <= 190
+    pane.resize(width, 200)
+    pane.layout().activate()
+    for box in (pane.requires_grad, pane.retain_grad, pane.dtype, pane.device):
+        assert box.mapTo(pane, box.rect().topRight()).x() < width

@@ -61,6 +61,7 @@ def test_rows_are_kept_and_filled_anew(shown):
     assert rows.lines() == []
 
 
+@pytest.mark.checklist(2)
 def test_a_number_can_be_copied(shown, qapp):
     row = shown(RowWidget(), 280, 60)
     row.say(RowContent("shape", "", "3 × 4", "fact"))

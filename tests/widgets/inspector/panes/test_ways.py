@@ -45,6 +45,7 @@ def test_nothing_is_asked_before_the_pane_is_opened(pane):
     assert pane.next_button.isHidden()
 
 
+@pytest.mark.checklist(211)
 def test_the_rows_are_products_and_their_sum(pane):
     page = page_of(FAN, "x")
     pane.show_page(page)

@@ -85,6 +85,7 @@ def test_where_no_point_stands_none_is_under_the_mouse(plot, look, mouse):
     look(plot)
 
 
+@pytest.mark.checklist(51)
 def test_the_true_function_is_drawn_dashed_next_to_the_fit(plot, look):
     """Row 51."""
     plot.show_curve(np.array([0.0, 2.0]), np.array([0.0, 4.0]))

@@ -39,6 +39,7 @@ def sgd_view(step=4):
     return ViewReply(1, "update", step, arrays, facts), before, weights
 
 
+@pytest.mark.checklist(117)
 def test_the_numbers_of_the_chosen_weight_are_put_in(check):
     view, before, weights = sgd_view()
     check.show_update(view)

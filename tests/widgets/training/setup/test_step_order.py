@@ -32,6 +32,7 @@ def test_a_statement_that_is_left_out_stands_at_its_usual_place():
         assert order_of(rows_of(order)) == order
 
 
+@pytest.mark.checklist(54, 81)
 def test_a_click_leaves_a_statement_out_and_back_in(section, qtbot):
     box = line(section, "zero_grad").box
     box.click()

@@ -1,0 +1,1 @@
+"""Gradients computed by hand: questions, hidden gradients, exercises, replies. Without Qt."""

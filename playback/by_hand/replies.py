@@ -1,0 +1,152 @@
+"""Words for a comparison of gradients by hand: right, or the link at which the chain breaks."""
+
+from typing import NamedTuple
+
+from gradscribe.engine.protocol.messages import HandChecked, HandRow, Slip
+from gradscribe.engine.protocol.tape import Problem
+from gradscribe.playback.by_hand.targets import HandTarget
+from gradscribe.playback.tape.event_text import value_name
+from gradscribe.playback.tape.index import Index
+from gradscribe.playback.text import formatting
+
+
+class Reply(NamedTuple):
+    """The reply to an answer; ``op`` is the op at which the chain breaks, -1 for none."""
+
+    is_right: bool
+    is_read: bool
+    """False if the answer could not be evaluated: it does not count as a try."""
+    words: str
+    op: int = -1
+
+
+def reply_to(checked: HandChecked, target: HandTarget, index: Index) -> Reply:
+    """Return the reply to the answer for a target."""
+    if checked.problem is not None:
+        return Reply(False, False, problem_text(checked.problem))
+    if not checked.rows:
+        return Reply(False, False, "There is nothing to compare")
+    row = checked.rows[0]
+    if row.verdict in ("equal", "close"):
+        return Reply(True, True, _right(row, target))
+    if row.verdict == "none":
+        return Reply(False, False, f"No gradient reaches {target.name} in this pass")
+    slips = [slip for slip in checked.slips if _is_on_tape(slip, index)]
+    if slips:
+        words = slip_text(slips[0], target, index)
+        if len(slips) > 1:
+            more = "; ".join(slip_text(slip, target, index) for slip in slips[1:])
+            words = f"{words}. Or, as the numbers fit this too: {more}"
+        op = next((slip.op for slip in slips if slip.op >= 0), -1)
+        return Reply(False, True, f"Not right. {words}", op)
+    if row.verdict == "shape":
+        return Reply(False, True, f"Not right. {shape_text(row, target.name)}")
+    return Reply(False, True, f"Not right, and no single wrong link gives this. {_start(target)}")
+
+
+def _right(row: HandRow, target: HandTarget) -> str:
+    exact = ", equal to the bit" if row.verdict == "equal" and row.entries > 1 else ""
+    return f"Right: this is {derivative_name(target)}{exact}"
+
+
+def derivative_name(target: HandTarget) -> str:
+    """Return ``∂loss/∂w``."""
+    return f"∂{_short(target.root)}/∂{_short(target.name)}"
+
+
+def _short(name: str) -> str:
+    found = formatting.variable(formatting.elide_middle(name, 28))
+    return f"({found})" if " " in found else found
+
+
+def _start(target: HandTarget) -> str:
+    return f"Begin at {_short(target.root)}, and multiply link by link down to {target.name}"
+
+
+def problem_text(problem: Problem) -> str:
+    """Return the error of code as one line, with its line where there are several."""
+    if problem.type == "NotCompared":
+        return problem.message
+    where = f"Line {problem.place.line}: " if problem.place.line > 1 else ""
+    hint = f". {problem.hint}" if problem.hint else ""
+    return f"{where}{problem.type}: {problem.message}{hint}"
+
+
+def shape_text(row: HandRow, name: str) -> str:
+    """Return the words about a wrong shape."""
+    own, true = (_tuple(shape) for shape in (row.own_shape, row.true_shape))
+    turned = row.own_shape == row.true_shape[::-1] != row.true_shape
+    hint = ": rows and columns are swapped" if turned else ""
+    return f"Its shape is {own}, that of {name} is {true}{hint}"
+
+
+def _tuple(shape: tuple[int, ...]) -> str:
+    return str(shape)
+
+
+def link_text(index: Index, op: int) -> str:
+    """Return an op with its line: ``mul (line 3)``."""
+    found = index.op(op)
+    return f"{found.op} (line {found.place.line})" if found.place.line else found.op
+
+
+def slip_text(slip: Slip, target: HandTarget, index: Index) -> str:
+    """Return the words about a mistake, with the op and the factor."""
+    link = link_text(index, slip.op) if slip.op >= 0 else ""
+    at = f"The chain breaks at {link}: " if link else ""
+    name = value_name(index, slip.value) if slip.value >= 0 else target.name
+    other = value_name(index, slip.other) if slip.other >= 0 else "the other factor"
+    return {
+        "factor": f"{at}{_missing_factor(slip, index)}",
+        "rule": f"{at}{slip.text}",
+        "operand": f"{at}the derivative by {name} is {other}, not {name} itself",
+        "upstream": f"{at}what arrives there from {target.root} is missing",
+        "use": f"{name} is used {slip.uses} times: the use in {link} is missing in the sum",
+        "only": f"{name} is used {slip.uses} times, and the gradients of all uses are added: "
+        f"only that of {link} is counted",
+        "sign": f"{at}the sign is turned over",
+        "transposed": f"{at}the other matrix has to be transposed"
+        if link
+        else "Rows and columns are swapped",
+        "unsummed": f"{at}{target.name} was broadcast there: sum over the dimensions it lacks",
+        "accumulated": "This is .grad with what earlier passes left in it",
+        "itself": f"This is {target.name} itself",
+        "total": f"This is the sum of all elements; {target.name} has "
+        f"{formatting.shape(target.shape)} of them",
+    }[slip.kind]
+
+
+def _missing_factor(slip: Slip, index: Index) -> str:
+    op = index.op(slip.op).op if slip.op >= 0 else ""
+    if op == "mean":
+        return "the factor 1/N of the mean is missing"
+    return "its own derivative is missing, as if it passed on unchanged what arrives"
+
+
+def _is_on_tape(slip: Slip, index: Index) -> bool:
+    """Return whether a mistake, sent by the engine, refers to what is on the tape."""
+    values = (slip.value, slip.other)
+    return slip.op < len(index.tape.ops) and all(v < 0 or v in index.values for v in values)
+
+
+def row_text(row: HandRow) -> str:
+    """Return the result of a gradient next to autograd's, as a table's cell shows it."""
+    dtypes = f"; {row.dtypes[0]}, autograd's is {row.dtypes[1]}" if row.dtypes[0] else ""
+    if row.verdict == "equal":
+        return "equal to the bit"
+    if row.verdict == "close" and not row.differ:
+        return f"equal numbers{dtypes}"
+    if row.verdict == "close":
+        return (
+            f"up to rounding: {row.differ:,} of {row.entries:,} differ, "
+            f"by {row.largest:.1e} at most{dtypes}"
+        )
+    if row.verdict == "differs":
+        return f"{row.differ:,} of {row.entries:,} differ, by {row.largest:.4g} at most{dtypes}"
+    if row.verdict == "shape":
+        return shape_text(row, row.name)
+    return {
+        "kind": "neither a tensor nor a number",
+        "none": "autograd brings it no gradient in this pass",
+        "unnamed": "no such tensor, not compared",
+    }.get(row.verdict, row.verdict)

@@ -1,0 +1,55 @@
+"""The device in the bar: its name, the hardware, the memory, and a choice (row 6)."""
+
+import pytest
+
+from gradscribe.app.window.device_button import DeviceButton
+from gradscribe.engine.protocol.messages import DeviceDetails
+
+DETAILS = (
+    DeviceDetails("cpu", "Intel(R) Xeon(R) Platinum 8480+ with a very long name", 135_000_000_000),
+    DeviceDetails("cuda:0", "NVIDIA H100 80GB HBM3", 85_000_000_000),
+)
+
+
+@pytest.fixture
+def button(qtbot):
+    made = DeviceButton()
+    qtbot.addWidget(made)
+    return made
+
+
+def test_it_is_as_long_as_there_is_space_for(button):
+    button.show_devices(("cpu", "cuda:0"), DETAILS, "cuda:0", "cpu")
+    assert button.text() == "cuda:0"
+    taken = button.grow(10_000)
+    assert button.text() == "cuda:0 · NVIDIA H100 80GB HBM3 · 85 GB"
+    assert button.grow(taken - 1) < taken
+    assert button.text() == "cuda:0 · 85 GB"
+    assert button.grow(0) == 0
+    assert button.text() == "cuda:0"
+    assert "New tensors are made on cpu" in button.toolTip()
+
+
+def test_a_long_name_is_cut_in_the_bar_and_whole_in_the_tip(button):
+    button.show_devices(("cpu",), DETAILS[:1], "cpu", "cpu")
+    button.grow(10_000)
+    assert "…" in button.text()
+    assert DETAILS[0].title in button.accessibleDescription()
+
+
+def test_the_menu_offers_every_device_and_ticks_that_of_new_tensors(button):
+    heard = []
+    button.device_picked.connect(heard.append)
+    button.show_devices(("cpu", "cuda:0"), DETAILS, "cuda:0", "cpu")
+    first, second = button.menu().actions()
+    assert first.isChecked()
+    assert not second.isChecked()
+    assert second.text() == "cuda:0 · NVIDIA H100 80GB HBM3 · 85 GB"
+    second.trigger()
+    assert heard == ["cuda:0"]
+
+
+def test_a_device_of_which_nothing_is_known_shows_its_name(button):
+    button.show_devices(("cpu", "mps"), (), "mps", "cpu")
+    button.grow(1000)
+    assert button.text() == "mps"

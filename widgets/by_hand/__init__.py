@@ -1,0 +1,1 @@
+"""The pane for gradients by hand, and the window for hand-written backward code."""
