@@ -195,6 +195,7 @@ def test_the_answer_comes_into_view(settled, asked):
     assert all(seen.contains(view.camera().box_to_view(box)) for box in boxes)
 
 
+@pytest.mark.checklist(209, 250)
 def test_the_walk_goes_along_next_functions_and_starts_over(settled, asked):
     def step():
         settled.menus.perform_by("graph.walk")
@@ -206,6 +207,7 @@ def test_the_walk_goes_along_next_functions_and_starts_over(settled, asked):
     assert [step() for _ in range(6)] == ["loss", "d", "a", "x", "y", "loss"]
 
 
+@pytest.mark.checklist(93, 209)
 def test_a_next_function_in_the_inspector_selects_its_card(settled, asked):
     settled.presenter.select_name("d")
     pane = next(p for p in settled.inspector.panes if isinstance(p, BackwardNodePane))

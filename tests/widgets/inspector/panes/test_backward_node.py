@@ -42,6 +42,7 @@ def test_the_entries_are_links_to_the_node_and_the_leaf(pane):
     assert pane.asked == [z.node, x.id]
 
 
+@pytest.mark.checklist(97, 168)
 def test_it_counts_the_visits_up_to_the_position(pane):
     page, _ = page_of(FAN, "z")
     assert pane.show_page(page)
