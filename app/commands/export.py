@@ -16,9 +16,9 @@ from gradscribe.engine.protocol.messages import ModelFileKind, ModelRequest
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.code import weight_edits
 from gradscribe.playback.flow.take_home import GraphFormat
+from gradscribe.playback.tape.figure_files import files_to_save
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import slug
-from gradscribe.widgets.tables.figures import files_to_save
 
 KINDS: tuple[tuple[ModelFileKind, str, str], ...] = (
     ("safetensors", "weights as safetensors…", "safetensors (*.safetensors)"),

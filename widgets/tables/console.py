@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit, QWidget
 
 from gradscribe.engine.protocol.figures import Figure
 from gradscribe.engine.protocol.tape import Problem
+from gradscribe.playback.tape.figure_files import unwritten_files
 from gradscribe.playback.text import formatting as words
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Heading, Label, sheet, tip
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.tables.figures import unwritten_files
 from gradscribe.widgets.tables.inline_figures import (
     InlineFigures,
     OutputText,

@@ -1,7 +1,6 @@
 """Figures that a program plotted: small among its output, and as files."""
 
 import contextlib
-from pathlib import PurePath, PureWindowsPath
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -13,8 +12,6 @@ from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.figures.picture import FigurePicture, describe_figure
 
 THUMBNAIL_SIZE = QSize(230, 150)
-NAMED = 2
-"""Files that were not written, of which the names are listed."""
 
 
 class FigureView(QAbstractButton):
@@ -78,37 +75,6 @@ def save_figure(picture: FigurePicture, path: str) -> str:
     if written and file.commit():
         return f"Saved as {path}"
     return f"{path} cannot be written: {file.errorString()}"
-
-
-def unwritten_files(figures: tuple[Figure, ...]) -> str:
-    """Return which files of ``savefig`` were not written, and what to do; empty if all were."""
-    names = [figure.name for figure in figures if figure.name and not figure.is_written]
-    if not names:
-        return ""
-    some = ", ".join(dict.fromkeys(names[:NAMED]))
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    verb = "were" if len(names) > 1 else "was"
-    return f"{some}{more} {verb} not written: programs use no files here."
-
-
-def files_to_save(figures: tuple[Figure, ...]) -> dict[str, bytes]:
-    """Return name and bytes of each file of ``savefig`` that was not written.
-
-    Of several with one name the last, as the program would have left it. A file that was too large
-    to be sent is the picture that is shown.
-    """
-    files = {}
-    for figure in figures:
-        if not figure.name or figure.is_written:
-            continue
-        # Whatever the program called it, it stays in the folder that the user chooses.
-        name = PurePath(PureWindowsPath(figure.name).name).name
-        stem = name if name.strip(". ") else "figure"
-        if figure.file:
-            files[stem if stem == name else f"figure.{figure.file_type}"] = figure.file
-        else:
-            files[f"{PurePath(stem).stem}.{figure.picture_type}"] = figure.picture
-    return files
 
 
 def _bytes_as(picture: FigurePicture, kind: str) -> QByteArray:
