@@ -1,7 +1,9 @@
 """Item delegate that paints text like labels; a QLabel per row makes lists slow to open."""
 
+import math
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPalette
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPalette
 from PySide6.QtWidgets import QLabel, QStyledItemDelegate, QWidget
 
 AnyModelIndex = QModelIndex | QPersistentModelIndex
@@ -40,9 +42,10 @@ class TextDelegate(QStyledItemDelegate):
         return QColor(self._labels[role].palette().color(QPalette.ColorRole.WindowText))
 
     def width_of(self, role: str, words: str) -> int:
-        """Return the width of a text in pixels."""
+        """Return the width in pixels that a text needs to be written whole."""
         self._labels[role].ensurePolished()
-        return self._labels[role].fontMetrics().horizontalAdvance(words)
+        # Whole pixels round the text's width down, and `elidedText` then cuts it.
+        return math.ceil(QFontMetricsF(self._labels[role].font()).horizontalAdvance(words)) + 1
 
     def height_of(self, role: str) -> int:
         """Return the height of a line of text in pixels."""

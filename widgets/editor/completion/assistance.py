@@ -163,6 +163,10 @@ class TypingAssistance(QObject):
         return False
 
     def _press_key(self, press: QKeyEvent) -> bool:
+        if self._turn.isActive() and self.completion.is_open:
+            # Keys that came while the window was busy: the list is not yet that of the text.
+            self._turn.stop()
+            self._follow()
         if self.completion.handle_key(press):
             return True
         if press.key() == Qt.Key.Key_Escape and self.call_help.is_open:

@@ -44,11 +44,15 @@ class Typist:
     def type(self, text):
         """Type letters one by one, and let the program follow."""
         for letter in text:
-            # Not keyClicks, which ends the process on letters that are no ASCII.
-            for kind in (QKeyEvent.Type.KeyPress, QKeyEvent.Type.KeyRelease):
-                event = QKeyEvent(kind, 0, Qt.KeyboardModifier.NoModifier, letter)
-                QCoreApplication.sendEvent(self.edit, event)
+            self.send(letter)
             self.settle()
+
+    def send(self, letter, key=0):
+        """Type a letter, or press a key, and let nothing follow: the window is busy."""
+        # Not keyClicks, which ends the process on letters that are no ASCII.
+        for kind in (QKeyEvent.Type.KeyPress, QKeyEvent.Type.KeyRelease):
+            event = QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier, letter)
+            QCoreApplication.sendEvent(self.edit, event)
 
     def press(self, *keys, **more):
         for key in keys:

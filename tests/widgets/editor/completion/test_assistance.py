@@ -131,3 +131,16 @@ def test_each_letter_asks_at_most_one_question_of_a_kind(user):
     for kind in (Complete, Explain):
         columns = [one.column for one in user.asked if isinstance(one, kind)]
         assert len(columns) == len(set(columns))
+
+
+@pytest.mark.parametrize("late", ["d()", "d(), 3"])
+def test_keys_that_come_while_the_window_is_busy_do_not_accept_a_name(user, late):
+    user.put("x = torch.ones(1)\n")
+    user.type("x.backwar")
+    user.help.take(Completed(user.help._serial, (KnownName("backward", "function"),)))
+    assert user.is_open
+    for letter in late:
+        user.send(letter)
+    user.send("\r", Key.Key_Return)
+    user.settle()
+    assert user.edit.source().splitlines()[1] == "x.backwar" + late
