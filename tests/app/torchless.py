@@ -49,7 +49,8 @@ def main():
     threading.Thread(target=server.read, daemon=True).start()
     server.send(messages.Ready("none", "3", ("cpu",), os.getpid()))
     server.report_process_ends()
-    server.serve(EngineHandlers(execute, None, None, None, None, None, None))
+    others = dict.fromkeys(set(EngineHandlers._fields) - set(EngineHandlers._field_defaults))
+    server.serve(EngineHandlers(**others | {"execute": execute}))
 
 
 if __name__ == "__main__":
