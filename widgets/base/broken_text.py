@@ -30,7 +30,11 @@ class BrokenTextLabel(QLabel):
         if self.accessibleName() in ("", self._said):
             self.setAccessibleName(text if broken != text else "")
         self._said = text
-        self.setText(broken)
+        super().setText(broken)
+
+    def setText(self, text: str) -> None:
+        """Show ``text`` without breaks."""
+        self.show_broken(text, text)
 
     def said(self) -> str:
         """Return the text as it was given."""

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from gradscribe.widgets.base.broken_text import BREAK
+from gradscribe.widgets.base.broken_text import BREAK, BrokenTextLabel
 from gradscribe.widgets.base.labels import Label, breakable
 
 LONG = "torch.nn.functional.scaled_dot_product_attention"
@@ -111,3 +111,11 @@ def test_no_break_comes_between_a_letter_and_its_mark(mark):
 def test_lines_are_broken_by_themselves():
     text = "a" * 15 + "\n" + "b" * 15
     assert breakable(text) == text
+
+
+def test_a_text_that_is_set_like_that_of_any_label_is_the_one_given(qtbot):
+    label = BrokenTextLabel()
+    qtbot.addWidget(label)
+    label.show_broken("abcd", f"ab{BREAK}cd")
+    label.setText("plain")
+    assert (label.said(), label.text(), label.accessibleName()) == ("plain", "plain", "")
