@@ -66,11 +66,19 @@ def test_an_lstm_that_the_processor_cannot_do_is_refused_in_words(amp):
         if is_possible(amp):
             TrainingRun(given).advance(2)
             continue
-        with pytest.raises((SetupError, ProgramError)) as caught:
-            TrainingRun(given)
-        assert caught.value.place == place
-        assert f"LSTM in {amp} is not possible on this device" in str(caught.value)
-        assert "ONEDNN" not in str(caught.value)
+        # Some processors have the forward pass without gradients: then the first step fails.
+
+        try:
+            run = TrainingRun(given)
+            run.advance(2)
+        except (SetupError, ProgramError) as error:
+            assert error.place == place
+            words = str(error)
+        else:
+            assert run.step == 0
+            words = run.problem.message
+        assert f"LSTM in {amp} is not possible on this device" in words
+        assert "ONEDNN" not in words
         TrainingRun(setup.parse({**tokens, "batch": 8})).advance(2)
 
 
