@@ -72,11 +72,11 @@ def test_an_lstm_that_the_processor_cannot_do_is_refused_in_words(amp):
             run = TrainingRun(given)
             run.advance(2)
         except (SetupError, ProgramError) as error:
-            assert error.place == place
-            words = str(error)
+            found, words = error.place, str(error)
         else:
             assert run.step == 0
-            words = run.problem.message
+            found, words = place, run.problem.message
+        assert found == place
         assert f"LSTM in {amp} is not possible on this device" in words
         assert "ONEDNN" not in words
         TrainingRun(setup.parse({**tokens, "batch": 8})).advance(2)
