@@ -59,7 +59,8 @@ def test_the_surface_of_two_chosen_parameters_is_the_loss_there():
     x, y = 2, 7
     view = views.compute(run, "surface", {"directions": "parameters", "x": x, "y": y, "side": 5})
     here = flat(run)
-    assert view.facts == {"center_a": here[x].item(), "center_b": here[y].item()}
+    centers = {name: view.facts[name] for name in ("center_a", "center_b")}
+    assert centers == {"center_a": here[x].item(), "center_b": here[y].item()}
     parameters = list(run.program.model.parameters())
     inputs, targets = run.program.tensor("x_train"), run.program.tensor("y_train")
     for row, up in enumerate(view.arrays["b"].array()):
