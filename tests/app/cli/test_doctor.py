@@ -18,7 +18,17 @@ SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
 def here(monkeypatch):
     """Record in this process: an engine of its own is tested elsewhere."""
 
-    def record_source(source, *, filename, device="cpu", timeout=60.0, policy=False, is_open=False):
+    def record_source(
+        source,
+        *,
+        filename,
+        device="cpu",
+        timeout=60.0,
+        policy=False,
+        is_open=False,
+        interpreter=None,
+    ):
+        assert interpreter is None
         asked.append((policy, is_open))
         return run.execute(messages.Run(0, source, device=device, timeout=timeout, policy=policy))
 

@@ -6,7 +6,8 @@ import io
 import pytest
 
 from gradscribe.app.document.clock import PlaybackClock
-from gradscribe.app.document.session import STEPS_AHEAD, Session
+from gradscribe.app.document.session import Session
+from gradscribe.app.document.step_recall import STEPS_AHEAD
 from gradscribe.app.document.state import Doc
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.run import run

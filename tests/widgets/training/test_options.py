@@ -237,7 +237,7 @@ def test_every_setting_of_a_setup_can_be_reached():
         run_options.machine_options(("cpu",)),
     )
     named = {option.name for group in rows for option in group}
-    parts = {"data", "model", "loss", "optimizer", "schedule", "mistakes"}
+    parts = {"data", "model", "loss", "optimizer", "schedule", "mistakes", "order", "manual_update"}
     elsewhere = {"steps", "frozen", "weight_seed", "data_seed"}
     assert named | parts | elsewhere == set(Setup.__struct_fields__)
 
