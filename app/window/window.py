@@ -448,6 +448,7 @@ class Window(QMainWindow):
         if key in ("left", "below", "right", "presenting"):
             quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
+            self.columns.set_quiet(quiet)
             self.columns.show_parts(left, below and not quiet, right and not quiet)
             self.menuBar().setVisible(not quiet)
             for part in (self.top, self.status, self.loop_curves, self.over):
