@@ -359,7 +359,7 @@ class Presenter(QObject):
 
     def _show_view(self) -> None:
         view, views = self._session.view, self._views
-        views.graph.set_layers(view.values, view.gradients, view.shapes)
+        views.graph.set_layers(view.values, view.gradients, view.shapes, view.order)
         # Thousands of cards are not coloured anew for an answer: that takes longer than a turn.
         is_small = len(self.picture.cards) <= LARGE
         is_timed = view.highlight is not None and view.highlight.question == "critical" and is_small
