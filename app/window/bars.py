@@ -16,7 +16,7 @@ from gradscribe.widgets.transport.buttons import TransportButtons
 LAYERS: tuple[Layer, ...] = ("values", "gradients", "shapes")
 MIN_TITLE_WIDTH = 120
 """Least width of the title, which is elided in the middle, in pixels."""
-MARGINS = 96
+MARGINS = 54
 """Total width of the bar's margins and gaps, in pixels."""
 REMARK_MS = 6000
 """Time that a remark stays in the status line."""

@@ -7,8 +7,8 @@ import pytest
 
 from gradscribe.app.document.clock import PlaybackClock
 from gradscribe.app.document.session import Session
-from gradscribe.app.document.step_recall import STEPS_AHEAD
 from gradscribe.app.document.state import Doc
+from gradscribe.app.document.step_recall import STEPS_AHEAD
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.run import run
 from gradscribe.playback.tape.loops.steps import steps_of

@@ -42,6 +42,19 @@ def test_a_wide_bar_shows_everything(bar):
     assert bar.title.text() == "L = (x + y) * z"
 
 
+def test_at_1440_the_speed_has_its_label_next_to_the_device(bar):
+    bar.resize(1440, 50)
+    bar.show_counts("")
+    bar.show_result(Result(devices=("cpu", "cuda:0")), Doc())
+    assert bar.device.isVisible()
+    assert bar._buttons.speed_label.isVisible()
+    bar.layout().activate()
+    shown = (bar.switch, bar.examples, bar.lessons, bar.device, *bar.layers.values())
+    for part in (*shown, bar._buttons.play_button, bar._buttons.speed_label):
+        assert part.width() >= part.sizeHint().width()
+        assert part.mapTo(bar, part.rect().topRight()).x() < bar.width()
+
+
 def test_a_narrow_bar_keeps_buttons_and_layers(bar):
     bar.resize(1000, 50)
     assert not bar.counts.isVisible()
