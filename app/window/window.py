@@ -311,6 +311,7 @@ class Window(QMainWindow):
         self.settings.changed.connect(self._show_settings)
         self.settings.failed.connect(self.status.say)
         self.look.changed.connect(self._repaint)
+        self.look.settled.connect(self.columns.restore_sizes)
         session.source_replaced.connect(lambda *_: file.offer_trust(self.context))
         session.source_replaced.connect(self.output_tab.forget)
         self.findings_controller.compared.connect(self.comparison.show)
