@@ -93,6 +93,18 @@ def fresh_settings(request: pytest.FixtureRequest, monkeypatch, tmp_path_factory
         QSettings.setPath(form, QSettings.Scope.UserScope, str(place))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def usual_look() -> Iterator[None]:
+    """Give the next file the look of a new application: a window sets font, palette and sheet."""
+    yield
+    widgets, gui = sys.modules.get("PySide6.QtWidgets"), sys.modules.get("PySide6.QtGui")
+    app = widgets.QApplication.instance() if widgets is not None and gui is not None else None
+    if app is not None and app.styleSheet():
+        app.setStyleSheet("")
+        app.setFont(gui.QFontDatabase.systemFont(gui.QFontDatabase.SystemFont.GeneralFont))
+        app.setPalette(gui.QPalette())
+
+
 @pytest.fixture(autouse=True)
 def no_further_window(request: pytest.FixtureRequest, monkeypatch) -> None:
     """Let *New window* start no process, which would outlive the test that tries all commands."""

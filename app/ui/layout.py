@@ -1,6 +1,6 @@
 """Layout of the window: three columns of rounded panels with movable gutters."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -154,6 +154,9 @@ class Columns(QWidget):
             turn.bar.currentChanged.connect(lambda at: self.show_right(at == 1))
         self._unshared = False
         """True while the user has not moved a gutter since the optional column was shown."""
+        self._before_quiet: tuple[QByteArray, ...] = ()
+        """States of all splitters from before presenting."""
+        self._is_quiet = False
         self.across.splitterMoved.connect(self._settle)
         columns = {"aside": aside, "left": self.left}
         columns |= {"centre": self._turns[0], "right": self._turns[1]}
@@ -180,6 +183,23 @@ class Columns(QWidget):
         for name, part in (("left", self.left), ("right", self._turns[1]), ("aside", self.aside)):
             part.setMinimumWidth(round(MIN_WIDTHS[name] * self._scale))
         self._make_room()
+
+    def set_quiet(self, quiet: bool) -> None:
+        """Store the sizes of all parts for the time of presenting, see `restore_sizes`."""
+        if quiet and not self._is_quiet:
+            self._before_quiet = tuple(part.saveState() for part in self._parts().values())
+        self._is_quiet = quiet
+
+    def restore_sizes(self) -> None:
+        """Restore the sizes from before presenting, once the text has its usual size again.
+
+        The larger text needs wider columns, which do not shrink by themselves.
+        """
+        if self._is_quiet:
+            return
+        for part, state in zip(self._parts().values(), self._before_quiet, strict=False):
+            part.restoreState(state)
+        self._before_quiet = ()
 
     def remember(self, settings: Settings) -> None:
         """Save the positions of the gutters."""

@@ -311,6 +311,7 @@ class Window(QMainWindow):
         self.settings.changed.connect(self._show_settings)
         self.settings.failed.connect(self.status.say)
         self.look.changed.connect(self._repaint)
+        self.look.settled.connect(self.columns.restore_sizes)
         session.source_replaced.connect(lambda *_: file.offer_trust(self.context))
         session.source_replaced.connect(self.output_tab.forget)
         self.findings_controller.compared.connect(self.comparison.show)
@@ -448,6 +449,7 @@ class Window(QMainWindow):
         if key in ("left", "below", "right", "presenting"):
             quiet = self.settings.flag("presenting")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
+            self.columns.set_quiet(quiet)
             self.columns.show_parts(left, below and not quiet, right and not quiet)
             self.menuBar().setVisible(not quiet)
             for part in (self.top, self.status, self.loop_curves, self.over):

@@ -459,7 +459,6 @@ def layout(window):
     )
 
 
-@pytest.mark.xfail(reason="the inspector is up to 50 pixels wider after presenting")
 @pytest.mark.parametrize("leave", ["Esc", "Shift+F5"])
 def test_after_presenting_everything_is_where_it_was(shown, qtbot, leave):
     shown.columns.left.setSizes([500, 230])
@@ -476,9 +475,26 @@ def test_after_presenting_everything_is_where_it_was(shown, qtbot, leave):
         shown.presentation.toggle()
     shown.look.finish()
     qtbot.waitUntil(shown.menuBar().isVisible)
-    qtbot.waitUntil(lambda: layout(shown)[1:] == before[1:])
-    for sizes, now in zip(before[0], layout(shown)[0], strict=True):
-        assert now == pytest.approx(sizes, abs=2)
+
+    def check_same():
+        (across, left, right), *others = layout(shown)
+        assert [[across, left], *others] == [before[0][:2], *before[1:]]
+        # The tables get their height from their rows, not from the user.
+        assert right == pytest.approx(before[0][2], abs=8)
+
+    qtbot.waitUntil(check_same)
+
+
+def test_after_presenting_a_hidden_inspector_opens_as_wide_as_before(shown, qtbot):
+    shown.columns.across.setSizes([0, 430, 640, 330])
+    width = shown.columns.across.sizes()[3]
+    shown.settings.put("right", False)
+    for _ in range(2):
+        shown.presentation.toggle()
+        shown.look.finish()
+        QApplication.processEvents()
+    shown.settings.put("right", True)
+    qtbot.waitUntil(lambda: shown.columns.across.sizes()[3] == width)
 
 
 def test_an_engine_that_is_killed_while_presenting_is_said_and_ends_nothing(lecture, link):
