@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QPushButton,
-    QTabBar,
     QVBoxLayout,
     QWidget,
 )
