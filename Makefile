@@ -11,11 +11,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 export VENV TORCH SYSTEM BROWSER FILE
 
-.PHONY: help run test check format docs torture conformance bench setup clean
+.PHONY: help run test e2e check format docs torture conformance bench setup clean
 
 help:
 	@echo 'make run          set up what is missing and open the window (FILE=script.py opens it)'
 	@echo 'make test         set up what is missing and run the tests, without a screen'
+	@echo 'make e2e          the tests of whole processes: command line, engine, kills, notebooks, a browser'
 	@echo 'make check        format, lint, types and import contracts'
 	@echo 'make format       let ruff format the source and fix what it can'
 	@echo 'make docs         write the pages that are made from the source'
@@ -38,6 +39,9 @@ run: setup
 
 test: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 $(ARGS)
+
+e2e: setup
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m 'e2e and not slow and not conformance' $(ARGS)
 
 check: setup
 	@"$(BIN)/ruff" format --check .

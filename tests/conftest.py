@@ -31,10 +31,16 @@ HOMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave slow tests and the operator suite out unless an expression of -m asks for some."""
+    """Leave out what has a recipe of its own, unless an expression of -m asks for some.
+
+    The end-to-end tests of a file that is named are run.
+    """
     if config.option.markexpr:
         return
-    late = {item for item in items if any(map(item.get_closest_marker, ("slow", "conformance")))}
+    others = (
+        ("slow", "conformance") if config.option.file_or_dir else ("slow", "conformance", "e2e")
+    )
+    late = {item for item in items if any(map(item.get_closest_marker, others))}
     if late:
         config.hook.pytest_deselected(items=list(late))
         items[:] = [item for item in items if item not in late]
@@ -91,6 +97,18 @@ def fresh_settings(request: pytest.FixtureRequest, monkeypatch, tmp_path_factory
     QStandardPaths.setTestModeEnabled(sys.platform != "linux")
     for form in (QSettings.Format.NativeFormat, QSettings.Format.IniFormat):
         QSettings.setPath(form, QSettings.Scope.UserScope, str(place))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def usual_look() -> Iterator[None]:
+    """Give the next file the look of a new application: a window sets font, palette and sheet."""
+    yield
+    widgets, gui = sys.modules.get("PySide6.QtWidgets"), sys.modules.get("PySide6.QtGui")
+    app = widgets.QApplication.instance() if widgets is not None and gui is not None else None
+    if app is not None and app.styleSheet():
+        app.setStyleSheet("")
+        app.setFont(gui.QFontDatabase.systemFont(gui.QFontDatabase.SystemFont.GeneralFont))
+        app.setPalette(gui.QPalette())
 
 
 @pytest.fixture(autouse=True)

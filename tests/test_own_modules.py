@@ -9,6 +9,8 @@ import pytest
 from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol import messages
 
+pytestmark = pytest.mark.e2e
+
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name.isidentifier())
 """Every folder of the checkout that could be imported: app, engine, tests, tools, ..."""

@@ -93,6 +93,8 @@ class Presenter(QObject):
         self._pictured: tuple[object, ...] = ()
         """Run, start of the scene and so on of the requested picture."""
         self._viewed: View | None = None
+        self._layers = (True, True)
+        """The layers at the lines: values, gradients."""
         """The view that is shown, but for the question to the graph."""
         self.questions = GraphQuestions(self)
         self._answered: Answer | None = None
@@ -261,7 +263,7 @@ class Presenter(QObject):
             return
         # Up to there the run of the current text is the same.
         until = min(view.position, result.fresh)
-        views.editor.set_stale(True, lines.line_marks(result.tape, until))
+        views.editor.set_stale(True, self._line_marks(until))
         if self.scene_builder.busy:
             views.graph.set_stale(True)
             return
@@ -289,7 +291,7 @@ class Presenter(QObject):
             shown = look.look_at(tape, self.picture, self.scene, position)
             views.graph.set_look(shown, ms)
         views.transport.set_position(position)
-        views.editor.set_marks(lines.line_marks(tape, position))
+        views.editor.set_marks(self._line_marks(position))
         if self._session.result.stale:
             self._show_staleness()
         views.editor.set_playing_line(shown.line, shown.phase)
@@ -357,9 +359,24 @@ class Presenter(QObject):
 
     # Selection
 
+    def _line_marks(self, position: int) -> dict[int, lines.LineMark]:
+        """Return the marks of the code at a position, of the layers that are on."""
+        view = self._session.view
+        return lines.line_marks(self._session.result.tape, position, view.values, view.gradients)
+
+    def _show_layers(self) -> None:
+        """Show or hide values, gradients, shapes and the order, in the graph and at the lines."""
+        view, views = self._session.view, self._views
+        views.graph.set_layers(view.values, view.gradients, view.shapes, view.order)
+        if (view.values, view.gradients) != self._layers:
+            self._layers = view.values, view.gradients
+            views.editor.set_marks(self._line_marks(view.position))
+            if self._session.result.stale:
+                self._show_staleness()
+
     def _show_view(self) -> None:
         view, views = self._session.view, self._views
-        views.graph.set_layers(view.values, view.gradients, view.shapes)
+        self._show_layers()
         # Thousands of cards are not coloured anew for an answer: that takes longer than a turn.
         is_small = len(self.picture.cards) <= LARGE
         is_timed = view.highlight is not None and view.highlight.question == "critical" and is_small

@@ -10,6 +10,7 @@ from gradscribe.playback.code.lines import line_marks
 from gradscribe.playback.graph.picture import Look
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.editor.code_edit import CodeEdit
+from gradscribe.widgets.graph.paint.card.cards import Layers
 
 MIN_WIDTH, MAX_WIDTH = 260.0, 540.0
 """Limits of the column's width in units of a frame."""
@@ -23,8 +24,8 @@ MAX_MEASURED = 2_000
 class FilmCode:
     """A column with the program, the line that plays, and the values and gradients of its lines."""
 
-    def __init__(self, tape: Tape, source: str, theme: Theme) -> None:
-        self._tape = tape
+    def __init__(self, tape: Tape, source: str, theme: Theme, layers: Layers) -> None:
+        self._tape, self._layers = tape, layers
         self._editor = editor = CodeEdit(theme)
         editor.setReadOnly(True)
         for way in (editor.setHorizontalScrollBarPolicy, editor.setVerticalScrollBarPolicy):
@@ -59,7 +60,9 @@ class FilmCode:
             editor.resize(size)
             # A hidden widget is laid out when it is drawn, and scrolls only after that.
             editor.grab()
-        editor.set_marks(line_marks(self._tape, position))
+        editor.set_marks(
+            line_marks(self._tape, position, self._layers.values, self._layers.gradients)
+        )
         editor.set_playing_line(shown.line, shown.phase)
         self._image = QImage(size * ratio, QImage.Format.Format_RGB32)
         self._image.setDevicePixelRatio(ratio)

@@ -104,7 +104,7 @@ class FilmJob(ExportJob):
         yield from awaited(self._pool.submit(import_library, self.kind))
         yield from self._placed(largest_scene(self._scenes, self._span))
         if self._source:
-            self._code = FilmCode(self.tape, self._source, self.style.theme)
+            self._code = FilmCode(self.tape, self._source, self.style.theme, self.style.layers)
             for _ in self._code.prepare():
                 yield 0
         film, theme = self._film(), self.style.theme

@@ -183,28 +183,23 @@ class Columns(QWidget):
         for name, part in (("left", self.left), ("right", self._turns[1]), ("aside", self.aside)):
             part.setMinimumWidth(round(MIN_WIDTHS[name] * self._scale))
         self._make_room()
-        if self._before_quiet and not self._is_quiet:
-            # The text's new size reaches the least sizes of all parts in the event loop.
-            QTimer.singleShot(0, self, self._restore_sizes)
 
     def set_quiet(self, quiet: bool) -> None:
-        """Store the sizes of all parts for the time of presenting, or restore them after it.
-
-        The larger text of presenting needs wider columns, which do not shrink by themselves.
-        """
+        """Store the sizes of all parts for the time of presenting, see `restore_sizes`."""
         if quiet and not self._is_quiet:
-            self._before_quiet = tuple(part.saveState() for part in self._splitters())
+            self._before_quiet = tuple(part.saveState() for part in self._parts().values())
         self._is_quiet = quiet
 
-    def _restore_sizes(self) -> None:
+    def restore_sizes(self) -> None:
+        """Restore the sizes from before presenting, once the text has its usual size again.
+
+        The larger text needs wider columns, which do not shrink by themselves.
+        """
         if self._is_quiet:
             return
-        for part, state in zip(self._splitters(), self._before_quiet, strict=False):
+        for part, state in zip(self._parts().values(), self._before_quiet, strict=False):
             part.restoreState(state)
         self._before_quiet = ()
-
-    def _splitters(self) -> tuple[QSplitter, ...]:
-        return self.across, self.left, self.right
 
     def remember(self, settings: Settings) -> None:
         """Save the positions of the gutters."""

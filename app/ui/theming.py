@@ -46,6 +46,8 @@ class Preparable(Protocol):
 class Theming(QObject):
     """Follow the settings and the system's colour scheme, and update every themed widget."""
 
+    settled = Signal()
+    """Emitted when every widget has the theme and its layout."""
     changed = Signal(object)
 
     def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
@@ -136,6 +138,8 @@ class Theming(QObject):
         self._resume_updates()
         yield END_TURN
         yield from hidden
+        yield END_TURN
+        self.settled.emit()
 
     def _pause_updates(self, app: QApplication) -> None:
         for window in app.topLevelWidgets():

@@ -18,7 +18,7 @@ from gradscribe.widgets.transport.buttons import TransportButtons
 LAYERS: tuple[Layer, ...] = ("values", "gradients", "shapes")
 MIN_TITLE_WIDTH = 120
 """Least width of the title, which is elided in the middle, in pixels."""
-MARGINS = 96
+MARGINS = 60
 """Total width of the bar's margins and gaps, in pixels."""
 REMARK_MS = 6000
 """Time that a remark stays in the status line."""
@@ -142,16 +142,17 @@ class TopBar(QFrame):
             aside[1:],
         )
         taken = sum(_room(extra) for group in extras for extra in group)
-        taken += self._fixed_width() + min(metrics.horizontalAdvance(title), MIN_TITLE_WIDTH)
+        whole = metrics.horizontalAdvance(title)
+        least = min(whole, MIN_TITLE_WIDTH)
+        taken += self._fixed_width() + least
         for group in extras:
             tight = taken > self.width()
             for extra in group:
                 extra.setVisible(not tight)
                 taken -= _room(extra) if tight else 0
         if not self._quiet and self.device.isVisibleTo(self):
-            spare = self.width() - taken - metrics.horizontalAdvance(title) + MIN_TITLE_WIDTH
-            taken += self.device.grow(spare)
-        room = max(MIN_TITLE_WIDTH, self.width() - taken + MIN_TITLE_WIDTH)
+            taken += self.device.grow(self.width() - taken - whole + least)
+        room = max(MIN_TITLE_WIDTH, self.width() - taken + least)
         self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
 
     def _fixed_width(self) -> int:

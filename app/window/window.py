@@ -1,6 +1,7 @@
 """The main window: it creates the widgets, lays them out and connects them to the session."""
 
 from functools import partial
+from typing import get_args
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
@@ -311,9 +312,9 @@ class Window(QMainWindow):
         self.settings.changed.connect(self._show_settings)
         self.settings.failed.connect(self.status.say)
         self.look.changed.connect(self._repaint)
+        self.look.settled.connect(self.columns.restore_sizes)
         session.source_replaced.connect(lambda *_: file.offer_trust(self.context))
         session.source_replaced.connect(self.output_tab.forget)
-        self.findings_controller.compared.connect(self.comparison.show)
         self._connect_graph()
         self.top.examples_pressed.connect(self.context.show_examples)
         self.inspector.lab_requested.connect(self.context.show_op_in_lab)
@@ -351,6 +352,7 @@ class Window(QMainWindow):
         self.hand.said.connect(self.status.say)
         self.hand.pane.code_pressed.connect(self.backward_code.show)
         self.changes.history.changed.connect(self.menus.refresh)
+        self.findings_controller.compared.connect(self.comparison.show)
         self.loop_curves.said.connect(self.status.say)
         self.loop_curves.found.connect(self.transport.strip.set_curves)
         self.loop_curves.grown.connect(self.transport.strip.set_growth)
@@ -390,7 +392,7 @@ class Window(QMainWindow):
         self.columns.share_right(self.tables, self.values)
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
-        session.show_layers({name: settings.flag(name) for name in self.top.layers})
+        session.show_layers({name: settings.flag(name) for name in get_args(Layer)})
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()

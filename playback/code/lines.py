@@ -1,6 +1,7 @@
 """Marks next to the source lines: the value each line made last, and its gradient."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.tape import snapshot_text
@@ -12,7 +13,8 @@ from gradscribe.playback.tape.phases import ACTIVE, Active, phases
 class LineMark(Struct, frozen=True):
     """Mark of one line at a position: its last value and gradient as short texts.
 
-    ``value`` is empty until the line is reached, ``gradient`` until backward has passed.
+    ``value`` is empty until the line is reached, ``gradient`` until backward has passed; both are
+    empty while their layer is off.
     """
 
     line: int
@@ -54,8 +56,13 @@ class _Lines:
                 state[event.line] = op.outputs[0]
 
 
-def line_marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
-    """Return line -> mark for all lines that make values, after ``position`` events."""
+def line_marks(
+    tape: Tape | Index, position: int, values: bool = True, gradients: bool = True
+) -> dict[int, LineMark]:
+    """Return line -> mark for all lines that make values, after ``position`` events.
+
+    ``values`` and ``gradients`` are the layers that are on.
+    """
     index = index_of(tape)
     lines = index.cached("lines", _Lines)
     state = lines.film.at(position, lines.step)
@@ -66,7 +73,12 @@ def line_marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
         for line in {event.line, *_moved(index, position - 1)} - {0}:
             old = found.get(line) or LineMark(line, "", "", "", True)
             found[line] = LineMark(line, old.name, old.value, old.gradient, True, phase)
-    return found
+    if values and gradients:
+        return found
+    return {
+        line: replace(mark, value=mark.value * values, gradient=mark.gradient * gradients)
+        for line, mark in found.items()
+    }
 
 
 def _mark(index: Index, lines: _Lines, line: int, shown: int | None, position: int) -> LineMark:

@@ -55,7 +55,7 @@ def explain_start(index: Index) -> Explanation:
     """Explain position 0: an overview of the tape."""
     tape = index.tape
     if not tape.events:
-        return Explanation("", words="There are no tensors yet. Type PyTorch, or press Examples.")
+        return Explanation("", words="There are no tensors yet")
     rows = [
         ExplanationRow("ops", "will run forward", f"{len(tape.ops):,}"),
         ExplanationRow("backward nodes", "will run", f"{len(tape.executions):,}"),

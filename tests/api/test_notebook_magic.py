@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytestmark = pytest.mark.e2e
+
 NOTEBOOKS = sorted((Path(__file__).parent / "notebooks").glob("*.ipynb"))
 RUNNER = Path(__file__).parent / "notebook_runner.py"
 RAISES = "07_error"

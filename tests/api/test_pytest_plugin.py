@@ -19,6 +19,8 @@ from gradscribe.testing import (
     golden_files,
 )
 
+pytestmark = pytest.mark.e2e
+
 HEAD = """
 import torch
 from gradscribe.testing import assert_gradients, assert_no_findings, assert_same_graph

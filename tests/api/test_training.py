@@ -9,6 +9,8 @@ import pytest
 
 import gradscribe as gs
 
+pytestmark = pytest.mark.e2e
+
 SETUP = {
     "data": {"name": "line", "n": 24},
     "model": {"name": "linear"},

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.e2e
+
 ERRORS = [
     pytest.param(
         "x = torch.tensor(2.0, requires_grad=True)\ny = x**2\ny.backward()\ny.backward()\n",

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.e2e
+
 BEGINNING = """import torch
 from torch import nn
 torch.manual_seed(0)

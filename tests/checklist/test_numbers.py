@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+pytestmark = pytest.mark.e2e
+
 NEURON = (
     "x = torch.tensor(3.0)\n"
     "w, b = (torch.tensor(v, requires_grad=True) for v in (2.0, 0.0))\n"

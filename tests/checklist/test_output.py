@@ -4,6 +4,8 @@ import pytest
 
 from tests.checklist.desk import plain_output
 
+pytestmark = pytest.mark.e2e
+
 PRINTS = [
     pytest.param(
         "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nlabels = torch.tensor([0, 1])\n"

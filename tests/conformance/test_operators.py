@@ -9,6 +9,8 @@ import torch
 
 from tests.conformance.suite import Report, reports
 
+pytestmark = pytest.mark.e2e
+
 FEW = frozenset(
     "add mul matmul index_select cat split topk cumsum prod linalg.svd nn.functional.linear "
     "nn.functional.conv2d nn.functional.batch_norm nn.functional.layer_norm softmax "

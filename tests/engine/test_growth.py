@@ -17,6 +17,8 @@ from gradscribe.engine.record.values.tensors import Tensors
 from gradscribe.engine.run import run
 from tests.engine.loop_forms import FORMS
 
+pytestmark = pytest.mark.e2e
+
 ENGINE = str(Path(gradscribe.engine.__file__).parent)
 ROUNDS = 24
 SLACK = 300

@@ -9,6 +9,8 @@ from gradscribe.app.cli import train as headless
 from gradscribe.engine import plugins
 from tests.plugins import install
 
+pytestmark = pytest.mark.e2e
+
 __all__ = ["install"]
 
 MODEL = """

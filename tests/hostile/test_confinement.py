@@ -18,10 +18,13 @@ from tests.engine.driver import Engine
 from tests.hostile.snippets import ALL
 from tests.hostile.test_policy import WORDS, aimed, harm, trap  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.skipif(
-    not {"files", "network", "processes"} <= set(box.available_protections()),
-    reason="this kernel has neither Landlock nor a filter of system calls",
-)
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(
+        not {"files", "network", "processes"} <= set(box.available_protections()),
+        reason="this kernel has neither Landlock nor a filter of system calls",
+    ),
+]
 SOCKETS = """
 import socket
 a, b = socket.socketpair()

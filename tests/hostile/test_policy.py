@@ -18,6 +18,8 @@ from tests.hostile.loopholes import LOOPHOLES
 from tests.hostile.reach import MAY_BE_MET, REACH
 from tests.hostile.snippets import ALL
 
+pytestmark = pytest.mark.e2e
+
 WORDS = "the words nobody else may read"
 HARMLESS = 12
 """At most so many of the programs run to their end, because what they reach for is not there."""

@@ -11,6 +11,8 @@ from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol import messages
 from tests.app.link.test_client import PATIENCE_MS, Heard
 
+pytestmark = pytest.mark.e2e
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 SOURCE = """
 torch.manual_seed(0)

@@ -13,6 +13,8 @@ from gradscribe.app.files.sessions import PROGRAM_FORMAT, Sessions
 from gradscribe.widgets.editor.edit_history import original_text
 from tests.torture.windows import CROWDED, crowd, start
 
+pytestmark = pytest.mark.e2e
+
 KILLS, SLOW_KILLS, PARTS = 3, 100, 10
 LOST_S = 1.0
 """Age after which typed text is never lost."""

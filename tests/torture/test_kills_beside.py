@@ -31,6 +31,7 @@ from tests.app import films
 from tests.torture.test_training_kills import SETUP
 
 pytestmark = [
+    pytest.mark.e2e,
     pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process's children"),
     pytest.mark.timeout(900),
 ]

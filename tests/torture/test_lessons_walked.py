@@ -10,6 +10,8 @@ from gradscribe.app.link.client import Link
 from gradscribe.app.window.window import Window
 from tests.torture.learner import Learner
 
+pytestmark = pytest.mark.e2e
+
 LESSONS = catalogue.load()
 
 

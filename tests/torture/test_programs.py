@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from gradscribe.engine.run import run
 
+pytestmark = pytest.mark.e2e
+
 HEAD = """\
 torch.set_default_dtype(torch.float64)
 a = param([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [3.0, -2.0, 1.0]])

@@ -14,6 +14,8 @@ from gradscribe.app.files.sessions import Sessions
 from gradscribe.app.training.saving.session_file import RECOVERY_FORM
 from tests.torture.windows import CROWDED, crowd, start
 
+pytestmark = pytest.mark.e2e
+
 SLOW_KILLS, PARTS = 30, 6
 LOST_S = 5.0
 """Age after which training is never lost: it is saved every two seconds."""

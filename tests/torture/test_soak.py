@@ -6,7 +6,7 @@ import pytest
 
 from tests.torture import soak
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [pytest.mark.e2e, pytest.mark.qt_log_ignore("This plugin does not support")]
 """Without a screen Qt can neither raise a menu nor give it the keyboard, and says so."""
 
 SECONDS = 6

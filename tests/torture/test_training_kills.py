@@ -21,6 +21,8 @@ from gradscribe.app.training.session.session import TrainSession
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.setup import Part, Setup
 
+pytestmark = pytest.mark.e2e
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 SLOW_KILLS, PARTS = 100, 10
 PATIENCE_MS = 240_000

@@ -18,6 +18,8 @@ from gradscribe.app.files.settings import Settings
 from gradscribe.app.link.client import Link
 from gradscribe.app.window.window import Window
 
+pytestmark = pytest.mark.e2e
+
 TEXTS, SLOW_TEXTS = 200, 20_000
 PARTS = 10
 """The slow texts are shared out among so many tests."""

@@ -32,7 +32,7 @@ ROLES = (
     "error",
 )
 """Roles of a `Label`: a role defines size, weight and colour."""
-LINES_BELOW = 6
+LINES_BELOW = 8
 """Lines of space that a table below a heading needs before the subtitle is shown."""
 LONG_NAME = 12
 """Least length of a name that may wrap between its parts."""
@@ -245,6 +245,7 @@ QLabel[role="warning"] { font-size: 13px; font-weight: 600; color: @data@;
   background: @data_soft@; border-radius: 10px; padding: 2px 12px; }
 QFrame[row="pink"] { background: @backward_soft@; border-radius: 8px; border: none; }
 QFrame[row="soft"] { background: @panel2@; border-radius: 8px; border: none; }
+QFrame[row="soft"]:focus { border: 2px solid @selection@; }
 QFrame[row="warning"] { background: @data_soft@; border-radius: 8px; border: none; }
 QFrame[row="error"] { background: @error_soft@; border-radius: 8px; border: none; }
 QFrame[row="good"] { background: @parameter_soft@; border-radius: 8px; border: none; }

@@ -19,6 +19,9 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 
+TAB_LEFT = 8
+"""Pixels left of the first title of a `CompactTabs`."""
+
 
 def fill(tokens: dict[str, str], mono: Sequence[str], scale: float = 1.0) -> str:
     """Return the style sheet.
@@ -32,7 +35,7 @@ def fill(tokens: dict[str, str], mono: Sequence[str], scale: float = 1.0) -> str
     text = _SHEET
     for name, code in sorted(tokens.items(), key=lambda pair: -len(pair[0])):
         text = text.replace(f"@{name}@", code)
-    text = text.replace("@icons@", icons)
+    text = text.replace("@icons@", icons).replace("@tab_left@", str(TAB_LEFT))
     text = text.replace("@mono@", ", ".join(f'"{family}"' for family in mono))
     return re.sub(
         r"font-size: (\d+)px", lambda found: f"font-size: {round(int(found[1]) * scale)}px", text
@@ -227,6 +230,8 @@ QStatusBar::item { border: none; }
 QToolBar { background: @panel@; border: none; border-bottom: 1px solid @line@; spacing: 8px; }
 
 QTabWidget::pane { border: none; }
+QTabWidget[compact="true"]::tab-bar { left: @tab_left@px; }
+#inspector, #inspector-body { background: transparent; border: none; }
 QTabBar { background: transparent; }
 QTabBar::tab {
   background: transparent; color: @ink2@; border: 1px solid transparent; border-radius: 8px;

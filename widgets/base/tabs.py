@@ -7,9 +7,10 @@ from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu, QTabWidget, QToolButton
 
 from gradscribe.widgets.base.single_shot import single_shot
+from gradscribe.widgets.base.stylesheet import TAB_LEFT
 
-TAB_LEFT, TAB_EDGE = 8, 8
-"""Pixels before the first tab, and of one tab's frame and margins."""
+TAB_EDGE = 8
+"""Pixels of the frame and the margins of a title."""
 TAB_LOOSE, TAB_TIGHT = 12, 3
 """Pixels next to a title in a wide and in a narrow widget."""
 
@@ -31,7 +32,9 @@ class CompactTabs(QTabWidget):
         self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._padding = 0
-        self.setStyleSheet(f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }}")
+        # The bar's place is in the window's style sheet: a sheet of these tabs would style all that
+        # is in their pages once more.
+        self.setProperty("compact", True)
         self._short: dict[str, str] = {}
         self._crowded = False
         self.others = self._build_others()

@@ -12,12 +12,13 @@ from gradscribe.engine.protocol.training.replies import (
     SPREAD_SAMPLE,
 )
 from gradscribe.widgets.base.choice import Choice
+from gradscribe.widgets.base.theme import faded
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.density import at_columns, density_image, masses
 from gradscribe.widgets.plots.plot import AxesFrame
 from gradscribe.widgets.plots.spread_table import SpreadTable
 from gradscribe.widgets.plots.step_series import StepSeries
-from gradscribe.widgets.plots.views.curve_plot import PlotCurve
+from gradscribe.widgets.plots.views.curve_plot import PALE, PlotCurve
 
 NAMED = {
     "least": 0.0,
@@ -64,6 +65,8 @@ class SpreadChart(QObject):
         self._table: SpreadTable | None = None
         self._seen: tuple[object, ...] = ()
         self._series = [StepSeries() for _ in NAMED]
+        self._ahead: SpreadTable | None = None
+        """The quantiles from before the run went back."""
         self._image: tuple[object, QImage] | None = None
         """The density as drawn last, and what it depends on."""
         self.chart.backdrop = self._draw_density
@@ -109,10 +112,15 @@ class SpreadChart(QObject):
             return -1
         return self.kind.currentIndex() * len(self._begun.parameters) + at
 
-    def show_run(self, begun: RunStarted | None, table: SpreadTable) -> None:
-        """Show another run, or its table once it has grown."""
+    def show_run(
+        self, begun: RunStarted | None, table: SpreadTable, ahead: SpreadTable | None = None
+    ) -> None:
+        """Show another run, or its table once it has grown.
+
+        ``ahead``: the table from before the run went back; the steps after it are drawn pale.
+        """
         is_other = begun is not self._begun
-        self._begun, self._table = begun, table
+        self._begun, self._table, self._ahead = begun, table, ahead
         if is_other:
             self._list()
         else:
@@ -147,13 +155,27 @@ class SpreadChart(QObject):
             is_line = name in LINES
             color = ink if is_line else self._color()
             curves.append(PlotCurve(name, series, color, dashes, width=width, is_drawn=is_line))
-        self.chart.set_curves(curves)
+        self.chart.set_curves([*self._later(table, row), *curves])
         count, nan, infinite = table.counts(row)
         words = [f"{count:,} numbers" if count else "no numbers"]
         if self._begun is not None and self._begun.parameter_count > MAX_VIEW_PARAMETERS:
             words += [f"of a sample of {SPREAD_SAMPLE:,}"] * (count > SPREAD_SAMPLE)
         words += [f"{nan:,} NaN"] * (nan > 0) + [f"{infinite:,} infinite"] * (infinite > 0)
         self.chart.set_caption(" · ".join(words))
+
+    def _later(self, table: SpreadTable, row: int) -> list[PlotCurve]:
+        """Return the lines from before the run went back, after the last step, pale."""
+        if self._ahead is None:
+            return []
+        steps, numbers = self._ahead.rows(row)
+        start = int(np.searchsorted(steps, table.last))
+        curves = []
+        for name, (_, dashes) in LINES.items() if steps[start:].size else ():
+            series = StepSeries()
+            series.extend(steps[start:], numbers[start:, QUANTILES.index(NAMED[name])])
+            color, words = faded(self.chart.theme.ink, PALE), f"{name} before going back"
+            curves.append(PlotCurve(words, series, color, dashes, width=1.4, is_listed=False))
+        return curves
 
     def _draw_density(self, painter: QPainter, axes: AxesFrame) -> None:
         """Draw how many numbers there are at each height."""

@@ -21,6 +21,7 @@ CLOSE_UP_ZOOM = 1.6
 WHEEL_STEP = 1.0015
 """Zoom factor per eighth of a degree of the wheel."""
 
+_NONE, _SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 _WAYS: dict[int, keyboard_navigation.Direction] = {
     Qt.Key.Key_Up: "up",
     Qt.Key.Key_Down: "down",
@@ -70,7 +71,7 @@ class GraphInput(QObject):
             if kind == QEvent.Type.ShortcutOverride:
                 return self._override_shortcut(event)
             is_press = kind == QEvent.Type.KeyPress and self._widget.isEnabled()
-            return is_press and self._press_key(event.key())
+            return is_press and self._press_key(event.key(), event.modifiers())
         if isinstance(event, QHelpEvent):
             return kind == QEvent.Type.ToolTip and self._show_tip(event)
         if isinstance(event, QFocusEvent) and kind != QEvent.Type.FocusAboutToChange:
@@ -203,17 +204,21 @@ class GraphInput(QObject):
 
     def _override_shortcut(self, event: QKeyEvent) -> bool:
         """Navigate with arrow keys from a selected card; elsewhere they step through the tape."""
-        if not self._canvas.selected or event.key() not in _WAYS or event.modifiers():
+        is_bare = event.modifiers() in (_NONE, _SHIFT)
+        if not self._canvas.selected or event.key() not in _WAYS or not is_bare:
             return False
         event.accept()
         return True
 
-    def _press_key(self, key: int) -> bool:
-        """Navigate with the arrows, zoom with + and -, fit with 0, open a module with Enter."""
+    def _press_key(self, key: int, modifiers: Qt.KeyboardModifier) -> bool:
+        """Navigate with the arrows, zoom with + and -, fit with 0, open a module with Enter.
+
+        With Shift the arrows lead onto a wire, and from one to the next.
+        """
         canvas, middle = self._canvas, QPointF(self._widget.rect().center())
         about = self._cursor if self._widget.underMouse() else middle
         if key in _WAYS:
-            self._walk(_WAYS[key])
+            self._walk(_WAYS[key], onto_wires=modifiers == _SHIFT)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self._zoom(1.2, about)
         elif key in (Qt.Key.Key_Minus, Qt.Key.Key_Underscore):
@@ -228,9 +233,10 @@ class GraphInput(QObject):
             return False
         return True
 
-    def _walk(self, way: keyboard_navigation.Direction) -> None:
+    def _walk(self, way: keyboard_navigation.Direction, onto_wires: bool) -> None:
         selected = self._canvas.selected
-        key = keyboard_navigation.next_card(self._canvas.stage, selected, way)
+        step = keyboard_navigation.next_wire if onto_wires else keyboard_navigation.next_card
+        key = step(self._canvas.stage, selected, way)
         if key and key != selected:
             self.reached.emit(key)
 

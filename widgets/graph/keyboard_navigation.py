@@ -1,4 +1,4 @@
-"""Arrow key navigation between cards: along the wires, and between neighbours in a row."""
+"""Arrow key navigation: along the wires, between neighbours in a row, and onto the wires."""
 
 from typing import Literal
 
@@ -24,10 +24,16 @@ def start_card(stage: Stage) -> str:
 
 
 def next_card(stage: Stage, key: str, way: Direction) -> str:
-    """Return the next card from ``key`` in a direction; ``key`` itself where there is none."""
+    """Return the next card from ``key`` in a direction; ``key`` itself where there is none.
+
+    From a wire that is the card at its end.
+    """
+    forward, back = _along(stage)
+    if key in stage.wires:
+        wire = stage.wires[key]
+        return {forward: wire.target, back: wire.source}.get(way) or next_wire(stage, key, way)
     if key not in stage.cards:
         return start_card(stage)
-    forward, back = ("down", "up") if stage.flows_down else ("right", "left")
     if way == forward:
         keys = [stage.wires[wire].target for wire in stage.out_of[key]]
     elif way == back:
@@ -35,6 +41,27 @@ def next_card(stage: Stage, key: str, way: Direction) -> str:
     else:
         return _neighbour(stage, key, way)
     return keys[0] if keys else _neighbour(stage, key, way)
+
+
+def next_wire(stage: Stage, key: str, way: Direction) -> str:
+    """Return the wire by which a card is left in a direction; empty where there is none.
+
+    From a wire that is the one before or after it, of those that leave its source or enter its
+    target.
+    """
+    forward, back = _along(stage)
+    if key not in stage.wires:
+        wires = {forward: stage.out_of, back: stage.into}.get(way, {}).get(key, ())
+        return next(iter(wires), "")
+    wire = stage.wires[key]
+    near = list(dict.fromkeys([*stage.out_of[wire.source], *stage.into[wire.target]]))
+    turn = 1 if way in ("right", "down") else -1
+    return near[(near.index(key) + turn) % len(near)]
+
+
+def _along(stage: Stage) -> tuple[Direction, Direction]:
+    """Return the direction in which values flow, and that in which gradients flow."""
+    return ("down", "up") if stage.flows_down else ("right", "left")
 
 
 def _neighbour(stage: Stage, key: str, way: Direction) -> str:

@@ -115,9 +115,9 @@ class GraphView(QWidget):
         """Become visible once all that is in view is painted, some cards per turn."""
         self.canvas.show_when_painted()
 
-    def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
-        """Show or hide numbers, gradients and shapes."""
-        layers, drawing = Layers(values, gradients, shapes), self.canvas.drawing
+    def set_layers(self, values: bool, gradients: bool, shapes: bool, order: bool = False) -> None:
+        """Show or hide numbers, gradients, shapes, and the order of the backward nodes."""
+        layers, drawing = Layers(values, gradients, shapes, order), self.canvas.drawing
         if layers == drawing.layers:
             # Called again with every selection.
             return
@@ -381,7 +381,8 @@ class GraphView(QWidget):
             self._look_at(fitting(box, self.canvas.size), True)
 
     def reveal(self, key: str) -> None:
-        """Scroll a card into view if it is not."""
+        """Scroll a card, or the source of a wire, into view if it is not."""
+        key = self.stage().wires[key].source if key in self.stage().wires else key
         box = self.stage().boxes.get(key)
         inside = QRectF(QPointF(), self.canvas.size).adjusted(16, 16, -16, -16)
         if box is not None and not inside.contains(self.camera().box_to_view(box)):
@@ -521,9 +522,8 @@ class GraphView(QWidget):
         stage = self.stage()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             key = self.selected()
-            box = stage.boxes.get(key) or stage.frame_boxes.get(key)
-            at = QPointF(self.rect().center())
-            at = at if box is None else self.camera().box_to_view(box).center()
+            place = self._middle_of(key)
+            at = QPointF(self.rect().center()) if place is None else self.camera().to_view(place)
         else:
             at = QPointF(event.pos())
             key = self.canvas.key_at(at) or stage.head_at(self.camera().to_scene(at))
@@ -534,6 +534,17 @@ class GraphView(QWidget):
         )
         self.menu_requested.emit(self._kind_of(key), self.mapToGlobal(inside))
         event.accept()
+
+    def _middle_of(self, key: str) -> QPointF | None:
+        """Return the scene point in the middle of a card, a frame or a wire; None for none."""
+        stage = self.stage()
+        box = stage.boxes.get(key) or stage.frame_boxes.get(key)
+        if box is not None:
+            return box.center()
+        if key not in stage.wires:
+            return None
+        x, y, _ = stage.track(key).at(0.5)
+        return QPointF(x, y)
 
     def _copy_picture(self) -> None:
         QGuiApplication.clipboard().setPixmap(self.grab())

@@ -31,7 +31,6 @@ from gradscribe.widgets.inspector.panes.ways import WaysPane
 __all__ = ["Inspector", "Selection", "select"]
 
 
-_CLEAR = "Inspector, #inspector-body { background: transparent; border: none; }"
 _RULE = "border: none; max-height: 1px; min-height: 1px;"
 
 
@@ -87,7 +86,8 @@ class Inspector(QScrollArea):
             self._add(entry(), body, column)
         column.addStretch(1)
         make_scrollable(self, body)
-        self.setStyleSheet(_CLEAR)
+        # Transparent by the window's style sheet: one of its own would style all panes once more.
+        self.setObjectName("inspector")
         self.set_theme(Theme.load("light"))
 
     def add_plugin_panes(self, theme: Theme) -> None:

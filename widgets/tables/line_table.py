@@ -1,9 +1,10 @@
 """Tensors that the running line changes, before and after it."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from gradscribe.playback.code.line_states import StateRow
@@ -22,14 +23,17 @@ ARROW = " → "
 
 
 class _Row(QFrame):
-    """A tensor that changed."""
+    """A tensor that changed; Return picks it, up and down go to its neighbours."""
 
     picked = Signal(int)
+    moved = Signal(int)
+    """Carries -1 for the row above, 1 for the row below."""
     menu_requested = Signal(QPoint, list)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setProperty("row", "soft")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._value_id = 0
         column = vbox(self, margins=(10, 6, 10, 7), spacing=2)
         self.name = Label("section", "", self)
@@ -52,6 +56,15 @@ class _Row(QFrame):
         """Emit `picked` with the value id."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.picked.emit(self._value_id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pick with Return, move with the arrow keys; leave other keys to the window."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.picked.emit(self._value_id)
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.moved.emit(1 if event.key() == Qt.Key.Key_Down else -1)
+        else:
+            super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Pick the tensor and offer its menu."""
@@ -100,9 +113,18 @@ class LineTable(QWidget):
         inside.setObjectName("line-body")
         self._rows_column = vbox(inside, self.same, STRETCH, margins=(0, 0, 8, 0), spacing=6)
         self.rows: list[_Row] = []
-        area = QScrollArea(self)
-        make_scrollable(area, inside)
-        vbox(self, self.heading, buttons, self.line, (area, 1), margins=(14, 12, 8, 10), spacing=8)
+        self._area = QScrollArea(self)
+        make_scrollable(self._area, inside)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        vbox(
+            self,
+            self.heading,
+            buttons,
+            self.line,
+            (self._area, 1),
+            margins=(14, 12, 8, 10),
+            spacing=8,
+        )
         self._changed: list[StateRow] = []
         self._rows_timer = single_shot(self, self._show_rows)
         self.set_theme(Theme.load("light"))
@@ -128,6 +150,10 @@ class LineTable(QWidget):
             row = _Row(self)
             row.picked.connect(self.picked)
             row.menu_requested.connect(self.menu_requested)
+            row.moved.connect(partial(self._move, len(self.rows)))
+            if not self.rows:
+                # Tab stops once, at the first; the arrow keys go on from there.
+                row.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._rows_column.insertWidget(len(self.rows), row)
             self.rows.append(row)
         for at, widget in enumerate(self.rows):
@@ -136,6 +162,12 @@ class LineTable(QWidget):
                 widget.show_row(self._changed[at])
         if len(self.rows) < wanted:
             self._rows_timer.start()
+
+    def _move(self, at: int, by: int) -> None:
+        """Give the focus to the row above or below, if there is one."""
+        if 0 <= at + by < len(self.rows) and self.rows[at + by].isVisibleTo(self):
+            self.rows[at + by].setFocus(Qt.FocusReason.OtherFocusReason)
+            self._area.ensureWidgetVisible(self.rows[at + by], 0, 0)
 
 
 def _remark(line: int, changed: int, names: list[str]) -> str:

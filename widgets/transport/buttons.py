@@ -104,7 +104,7 @@ class TransportButtons(QWidget):
         self.speed_slider = QSlider(Qt.Orientation.Horizontal, self)
         self.speed_slider.setRange(-20, 30)
         self.speed_slider.setPageStep(10)
-        self.speed_slider.setFixedWidth(116)
+        self.speed_slider.setFixedWidth(100)
         self.speed_slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed_slider.setAccessibleName("Speed")
         self.speed_slider.setToolTip("Playback speed, 0.25× to 8×")

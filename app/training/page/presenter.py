@@ -10,7 +10,7 @@ from gradscribe.app.training.page.live_graph import LiveGraph
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.page.parameters import parameter_rows
 from gradscribe.app.training.page.tensor_history import GRADIENTS, history_of
-from gradscribe.app.training.session.curves import RunCurves
+from gradscribe.app.training.session.curves import RunCurves, show_spread
 from gradscribe.app.training.session.session import TrainSession
 from gradscribe.app.training.session.state import RunState, progress_text
 from gradscribe.app.training.session.stop_conditions import StopConditionController
@@ -181,7 +181,7 @@ class TrainPresenter(QObject):
             card, tape, run.begun, self._page.spread.kind.currentIndex()
         )
         # The chart follows its run only while it is visible.
-        self._page.spread.show_run(run.begun, run.spread)
+        show_spread(self._page, run)
         if reason or not self._page.show_history(kind, name):
             self._session.said.emit(reason or f"{name} is not collected over the steps")
 
@@ -278,7 +278,7 @@ class TrainPresenter(QObject):
     def _show_parameter_history(self, name: str) -> None:
         run = self._session.run
         if run is not None:
-            self._page.spread.show_run(run.begun, run.spread)
+            show_spread(self._page, run)
             self._page.show_history(GRADIENTS, name)
 
     def _show_state(self, run: RunState) -> None:

@@ -3,6 +3,7 @@
 import math
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QColor
 
 from gradscribe.app.training.page.page import TrainingPage
 from gradscribe.app.training.session.session import TrainSession
@@ -13,13 +14,11 @@ from gradscribe.widgets.base.theme import Theme, faded
 from gradscribe.widgets.charts.curves import CurveChart
 from gradscribe.widgets.plots.drawing.colors import depth_color, run_color, run_dashes
 from gradscribe.widgets.plots.step_series import StepSeries
-from gradscribe.widgets.plots.views.curve_plot import PlotCurve
+from gradscribe.widgets.plots.views.curve_plot import PALE, PlotCurve
 
 CURVES_MS = 60
 """Least time between two redraws of the curves: thick antialiased lines are expensive."""
 
-PALE = 0.45
-"""Opacity of a loss from before the run went back."""
 CORRECT_RUN = "right run"
 """Label of the correct run that is trained in parallel with a run with mistakes."""
 
@@ -63,15 +62,17 @@ class RunCurves(QObject):
                 )
         run = session.run
         if run is not None:
-            losses += self._later_steps(run)
+            losses += later_steps(run, "val", "validation", theme.data, (5, 3))
+            losses += later_steps(run, "loss", "", theme.forward)
             losses.append(PlotCurve("batch", run.curve("loss"), theme.forward, shade=True))
             val = run.curve("val")
             losses.append(PlotCurve("validation", val, theme.data, dashes=(5, 3), width=1.8))
             losses += self._right_validation(run)
-            page.rate.set_curves([PlotCurve("learning rate", run.curve("lr"), theme.parameter)])
+            rate = PlotCurve("learning rate", run.curve("lr"), theme.parameter)
+            page.rate.set_curves([*later_steps(run, "lr", rate.name, rate.color), rate])
             self._list_flow(page.flow, run, "grad:")
             self._list_flow(page.ratios, run, "ratio:")
-            page.spread.show_run(run.begun, run.spread)
+            show_spread(page, run)
         page.loss.set_curves(losses)
         self._list_flags(run)
 
@@ -92,7 +93,7 @@ class RunCurves(QObject):
     def _take_view(self, kind: str) -> None:
         run = self._session.run
         if kind == "spread" and run is not None:
-            self._page.spread.show_run(run.begun, run.spread)
+            show_spread(self._page, run)
         if kind == "scores" and run is not None:
             self.update_captions(run)
 
@@ -110,17 +111,6 @@ class RunCurves(QObject):
         color = run_color(right.color, self.theme.dark)
         name = f"{self._label(right)}, validation"
         return (PlotCurve(name, right.curve("val"), color, dashes=(5, 3), width=1.8),)
-
-    def _later_steps(self, run: RunState) -> tuple[PlotCurve, ...]:
-        """Return the loss from before a run went back, after the step where it is, pale."""
-        before = run.ahead.get("loss")
-        if before is None:
-            return ()
-        start, count = before.index(run.curve("loss").last), len(before)
-        later = StepSeries()
-        later.extend(before.steps(start, count), before.numbers(start, count))
-        color = faded(self.theme.forward, PALE)
-        return (PlotCurve("before going back", later, color, shade=True, width=1.4),)
 
     def _list_flags(self, run: RunState | None) -> None:
         """Show where the settings of the current run changed."""
@@ -142,9 +132,32 @@ class RunCurves(QObject):
 
     def _list_flow(self, plot: CurveChart, run: RunState, start: str) -> None:
         names = [name for name in run.series if name.startswith(start)]
-        curves = []
+        curves: list[PlotCurve] = []
         for place, name in enumerate(names):
             color = depth_color(place, len(names), self.theme.dark)
             dashes = run_dashes(1) if name.endswith("bias") else ()
-            curves.append(PlotCurve(name[len(start) :], run.series[name], color, dashes))
+            title = name[len(start) :]
+            curves[:0] = later_steps(run, name, title, color, dashes)
+            curves.append(PlotCurve(title, run.series[name], color, dashes))
         plot.set_curves(curves)
+
+
+def later_steps(
+    run: RunState, name: str, title: str, color: QColor, dashes: tuple[float, ...] = ()
+) -> tuple[PlotCurve, ...]:
+    """Return a curve from before a run went back, after the step where it is, pale."""
+    before = run.ahead.get(name)
+    if before is None:
+        return ()
+    drawn, count = run.curve(name), len(before)
+    start = before.index(drawn.last) if len(drawn) else 0
+    later = StepSeries()
+    later.extend(before.steps(start, count), before.numbers(start, count))
+    words = f"{title} before going back".lstrip()
+    pale = faded(color, PALE)
+    return (PlotCurve(words, later, pale, dashes, name == "loss", 1.4, is_listed=False),)
+
+
+def show_spread(page: TrainingPage, run: RunState) -> None:
+    """Show the quantiles of a run, and pale those from before it went back."""
+    page.spread.show_run(run.begun, run.spread, run.spread_ahead if run.ahead else None)

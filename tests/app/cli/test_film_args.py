@@ -10,6 +10,8 @@ from gradscribe.app.export.encoders import FPS
 from gradscribe.engine.run.run import record
 from gradscribe.playback.tape.tempo import BEGIN_MS, END_MS, duration
 
+pytestmark = pytest.mark.e2e
+
 LOOP = """\
 w = param(1.0)
 opt = optim.SGD([w], lr=0.1)

@@ -12,6 +12,8 @@ from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Place, Problem, Tape
 from gradscribe.engine.run import run
 
+pytestmark = pytest.mark.e2e
+
 SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
 
 

@@ -12,6 +12,8 @@ from gradscribe.playback.lessons.page import is_goal_reached
 from gradscribe.playback.lessons.parse import parse_lesson
 from gradscribe.playback.tape.index import Index
 
+pytestmark = pytest.mark.e2e
+
 GOOD = """+++
 title = "T"
 about = "a"

@@ -12,6 +12,8 @@ import pytest
 from gradscribe.app.cli import main as cli
 from gradscribe.app.cli import window_args
 
+pytestmark = pytest.mark.e2e
+
 ROOT = Path(__file__).resolve().parents[3]
 AUTOGRAD = """import torch
 

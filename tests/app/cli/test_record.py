@@ -18,6 +18,8 @@ from gradscribe.engine.protocol import messages as protocol_messages
 from gradscribe.engine.protocol.tape import Snapshot, Tape
 from tests.app import torchless
 
+pytestmark = pytest.mark.e2e
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 

@@ -9,6 +9,8 @@ from gradscribe.app.cli.screenshot import export_film, export_graph, screenshot,
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.settings import Settings
 
+pytestmark = pytest.mark.e2e
+
 
 @pytest.fixture
 def program(tmp_path):

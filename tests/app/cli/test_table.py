@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
+
 from gradscribe.app.cli import main, table
 from gradscribe.engine.protocol.training import replies
+
+pytestmark = pytest.mark.e2e
 
 TEXT = "# houses\nsize;kind;sold;price\n" + "".join(
     f"{60 + i},5;{'flat' if i % 3 else '?'};{i % 28 + 1}.5.2024;{100 + i}.000,00 €\n"

@@ -19,6 +19,8 @@ from gradscribe.engine.protocol.training import replies, requests
 from gradscribe.engine.protocol.training.catalogue import CatalogueEntry, Option
 from tests.app.training_fakes import outcome
 
+pytestmark = pytest.mark.e2e
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 

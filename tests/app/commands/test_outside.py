@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from gradscribe.app.commands import file, run, train
 from gradscribe.app.document import examples
@@ -55,6 +56,10 @@ def test_opening_a_file_shows_it_and_runs_nothing(opened, link):
     assert link.sources[-1] != SOURCE
     assert "came from outside" in opened.notices.notice.text
     assert [words for words, _ in opened.notices.notice.choices] == ["Run", "Trust this file"]
+    words = [label.text() for label in opened.inspector.findChildren(QLabel)]
+    assert "There are no tensors yet" in words
+    assert not any("Examples" in text for text in words), "it waits to be read and run"
+    assert opened.hint.text() == "Read the program, then run it"
     count = len(link.runs)
     opened.session.edit(SOURCE + "y = x * 2\n")
     opened.session._rest.timeout.emit()

@@ -1,11 +1,13 @@
 """View: layers, panes, text and theme."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from gradscribe.app.commands import view
 
 
-@pytest.mark.parametrize("name", ["values", "gradients", "shapes"])
+@pytest.mark.parametrize("name", ["values", "gradients", "shapes", "order"])
 def test_a_layer_is_switched_and_remembered(settled, name):
     before = getattr(settled.session.view, name)
     getattr(view, name)(settled)
@@ -134,3 +136,30 @@ def test_the_colour_button_opens_the_choice(settled):
     assert opened.isVisible()
     assert len(opened.actions()) == len(view.colorings(settled.context))
     opened.close()
+
+
+@pytest.mark.parametrize("layer", ["values", "gradients"])
+def test_a_layer_is_off_at_the_lines_of_the_code_too(settled, layer, qtbot):
+    settled.resize(1440, 900)
+    with qtbot.waitActive(settled):
+        settled.show()
+
+    def texts():
+        settled.editor.viewport().repaint()
+        placed = [mark for mark in settled.editor._placed if mark.value or mark.gradient]
+        return {mark.value_text for mark in placed} - {""}, {m.gradient_text for m in placed} - {""}
+
+    before = texts()
+    assert {"−12.0000", "3.0000", "−2.0000"} <= before[0]
+    assert {"−4.0000", "3.0000", "1.0000"} <= before[1]
+    off = (set(), before[1]) if layer == "values" else (before[0], set())
+    button = settled.top.layers[layer]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert texts() == off
+    settled.clock.step()
+    settled.clock.to_end()
+    assert texts() == off, "playing on does not bring it back"
+    key = Qt.Key.Key_1 if layer == "values" else Qt.Key.Key_2
+    QTest.keyClick(settled.windowHandle(), key, Qt.KeyboardModifier.ControlModifier)
+    assert texts() == before
+    assert button.isChecked()

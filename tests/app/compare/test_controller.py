@@ -1,15 +1,18 @@
 """Two runs side by side over the window."""
 
 import threading
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from gradscribe.app.commands import compare
 from gradscribe.app.compare.cause_tree import MAX_LISTED
-from gradscribe.app.compare.controller import CompareController
+from gradscribe.app.compare.controller import CompareCard, CompareController
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.ui.theming import Theming
 from gradscribe.engine.protocol.tape import Tape
@@ -340,3 +343,94 @@ def test_the_tree_is_read_by_keyboard_from_the_cause_to_what_follows(card, qtbot
     qtbot.keyClick(tree, Qt.Key.Key_Down)
     assert tree.currentItem().text(0).startswith("Gradient   a   ")
     assert card.left.view.selected() == card.left.key_of(tree.difference())
+
+
+NESTED = """\
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+    def forward(self, x):
+        return torch.log(self.lin(x).exp().sum(-1, keepdim=True)) + x
+torch.manual_seed(0)
+net = nn.Sequential(nn.Tanh(), nn.Sequential(Block(), Block()))
+x = torch.ones(2, 3) * 2
+y = net(x)
+y.pow(2).mean().backward()
+"""
+"""The block's line is before that of x in the text, and runs after it."""
+
+
+def type_over(window, line, old, new):
+    """Select a piece of a line with the keyboard and type over it."""
+    text = window.editor.source().split("\n")[line - 1]
+    press = partial(QTest.keyClick, window.windowHandle())
+    window.editor.setFocus()
+    press(Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    for _ in range(line - 1):
+        press(Qt.Key.Key_Down)
+    press(Qt.Key.Key_End)
+    for _ in range(len(text) - text.rindex(old) - len(old)):
+        press(Qt.Key.Key_Left)
+    for _ in old:
+        press(Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    press(Qt.Key.Key_Delete)
+    for letter in new:
+        press(letter)
+
+
+def choose(window, words):
+    """Run a command by its words in the palette."""
+    press = partial(QTest.keyClick, window.windowHandle())
+    press(Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    for letter in words:
+        press(letter)
+    press(Qt.Key.Key_Return)
+
+
+def test_two_runs_are_compared_by_keyboard_in_the_order_in_which_they_ran(
+    settled, link, record, qtbot
+):
+    settled.resize(1440, 900)
+    with qtbot.waitActive(settled):
+        settled.show()
+    QGuiApplication.clipboard().setText(NESTED)
+    settled.editor.setFocus()
+    for key in (Qt.Key.Key_A, Qt.Key.Key_V):
+        QTest.keyClick(settled.windowHandle(), key, Qt.KeyboardModifier.ControlModifier)
+    settled.session._rest.timeout.emit()
+    link.answer(record(NESTED))
+    choose(settled, "Keep this run")
+    assert settled.comparison.stored_title
+    type_over(settled, 6, "log", "sqrt")
+    type_over(settled, 9, "2", "3")
+    source = settled.editor.source()
+    assert source == NESTED.replace("torch.log", "torch.sqrt").replace("* 2\n", "* 3\n")
+    settled.session._rest.timeout.emit()
+    assert link.sources[-1] == source
+    link.answer(record(source))
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(settled.windowHandle(), Qt.Key.Key_D, keys)
+    (shown,) = settled.findChildren(CompareCard)
+    tree = shown.tree
+    rows = [tree.topLevelItem(n) for n in range(tree.topLevelItemCount())]
+    assert [row.text(0) for row in rows] == [
+        "Line 9: mul 2 → 3",
+        "Line 6: log → sqrt in net.1.0 and 1 other module",
+    ]
+    assert tree.currentItem() is rows[0]
+    groups = [row.child(0).text(0) for row in rows]
+    assert all(text.endswith("differ because of it") for text in groups)
+    assert all(row.child(0).childCount() == 0 for row in rows), "what follows is grouped"
+    assert "NaN" not in "".join([*groups, *(row.text(0) for row in rows)])
+    # Down to what follows and on to the second cause, whose card is selected on both sides.
+    while tree.currentItem() is not rows[1]:
+        QTest.keyClick(settled.windowHandle(), Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: bool(shown.left.view.selected() and shown.right.view.selected()))
+    cards = [
+        next(c for k, c in side.view.stage().cards.items() if k == side.view.selected())
+        for side in (shown.left, shown.right)
+    ]
+    assert [card.title for card in cards] == ["log", "sqrt"]
+    QTest.keyClick(settled.windowHandle(), Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not settled.findChildren(CompareCard))

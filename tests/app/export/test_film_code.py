@@ -9,10 +9,12 @@ from gradscribe.app.export.encoders import pixels
 from gradscribe.app.export.film_code import MAX_WIDTH, MIN_WIDTH, FilmCode
 from gradscribe.playback.graph.picture import Look
 from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.graph.paint.card.cards import Layers
 from tests.app import films
 
 LONG = films.SOURCE + "".join(f"x{n} = {n}\n" for n in range(80))
 BOX = QRectF(0, 0, 360, 240)
+EVERY_LAYER = Layers()
 
 
 def drawn(code, position, line=0, phase="forward", scale=1.0):
@@ -27,8 +29,8 @@ def drawn(code, position, line=0, phase="forward", scale=1.0):
 def make(qapp):
     made = []
 
-    def make(source=films.SOURCE, theme="light"):
-        code = FilmCode(films.tape(), source, Theme.load(theme))
+    def make(source=films.SOURCE, theme="light", layers=EVERY_LAYER):
+        code = FilmCode(films.tape(), source, Theme.load(theme), layers)
         for _ in code.prepare():
             pass
         made.append(code)
@@ -53,6 +55,15 @@ def test_the_line_that_plays_is_lit_in_the_colour_of_its_phase(make):
         assert 10 < len(lit) < 40
         middle = (lit[0] + lit[-1]) / 2
         assert middle == pytest.approx((line - 0.5) * 25, abs=14)
+
+
+def test_a_layer_that_is_off_is_off_in_the_film_too(make):
+    end, pink = len(films.tape().events), Theme.load("light").backward
+    assert near(drawn(make(), end), pink).any()
+    without = drawn(make(layers=Layers(gradients=False)), end)
+    assert not near(without, pink).any()
+    empty = drawn(make(layers=Layers(values=False, gradients=False)), end)
+    assert np.abs(without - empty).max() > 50, "the values were still there"
 
 
 def test_values_appear_once_their_lines_have_run(make):

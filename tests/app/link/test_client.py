@@ -11,6 +11,8 @@ from gradscribe.app.link.client import Link
 from gradscribe.engine.protocol import messages
 from tests.app import torchless
 
+pytestmark = pytest.mark.e2e
+
 PATIENCE_MS = 60_000
 BUSY = "print('before')\nsum(iter(int, 1))"
 """A loop inside compiled code, which no interrupt can reach."""

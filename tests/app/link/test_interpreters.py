@@ -13,7 +13,10 @@ from gradscribe.app.cli import main as command_line
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import UnusablePython, ask_interpreter, lent_source
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake Pythons are scripts")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(sys.platform == "win32", reason="the fake Pythons are scripts"),
+]
 SCRIPT = """\
 import torch, sys
 from neighbour import points

@@ -17,6 +17,8 @@ from gradscribe.engine.protocol.tape import Tape
 from tests.app import torchless
 from tests.app.link.test_client import LOOP, PATIENCE_MS, Heard
 
+pytestmark = pytest.mark.e2e
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 PUPPET = """

@@ -13,6 +13,7 @@ from gradscribe.app.window.bars import (
     problem_line,
     truncation_notes,
 )
+from gradscribe.engine.protocol.messages import DeviceDetails
 from gradscribe.engine.protocol.tape import Place, Problem, Tape
 from gradscribe.widgets.base.labels import plain_label
 from gradscribe.widgets.base.theme import Theme
@@ -40,6 +41,37 @@ def test_a_wide_bar_shows_everything(bar):
     bar.resize(1700, 50)
     assert bar.counts.isVisible()
     assert bar.title.text() == "L = (x + y) * z"
+
+
+def test_at_1440_the_speed_has_its_label_next_to_the_device(bar):
+    bar.resize(1440, 50)
+    bar.show_counts("")
+    bar.show_result(Result(devices=("cpu", "cuda:0")), Doc())
+    assert bar.device.isVisible()
+    assert bar._buttons.speed_label.isVisible()
+    bar.layout().activate()
+    shown = (bar.switch, bar.examples, bar.lessons, bar.device, *bar.layers.values())
+    for part in (*shown, bar._buttons.play_button, bar._buttons.speed_label):
+        assert part.width() >= part.sizeHint().width()
+        assert part.mapTo(bar, part.rect().topRight()).x() < bar.width()
+
+
+@pytest.mark.parametrize("title", ["a.py", "L = (x + y) * z", "a long name of a program.py"])
+def test_the_device_grows_only_into_space_that_is_free(bar, title):
+    details = DeviceDetails("cpu", "Intel(R) Xeon(R) Platinum 8480+", 135_000_000_000)
+    bar.show_counts("")
+    bar.show_result(Result(devices=("cpu",), details=(details,)), Doc())
+    texts = set()
+    for width in range(1000, 2000, 5):
+        bar.resize(width, 50)
+        bar.show_doc(Doc(title=title))
+        bar.layout().activate()
+        texts.add(bar.device.text())
+        parts = (bar.examples, bar.device, bar._buttons.speed_label, bar._buttons.speed_value)
+        for part in filter(QWidget.isVisible, parts):
+            assert part.width() >= part.sizeHint().width(), (width, part.text())
+        assert bar.layout().minimumSize().width() <= width
+    assert len(texts) >= 3
 
 
 def test_a_narrow_bar_keeps_buttons_and_layers(bar):

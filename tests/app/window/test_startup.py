@@ -17,6 +17,8 @@ from gradscribe.app.window.startup import (
     open_window,
 )
 
+pytestmark = pytest.mark.e2e
+
 
 def test_there_is_one_application(qapp):
     assert make_app(["gradscribe"]) is qapp

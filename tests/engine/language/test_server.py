@@ -22,6 +22,8 @@ from gradscribe.engine.protocol.language import (
     TorchNames,
 )
 
+pytestmark = pytest.mark.e2e
+
 PATIENCE_S = 90
 
 

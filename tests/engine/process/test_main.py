@@ -13,6 +13,8 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.tape import Place
 from tests.engine.driver import Engine
 
+pytestmark = pytest.mark.e2e
+
 LOOP = "while True: pass"
 
 

@@ -13,6 +13,8 @@ from gradscribe.engine.protocol import messages
 from gradscribe.engine.run.cleanup import NamesRestorer, wait_for_threads
 from tests.engine.driver import PATIENCE_S, Engine
 
+pytestmark = pytest.mark.e2e
+
 GOOD = (
     "x = param(2.0)\ny = x * x\ny.backward()\nprint(x.grad, nn.Linear(2, 1)(torch.ones(2)).shape)"
 )

@@ -18,6 +18,17 @@ def test_each_line_shows_its_value_and_in_the_end_its_gradient(fan):
     ]
 
 
+def test_a_layer_that_is_off_has_no_text_at_a_line(fan):
+    texts = [(m.value, m.gradient) for m in line_marks(fan, end(fan)).values()]
+    without = line_marks(fan, end(fan), gradients=False)
+    assert [(m.value, m.gradient) for m in without.values()] == [(v, "") for v, _ in texts]
+    without = line_marks(fan, end(fan), values=False)
+    assert [(m.value, m.gradient) for m in without.values()] == [("", g) for _, g in texts]
+    assert [m.active for m in without.values()] == [
+        m.active for m in line_marks(fan, end(fan)).values()
+    ]
+
+
 def test_lines_that_did_not_run_yet_say_so(fan):
     found = line_marks(fan, 3)
     assert found[3] == LineMark(3, "z", "6.0000", "", True, "forward")

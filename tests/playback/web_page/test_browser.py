@@ -10,7 +10,7 @@ from gradscribe.app.cli.record import record_source
 from gradscribe.playback.web_page.document import to_html
 from tests.browser import MISSING, Browser, executable
 
-pytestmark = pytest.mark.skipif(executable() is None, reason=MISSING)
+pytestmark = [pytest.mark.e2e, pytest.mark.skipif(executable() is None, reason=MISSING)]
 
 HOSTILE = "</script><img src=x onerror=alert(1)> \" ' \u202e \u05e9\u05dc\u05d5\u05dd"
 SOURCE = """x = torch.tensor(2.0, requires_grad=True)

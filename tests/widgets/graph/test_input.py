@@ -2,7 +2,14 @@
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QPointingDevice
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPointingDevice,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -139,6 +146,42 @@ def test_arrow_keys_walk_along_the_wires_and_between_neighbours(view):
     assert view.selected() == "b"
     press(view, Qt.Key.Key_Left)
     assert view.selected() == "s"
+
+
+def test_shift_and_arrows_walk_onto_the_wires_and_from_wire_to_wire(view):
+    show(view, neuron())
+    view.select("s")
+    heard = []
+    view.picked.connect(heard.append)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(view, Qt.Key.Key_Down, shift)
+    assert heard == ["s>n:0"]
+    QTest.keyClick(view, Qt.Key.Key_Right, shift)
+    assert view.selected() == "b>n:1", "the other wire into n"
+    press(view, Qt.Key.Key_Right)
+    assert view.selected() == "s>n:0", "sideways there is no card at a wire"
+    press(view, Qt.Key.Key_Down)
+    assert view.selected() == "n"
+    QTest.keyClick(view, Qt.Key.Key_Up, shift)
+    assert view.selected() == "s>n:0"
+    press(view, Qt.Key.Key_Up)
+    assert view.selected() == "s"
+    view.select("x1")
+    QTest.keyClick(view, Qt.Key.Key_Up, shift)
+    assert view.selected() == "x1", "nothing enters it"
+
+
+def test_the_menu_of_a_wire_opens_at_the_wire(view):
+    show(view, neuron())
+    asked = []
+    view.menu_requested.connect(lambda kind, at: asked.append((kind, view.mapFromGlobal(at))))
+    view.select("b>n:1")
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(view, QContextMenuEvent(reason, QPoint(), QPoint()))
+    ((kind, point),) = asked
+    assert kind == "wire"
+    click(view, point)
+    assert view.selected() == "b>n:1", "the point is on the wire"
 
 
 def test_a_walk_begins_at_the_loss_and_ends_where_the_wires_do(view):

@@ -3,6 +3,9 @@
 from itertools import pairwise
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication
 
 from gradscribe.playback.code.line_states import StateRow
 from gradscribe.playback.text import formatting
@@ -76,8 +79,6 @@ def test_many_rows_are_made_in_several_turns(table, qtbot):
 
 
 def test_the_buttons_and_the_rows_tell(table, qtbot):
-    from PySide6.QtCore import Qt
-
     table.set_theme(Theme.load("dark"))
     table.show_line(7, "a", (WEIGHT,))
     with qtbot.waitSignal(table.next_pressed):
@@ -87,3 +88,34 @@ def test_the_buttons_and_the_rows_tell(table, qtbot):
     with qtbot.waitSignal(table.picked) as told:
         qtbot.mouseClick(table.rows[0], Qt.MouseButton.LeftButton)
     assert told.args == [3]
+
+
+def test_rows_are_picked_by_keyboard_and_their_menu_opens_there(table, qtbot):
+    table.show_line(1, "x", MANY)
+    qtbot.waitUntil(lambda: sum(row.isVisible() for row in table.rows) == MAX_ROWS)
+    table.resize(248, 260)
+    told, menus = [], []
+    table.picked.connect(told.append)
+    table.menu_requested.connect(lambda at, actions: menus.append((at, actions[0].text())))
+    with qtbot.waitActive(table.window()):
+        table.window().activateWindow()
+    table.forward.setFocus()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is table.rows[0]
+    for _ in range(9):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Up)
+    row = QApplication.focusWidget()
+    assert row is table.rows[8]
+    assert row.visibleRegion().boundingRect() == row.rect(), "it is scrolled to"
+    qtbot.keyClick(row, Qt.Key.Key_Return)
+    assert told == [MANY[8].value_id]
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(row, QContextMenuEvent(reason, row.rect().center(), QPoint(3, 4)))
+    assert menus == [(QPoint(3, 4), "Copy the row")]
+    plain = row.grab().toImage()
+    table.forward.setFocus()
+    assert row.grab().toImage() != plain, "the focus is seen"
+    table.rows[0].setFocus()
+    qtbot.keyClick(table.rows[0], Qt.Key.Key_Up)
+    assert QApplication.focusWidget() is table.rows[0]

@@ -46,6 +46,8 @@ MOST_SWINGS = 6
 LISTED = 8
 """Most curves in the bubble under the mouse."""
 
+PALE = 0.45
+"""Opacity of a curve from before a run went back."""
 MOST_LABEL_ROWS = 6
 """Most rows above and below the end of a curve in which a place for its label is looked for."""
 
@@ -64,6 +66,8 @@ class PlotCurve:
     """Written at its end."""
     is_drawn: bool = True
     """False for a curve that is only in the readout and the table."""
+    is_listed: bool = True
+    """False for a curve that has no entry of its own in the legend."""
 
 
 Backdrop = Callable[[QPainter, AxesFrame], None]
@@ -164,7 +168,7 @@ class CurvePlot(Plot):
             draw_placeholder(painter, area, self.theme, self.placeholder)
             return []
         if self.is_keyed:
-            drawn = [curve for curve in shown if curve.is_drawn]
+            drawn = [curve for curve in shown if curve.is_drawn and curve.is_listed]
             entries = [(curve.name, curve.color, curve.dashes) for curve in drawn]
             inner = draw_legend(painter, area.adjusted(EDGE, 0, -EDGE, -8), entries, self.theme)
             area = area.adjusted(0, 0, 0, inner.bottom() - area.bottom() + 8)

@@ -53,6 +53,23 @@ def shown_spread(room, qtbot):
     return chart, Hand(chart)
 
 
+def test_the_steps_before_going_back_stay_pale(room, begun, grown, train_link):
+    train_link.grow(1, 101, 101, after=100)
+    train_link.state(1, 100)
+    curves = {curve.name: curve for curve in room.spread.chart.curves}
+    for name, share in (("5 %", 0.05), ("median", 0.5), ("95 %", 0.95)):
+        now, before = curves[name], curves[f"{name} before going back"]
+        column = QUANTILES.index(share)
+        steps = [step for step in sorted(grown) if step >= 100]
+        want = np.array([grown[step][0, column] for step in steps], np.float32)
+        assert now.series.last == before.series.first == 100
+        assert before.series.numbers().tolist() == want.tolist()
+        assert before.color.alphaF() < 0.5 < now.color.alphaF()
+    begun.controller.fork()
+    train_link.begin(begun.run.run_id, begun.setup, parent=1, parent_step=100)
+    assert not any("before" in curve.name for curve in room.spread.chart.curves)
+
+
 READ = [QUANTILES.index(share) for share in (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)]
 
 

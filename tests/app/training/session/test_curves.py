@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 from msgspec.structs import replace
 
 from gradscribe.app.training.session import curves
 from gradscribe.engine.protocol import training as messages
 from gradscribe.engine.protocol.step_order import RIGHT_ORDER
 from gradscribe.playback.text import formatting
+from tests.app.training.fakes import COLUMNS, array
 
 
 def names(plot):
@@ -79,7 +81,8 @@ def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun,
     train_link.grow(1, 0, 40)
     train_link.grow(1, 10, 10, after=9)
     train_link.state(1, 9)
-    before, batch = room.loss.curves[:2]
+    shown = {curve.name: curve for curve in room.loss.curves}
+    before, batch = shown["before going back"], shown["batch"]
     assert (before.name, before.series.first, before.series.last) == ("before going back", 9, 39)
     assert (batch.name, batch.series.last) == ("batch", 9)
     assert before.color.alphaF() < 0.5 < batch.color.alphaF()
@@ -93,6 +96,41 @@ def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun,
     losses = [room.table.table.item(row, 2).text() for row in range(2)]
     assert steps == ["9", "39"]
     assert losses == [formatting.number(math.exp(-step / 100)) for step in (9, 39)]
+
+
+def test_every_chart_shows_the_steps_before_going_back_pale(room, begun, train_link):
+    train_link.grow(1, 0, 40)
+    whole = {name: curve.numbers().copy() for name, curve in begun.run.series.items()}
+    steps = {name: curve.steps(0, len(curve)) for name, curve in begun.run.series.items()}
+    train_link.grow(1, 10, 10, after=9)
+    train_link.state(1, 9)
+    charts = {
+        "loss": (room.loss, "batch", "before going back"),
+        "val": (room.loss, "validation", "validation before going back"),
+        "lr": (room.rate, "learning rate", "learning rate before going back"),
+        "grad:0.weight": (room.flow, "0.weight", "0.weight before going back"),
+        "ratio:0.weight": (room.ratios, "0.weight", "0.weight before going back"),
+    }
+    for name, (chart, now, before) in charts.items():
+        curves = {curve.name: curve for curve in chart.curves}
+        drawn, pale = curves[now], curves[before]
+        assert drawn.series.last <= 9 < pale.series.last == steps[name][-1] <= 39
+        assert pale.series.first == drawn.series.last, "the line goes on without a gap"
+        both = [*drawn.series.numbers(), *pale.series.numbers()[1:]]
+        assert both == whole[name].tolist()
+        assert pale.color.alphaF() < 0.5 < drawn.color.alphaF()
+        assert not pale.is_listed
+        assert chart.curves.index(pale) < chart.curves.index(drawn)
+    train_link.received.emit(messages.SeriesChunk(1, *empty_chunk(), until=39))
+    for chart, now, before in charts.values():
+        curves = {curve.name: curve for curve in chart.curves}
+        assert before not in curves
+        assert curves[now].series.last > 9
+
+
+def empty_chunk():
+    """Return steps and values of no step, in the columns of a run."""
+    return array(np.zeros(0), "<i8"), array(np.zeros((0, len(COLUMNS))), "<f8")
 
 
 def test_a_changed_setting_is_a_flag_at_its_step_until_the_run_goes_back(room, begun, train_link):
