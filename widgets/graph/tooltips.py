@@ -61,6 +61,8 @@ def _card(drawing: GraphDrawing, card: Card) -> list[str]:
         lines += _gradient(reading.gradient, look)
     if card.leaves and look is not None and look.inside:
         lines += drawing.parameters.lines(card, look.inside)
+    if look is not None and look.visits:
+        lines.append(_order(look))
     if reading.update:
         lines.append(f"update: {reading.update}")
     lines += _marks(card, look)
@@ -87,6 +89,14 @@ def _gradient(gradient: str, look: CardLook) -> list[str]:
     if look.returned:
         lines.append("returned by grad, not added to .grad")
     return [*lines, _NORM] if gradient.startswith("∇") else lines
+
+
+def _order(look: CardLook) -> str:
+    """Return the place of a card's nodes in the order of their pass, and their visits."""
+    several = look.last_order != look.first_order
+    last = f" to {look.last_order:,}" if several else ""
+    place = f"backward node{'s' if several else ''} {look.first_order:,}{last} of {look.of:,}"
+    return f"{place} in its pass · {formatting.count(look.visits, 'visit')}"
 
 
 def _marks(card: Card, look: CardLook | None) -> list[str]:
