@@ -37,7 +37,7 @@ def test_tensors_are_shown_with_their_gradients(shown):
     assert tape["x"].grad is None
     assert len(tape.ops) == 0
     at = len(tape.data.events)
-    for name, grad in (("net.bias", "1"), ("pair[0]", "None yet")):
+    for name, grad in (("net.bias", "1.0000"), ("pair[0]", "None yet")):
         card = explain(tape.index, value=tape[name].id, position=at)
         assert [row.number for row in card.rows if row.label == f"{name}.grad"] == [grad]
 
