@@ -110,7 +110,7 @@ class WatchWriter:
         except Exception as error:  # noqa: BLE001 - nothing here may end the user's program
             self._append(WatchEvent("note", step, f"The tape of step {step} is lost: {error}"))
         else:
-            self._append(WatchEvent("tape", step, f"Step {step:,} as a tape", str(path)))
+            self._append(WatchEvent("tape", step, "The whole step as a tape", str(path)))
 
     def _take_order(self) -> None:
         asked = self.path.with_name(self.path.name + watch_file.ORDER)

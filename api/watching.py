@@ -35,7 +35,7 @@ GAP_S = 0.5
 """Least seconds between two measured steps."""
 SPARSER = 2000
 """A long run is measured at most once in such a part of the time that it has run."""
-MOST_LOSSES = 512
+MOST_LOSSES = 1024
 """Losses that are sent at once; of more between two measurements every second is left out."""
 MOST_READING = 4
 """Measurements that wait for an accelerator; a later one is dropped."""

@@ -26,8 +26,8 @@ def loops() -> dict[str, tuple[Callable[[], nn.Module], torch.Tensor, int, int]]
     """Return name -> (model, input, steps of a block, blocks)."""
     images = torch.randn(4, 3, 64, 64)
     return {
-        "MLP, 10 layers, 64 wide, batch 64": (lambda: mlp(10), torch.randn(64, 64), 100, 80),
-        "ResNet-18-like, 64 x 64, batch 4": (resnet, images, 4, 24),
+        "MLP, 10 layers, 64 wide, batch 64": (lambda: mlp(10), torch.randn(64, 64), 50, 150),
+        "ResNet-18-like, 64 x 64, batch 4": (resnet, images, 2, 45),
     }
 
 
