@@ -27,6 +27,7 @@ from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.open_requests import OpenRequest
+from gradscribe.app.files.python_choice import PythonChoice
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.run_histories import RunHistories
 from gradscribe.app.files.settings import Settings
@@ -123,6 +124,7 @@ class Window(QMainWindow):
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.hand, self.backward_code = self._make_hand()
+        self.python = self._make_python()
         self.typing = self._make_typing()
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
@@ -188,6 +190,12 @@ class Window(QMainWindow):
         hand = HandController(*parts, self.settings, self.look, self.below, exercise)
         return hand, BackwardCode(*parts, self.look, hand, self)
 
+    def _make_python(self) -> PythonChoice:
+        python = PythonChoice(self.session, self.settings, self.notices, self)
+        python.said.connect(self.status.say)
+        python.printed.connect(self.output_tab.append)
+        return python
+
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
@@ -217,6 +225,7 @@ class Window(QMainWindow):
             graph=self.graph,
             inspector=self.inspector,
             presenter=self.presenter,
+            python=self.python,
             say=self.status.say,
             over=self.over,
             find_bar=self.find_bar,
@@ -609,6 +618,7 @@ class Window(QMainWindow):
         self.changes.close()
         self.findings_controller.close()
         self.typing.close()
+        self.python.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()
