@@ -98,7 +98,7 @@ def duration_text(seconds: int) -> str:
 
 @submenu("run.device", "Device", menu="Run/2")
 def device(context: CommandContext) -> list[MenuChoice]:
-    """Default device of new tensors."""
+    """Device that the name ``device`` is in the program."""
 
     def choice(name: str) -> MenuChoice:
         here = context.session.doc.device == name

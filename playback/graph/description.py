@@ -37,8 +37,8 @@ def describe_card(
         parts.append(f"gradients of parameters {reading.tint.words}")
     if reading.failed:
         parts.append(f"the program stopped here: {reading.failed}")
-    if card.mark:
-        parts.append(card.mark)
+    if reading.tag:
+        parts.append(reading.tag)
     if card.cut:
         parts.append("no gradient passes")
     if inputs:
