@@ -33,7 +33,7 @@ class FixTrial(NamedTuple):
     """The reason why no program works; without a full stop."""
     extent: Literal["whole", "part"] = "whole"
     measured: str = ""
-    """Which share of a gradient it brings back; without a full stop."""
+    """The share of a gradient that it brings back, in words; without a full stop."""
 
 
 def outcome_of(tape: Tape, source: str) -> Outcome:

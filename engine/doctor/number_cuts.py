@@ -26,7 +26,7 @@ MOST_CALLS, MOST_CUTS = 60, 200
 """Limits for programs that are nothing but conversions."""
 
 
-class Extraction(NamedTuple):
+class NumberSource(NamedTuple):
     """A call that takes numbers out of a tensor: ``y.item()``, ``float(y)``, ``math.exp(y)``."""
 
     call: ast.Call
@@ -44,18 +44,18 @@ class Carrier(NamedTuple):
     """The function in which it is bound; None for the program itself."""
 
 
-def extraction_calls(program: ProgramTree) -> Iterator[Extraction]:
+def extraction_calls(program: ProgramTree) -> Iterator[NumberSource]:
     """Yield the calls of a program that take numbers out of what may be a tensor."""
     for call in program.find(ast.Call):
         owner, name = receiver(call), called_name(call)
         if owner is None:
             if name in FUNCTIONS and len(call.args) == 1 and not call.keywords:
-                yield Extraction(call, call.args[0], f"{name}()")
+                yield NumberSource(call, call.args[0], f"{name}()")
         elif isinstance(owner, ast.Name) and owner.id in MODULES:
             if call.args:
-                yield Extraction(call, call.args[0], f"{owner.id}.{name}()")
+                yield NumberSource(call, call.args[0], f"{owner.id}.{name}()")
         elif name in METHODS and not call.args:
-            yield Extraction(call, owner, f"{name}()")
+            yield NumberSource(call, owner, f"{name}()")
 
 
 def number_cuts(evidence: Evidence) -> tuple[NumberCut, ...]:
@@ -72,13 +72,13 @@ def number_cuts_safely(tape: Tape, source: str) -> tuple[NumberCut, ...]:
     return found
 
 
-def cuts_with_calls(evidence: Evidence) -> list[tuple[NumberCut, Extraction]]:
+def cuts_with_calls(evidence: Evidence) -> list[tuple[NumberCut, NumberSource]]:
     """Return the same, each with the call that takes the number out."""
     calls = list(extraction_calls(evidence.program))[:MOST_CALLS]
     if not calls or not any(value.requires_grad for value in evidence.tape.values):
         return []
     entries = _Entries(evidence)
-    found: dict[NumberCut, Extraction] = {}
+    found: dict[NumberCut, NumberSource] = {}
     for taken in calls:
         tensors = entries.tensors(taken.owner)
         if not tensors:
@@ -123,7 +123,7 @@ class _Entries:
             found.setdefault(op.place, []).extend(op.outputs[:1])
         return found
 
-    def of(self, taken: Extraction, tensors: list[int]) -> Iterator[NumberCut]:
+    def of(self, taken: NumberSource, tensors: list[int]) -> Iterator[NumberCut]:
         """Yield the cuts of an extraction: to each entry the latest tensor before it."""
         carriers = _carriers(self.program, taken.call)
         place = self.program.place(taken.call)
