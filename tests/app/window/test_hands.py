@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.lessons.lesson_list import LessonList
 from gradscribe.app.ui.examples.gallery import Gallery
 from gradscribe.app.window.window import Window
 from gradscribe.widgets.inspector.panes.check import CheckPane
@@ -193,3 +194,20 @@ def test_parameters_are_filtered_and_sorted_by_hand(hands, qtbot):
     hands.type("bias")
     assert set(table.shown_names()) == {"net.0.bias", "net.2.bias"}
     table.window().close()
+
+
+@pytest.mark.parametrize("way", ["search", "list"])
+def test_a_lesson_that_is_opened_by_return_begins_at_its_first_step(hands, qtbot, way):
+    window = hands.window
+    hands.key(KEY.Key_T, CTRL | SHIFT)
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in window.findChildren(LessonList)))
+    if way == "search":
+        hands.type("broadcasting")
+    else:
+        hands.key(KEY.Key_Down)
+    hands.key(KEY.Key_Return)
+    learning = window.context.lessons
+    qtbot.waitUntil(lambda: learning.lesson is not None)
+    pane = window.lesson_dock.pane
+    qtbot.waitUntil(pane.isVisible)
+    assert (learning.number, pane.page().number) == (0, 1)
