@@ -271,7 +271,7 @@ class CommandContext:
         from gradscribe.widgets.graph.paint.card.cards import Layers
 
         session, view = self.session, self.session.view
-        layers = Layers(view.values, view.gradients, view.shapes)
+        layers = Layers(view.values, view.gradients, view.shapes, view.order)
         style = FilmStyle(self.look.theme(), layers, view.coloring, view.flow)
         self.export_queue.check_free()
         job = FilmJob(path, tape, style, session.doc.open_calls, options, source)

@@ -80,7 +80,7 @@ COMMANDS: dict[Subject, tuple[str, ...]] = {
     "graph": (
         *("view.fit", "view.expand", "view.collapse", "view.depth", "view.sideways", SEPARATOR),
         *("edit.find_graph", "view.coloring", SEPARATOR),
-        *("view.values", "view.gradients", "view.shapes", SEPARATOR),
+        *("view.values", "view.gradients", "view.shapes", "view.order", SEPARATOR),
         *("graph.critical", "graph.gradient", "graph.all", SEPARATOR),
         *_PICTURE,
     ),

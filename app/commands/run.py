@@ -136,7 +136,7 @@ def _choose_other_python(context: CommandContext) -> None:
 
 @submenu("run.device", "Device", menu="Run/2")
 def device(context: CommandContext) -> list[MenuChoice]:
-    """Default device of new tensors."""
+    """Device that the name ``device`` is in the program."""
 
     def choice(name: str) -> MenuChoice:
         here = context.session.doc.device == name

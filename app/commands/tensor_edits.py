@@ -107,12 +107,11 @@ def retain_grad(context: CommandContext) -> None:
 
 def _module(context: CommandContext) -> Call | None:
     """Return the call of the selected module, if the text is as it was run."""
-    selection = context.inspector.page().selection
-    if selection is None or selection.call is None or not _is_current(context):
+    page = context.inspector.page()
+    # For a moment after a run the inspector shows the run before.
+    if page.tape is not context.session.result.tape or not _is_current(context):
         return None
-    return (
-        context.session.result.tape.calls[selection.call] if context.session.result.tape else None
-    )
+    return page.call
 
 
 def _parameters_of(context: CommandContext, call: Call) -> list[Value]:

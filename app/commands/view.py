@@ -123,6 +123,12 @@ def shapes(context: CommandContext) -> None:
     _flip_layer(context, "shapes")
 
 
+@command("view.order", "Order and visits", "View/3", keys=("Ctrl+4",), checked=_layer("order"))
+def order(context: CommandContext) -> None:
+    """Show in which order a pass runs the backward nodes, and how often each was visited."""
+    _flip_layer(context, "order")
+
+
 @submenu("view.coloring", "Colour by", "View/3")
 def colorings(context: CommandContext) -> list[MenuChoice]:
     """Choose what the colours of the cards mean."""

@@ -365,9 +365,9 @@ class Presenter(QObject):
         return lines.line_marks(self._session.result.tape, position, view.values, view.gradients)
 
     def _show_layers(self) -> None:
-        """Show or hide values, gradients and shapes, in the graph and at the lines."""
+        """Show or hide values, gradients, shapes and the order, in the graph and at the lines."""
         view, views = self._session.view, self._views
-        views.graph.set_layers(view.values, view.gradients, view.shapes)
+        views.graph.set_layers(view.values, view.gradients, view.shapes, view.order)
         if (view.values, view.gradients) != self._layers:
             self._layers = view.values, view.gradients
             views.editor.set_marks(self._line_marks(view.position))

@@ -629,6 +629,7 @@ class Session(QObject):
         """Show or hide the layers that are keys of ``shown``."""
         now, was = shown.get, self.view
         view = replace(was, values=now("values", was.values), shapes=now("shapes", was.shapes))
+        view = replace(view, order=now("order", was.order))
         self._set_view(replace(view, gradients=now("gradients", was.gradients)))
 
     def set_flow(self, flow: Flow) -> None:

@@ -24,7 +24,7 @@ UNSAVED_FILENAME = "<gradscribe>"
 """File name of an unsaved program in tracebacks."""
 
 EngineState = Literal["starting", "ready", "running", "stopping"]
-Layer = Literal["values", "gradients", "shapes"]
+Layer = Literal["values", "gradients", "shapes", "order"]
 
 
 class Doc(Struct, frozen=True):
@@ -129,6 +129,7 @@ class View(Struct, frozen=True):
     values: bool = True
     gradients: bool = True
     shapes: bool = True
+    order: bool = False
     coloring: Mode = ""
     flow: Flow = "down"
     highlight: Highlight | None = None

@@ -72,6 +72,7 @@ SETTINGS = (
     Setting("values", "Values", True),
     Setting("gradients", "Gradients", True),
     Setting("shapes", "Shapes", True),
+    Setting("order", "Order and visits", False),
     Setting("coloring", "Colour by", "", _one_of(*MODES)),
     Setting("follow", "Follow what plays", True),
     Setting("sideways", "Graph from left to right", False),

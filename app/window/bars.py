@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from gradscribe.app.document.state import ENGINE_DIED, Doc, Layer, Result, View
 from gradscribe.app.link.python_search import environment_name
 from gradscribe.app.window.device_button import DeviceButton
+from gradscribe.engine.protocol.tape import Tape
+from gradscribe.playback.explain.devices import devices_of
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.labels import elided_label, plain_label, tip
@@ -60,6 +62,8 @@ class TopBar(QFrame):
         row.addWidget(buttons)
         row.addStretch(1)
         self.device = DeviceButton()
+        self._latest = Tape()
+        self._used: tuple[str, ...] = ()
         row.addWidget(self.device)
         for button in self.layers.values():
             row.addWidget(button)
@@ -84,8 +88,10 @@ class TopBar(QFrame):
         self._fit()
 
     def show_result(self, result: Result, doc: Doc) -> None:
-        """Show the device of the last run, or that of new tensors before the first."""
-        used = result.latest.device if result.latest.events else doc.device
+        """Show the devices of the last run's tensors, or what ``device`` is before the first."""
+        if result.latest is not self._latest:
+            self._latest, self._used = result.latest, devices_of(result.latest)
+        used = self._used or (doc.device,)
         self.device.show_devices(result.devices, result.details, used, doc.device)
         self._fit()
 

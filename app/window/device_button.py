@@ -15,7 +15,7 @@ LONGEST_TITLE = 24
 
 
 class DeviceButton(QPushButton):
-    """Shows a device; a press offers the devices of new tensors."""
+    """Shows a device; a press offers those that the program's name ``device`` can be."""
 
     device_picked = Signal(str)
 
@@ -28,13 +28,18 @@ class DeviceButton(QPushButton):
         self.setText("cpu")
 
     def show_devices(
-        self, names: Sequence[str], details: Sequence[DeviceDetails], used: str, default: str
+        self,
+        names: Sequence[str],
+        details: Sequence[DeviceDetails],
+        devices: Sequence[str],
+        default: str,
     ) -> None:
-        """Show the device ``used``; the menu ticks the ``default`` of new tensors."""
-        now = (tuple(names), tuple(details), used, default)
+        """Show the first of the ``devices`` in use; the menu ticks the ``default``."""
+        now = (tuple(names), tuple(details), tuple(devices), default)
         if now == self._shown:
             return
         self._shown = now
+        used, *others = devices
         by_name = {one.name: one for one in details}
         shown = by_name.get(used) or by_name.get(f"{used}:0") or DeviceDetails(used)
         memory = formatting.size(shown.memory) if shown.memory else ""
@@ -42,7 +47,12 @@ class DeviceButton(QPushButton):
         forms = (used, _joined(used, memory), _joined(used, title, memory))
         self._forms = tuple(dict.fromkeys(forms))
         whole = _joined(used, shown.title, f"{memory} of memory" if memory else "")
-        words = f"{whole}. New tensors are made on {default}; .to(device) moves one"
+        sentences = [
+            whole,
+            f"Other tensors are on {', '.join(others)}" if others else "",
+            f"The name device in the program is {default}; .to(device) moves a tensor",
+        ]
+        words = ". ".join(filter(None, sentences))
         self.setToolTip(tip(words))
         self.setAccessibleName(f"Device {used}")
         self.setAccessibleDescription(words)

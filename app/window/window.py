@@ -1,6 +1,7 @@
 """The main window: it creates the widgets, lays them out and connects them to the session."""
 
 from functools import partial
+from typing import get_args
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
@@ -400,7 +401,7 @@ class Window(QMainWindow):
         self.columns.share_right(self.tables, self.values)
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
-        session.show_layers({name: settings.flag(name) for name in self.top.layers})
+        session.show_layers({name: settings.flag(name) for name in get_args(Layer)})
         session.set_flow("right" if settings.flag("sideways") else "down")
         session.set_coloring(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()

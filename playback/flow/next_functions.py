@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gradscribe.playback.graph.visits import Visit
 from gradscribe.playback.tape import event_text
 from gradscribe.playback.tape.index import Index
 
@@ -23,18 +24,6 @@ class NextFunction(NamedTuple):
     """Above 0 for the entries of a further node of the same op."""
     is_same_op: bool = False
     """True for a further node of the same op, whose own entries follow."""
-
-
-class Visit(NamedTuple):
-    """The latest run of a node: its place in the order of its pass, and all runs so far."""
-
-    order: int
-    """Counts from 1."""
-    of: int
-    """Number of nodes that the pass ran."""
-    run: int
-    """Index of the pass."""
-    visits: int
 
 
 def next_functions(index: Index, node: int) -> list[NextFunction]:

@@ -1,7 +1,7 @@
 """Descriptions of cards and wires in words, for screen readers."""
 
 from gradscribe.playback.graph.picture import Card, Wire
-from gradscribe.playback.graph.reading import NABLA, WAITING, CardReading
+from gradscribe.playback.graph.reading import EN_DASH, NABLA, WAITING, CardReading
 
 
 def card_name(card: Card) -> str:
@@ -9,8 +9,10 @@ def card_name(card: Card) -> str:
     return card.name or card.title or card.literal
 
 
-def describe_card(card: Card, reading: CardReading, inputs: list[str]) -> str:
-    """Return a card's description for a screen reader."""
+def describe_card(
+    card: Card, reading: CardReading, inputs: list[str], ordered: bool = False
+) -> str:
+    """Return a card's description for a screen reader; ``ordered``: with order and visits."""
     kind = {"op": "operation", "data": "input"}.get(card.kind, card.kind)
     parts = [f"{kind} {card.title}"]
     if card.name and card.name != card.title:
@@ -25,12 +27,18 @@ def describe_card(card: Card, reading: CardReading, inputs: list[str]) -> str:
         parts.append(f"holds {reading.bad}")
     if reading.gradient:
         parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+    if ordered and reading.order:
+        place, visits = reading.order.removeprefix("#").split(" · ")
+        place = place.replace(EN_DASH, " to ")
+        parts.append(
+            f"backward node {place}, {'visit' if visits == '1×' else 'visits'} {visits[:-1]}"
+        )
     if reading.tint is not None and reading.tint.least is not None:
         parts.append(f"gradients of parameters {reading.tint.words}")
     if reading.failed:
         parts.append(f"the program stopped here: {reading.failed}")
-    if card.mark:
-        parts.append(card.mark)
+    if reading.tag:
+        parts.append(reading.tag)
     if card.cut:
         parts.append("no gradient passes")
     if inputs:

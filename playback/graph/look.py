@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from gradscribe.engine.protocol.tape import Edge, Event, Op, Tape, Value
 from gradscribe.playback.graph.gradients.edge_gradients import GradientSender, PendingGradients
 from gradscribe.playback.graph.picture import Card, CardLook, Look, Picture, WireLook
+from gradscribe.playback.graph.visits import visits_of
 from gradscribe.playback.tape import event_text, passes
 from gradscribe.playback.tape.fold import CheckpointedFold
 from gradscribe.playback.tape.index import Index, index_of
@@ -99,6 +100,7 @@ class _Player:
         for card in picture.cards:
             self._map_card(card)
         self.added = _added_passes(index)
+        self.visits = visits_of(index)
         self._rebase()
         labelled = max(len(picture.cards), len(picture.wires) // 2) <= MAX_LABELLED_CARDS
         self.sending = GradientSender(index, picture, self.targets, labelled)
@@ -450,6 +452,7 @@ class _Player:
         execution = self.index.tape.executions[number]
         key = self.picture.node_cards.get(execution.node)
         if key is not None:
+            self._visit(state, key, number)
             shown = self.cards[key].value
             value = self.index.values[shown] if shown is not None else None
             if value is not None and value.node == execution.node:
@@ -461,6 +464,20 @@ class _Player:
             state.active_cards = [key]
         state.active_wires = self.sending.send(
             state.cards, state.wires, state.landing, execution, at
+        )
+
+    def _visit(self, state: _State, key: str, number: int) -> None:
+        """Count a run of a node of a card."""
+        visit, known = self.visits[number], state.cards.get(key, CardLook())
+        goes_on = known.ran == visit.run
+        self._change(
+            state,
+            key,
+            first_order=known.first_order if goes_on else visit.order,
+            last_order=visit.order,
+            of=visit.of,
+            visits=max(known.visits, visit.visits),
+            ran=visit.run,
         )
 
     def _accumulate(self, state: _State, number: int) -> None:

@@ -186,6 +186,16 @@ class CardLook(Struct, frozen=True, gc=False):
     """Number of passes whose gradients ``.grad`` of a leaf has added up since it was None."""
     version: int | None = None
     """Version of the card's memory after in-place ops that ran since the card was reached."""
+    first_order: int = 0
+    """Place in the order of the pass `ran` of the first node of the card that ran; 0 for none."""
+    last_order: int = 0
+    """The same of the last node, which is another for modules and ops of several nodes."""
+    of: int = 0
+    """Number of nodes that this pass runs."""
+    visits: int = 0
+    """Most runs of a node of the card so far, in all passes."""
+    ran: int = -1
+    """The latest pass that ran a node of the card."""
     inside: int = 0
     """Number of events after which a gradient of `Card.leaves` last changed; 0 for never."""
 

@@ -15,6 +15,7 @@ from gradscribe.playback.text.formatting import trim_zeros
 
 WAITING = "not reached yet"
 NABLA = "\N{NABLA}"
+EN_DASH = "\N{EN DASH}"
 
 MAX_TERMS = 3
 """Largest number of shares in a sum that is written out."""
@@ -52,6 +53,8 @@ class CardReading:
     """``2.0 → 0.8`` where an update changed a leaf; of a tensor the size of the change."""
     tag: str = ""
     """The small tag below the card: shared memory, versions, repeats."""
+    order: str = ""
+    """``#3 · 1×``: place in the order of its pass, and visits so far; empty before it ran."""
     pending: bool = False
     """True while the sum in ``gradient`` is being accumulated."""
     past: bool = False
@@ -153,7 +156,12 @@ class CardReader:
         if look is None or not look.reached:
             active = look.active if look else ""
             return CardReading(
-                "waiting", shape=shape, active=active, gradient=self._gradient(look), tag=card.mark
+                "waiting",
+                shape=shape,
+                active=active,
+                gradient=self._gradient(look),
+                tag=card.mark,
+                order=order_text(look),
             )
         index = look.snapshot
         if index is None and value is not None:
@@ -172,6 +180,7 @@ class CardReader:
             failed=card.failed if look.failed else "",
             update=self._update(look),
             tag=_tag(card, look),
+            order=order_text(look),
             pending=look.pending,
             past=look.past,
             reset=look.reset if look.gradient is None else "",
@@ -256,6 +265,14 @@ class CardReader:
                 return ""
             return trim_zeros(x) if x is not None else f"{NABLA} {self._norm_text(look.share)}"
         return f"{look.factor} → {trim_zeros(x)}" if several else look.factor
+
+
+def order_text(look: CardLook | None) -> str:
+    """Return ``#3 · 1×``, or ``#3–6 · 1×`` for a card of several nodes; empty before they ran."""
+    if look is None or not look.visits:
+        return ""
+    last = f"{EN_DASH}{look.last_order:,}" if look.last_order != look.first_order else ""
+    return f"#{look.first_order:,}{last} · {look.visits:,}×"
 
 
 def _tag(card: Card, look: CardLook) -> str:

@@ -10,7 +10,8 @@ def describe(drawing: GraphDrawing, key: str) -> str:
     stage = drawing.stage
     if key in stage.cards:
         inputs = [card_name(stage.cards[stage.wires[wire].source]) for wire in stage.into[key]]
-        return describe_card(stage.cards[key], drawing.reading(key), inputs)
+        ordered = drawing.layers.order
+        return describe_card(stage.cards[key], drawing.reading(key), inputs, ordered)
     if key in stage.wires:
         wire = stage.wires[key]
         source, target = stage.cards[wire.source], stage.cards[wire.target]

@@ -115,9 +115,9 @@ class GraphView(QWidget):
         """Become visible once all that is in view is painted, some cards per turn."""
         self.canvas.show_when_painted()
 
-    def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
-        """Show or hide numbers, gradients and shapes."""
-        layers, drawing = Layers(values, gradients, shapes), self.canvas.drawing
+    def set_layers(self, values: bool, gradients: bool, shapes: bool, order: bool = False) -> None:
+        """Show or hide numbers, gradients, shapes, and the order of the backward nodes."""
+        layers, drawing = Layers(values, gradients, shapes, order), self.canvas.drawing
         if layers == drawing.layers:
             # Called again with every selection.
             return

@@ -259,3 +259,11 @@ def test_a_whole_model_and_a_layer_without_parameters(shown, link, record):
     select(shown, "net.2.weight")
     assert not shown.menus._actions["module.freeze"].isEnabled()
     assert "module.freeze" in COMMANDS["module"]
+
+
+def test_a_selected_module_that_the_next_text_does_not_have(shown, link, record):
+    write(shown, link, record, LAYERS)
+    select_module(shown, "net.2")
+    write(shown, link, record, "y = torch.ones(2)\n")
+    shown.menus.refresh()
+    assert not shown.menus._actions["module.freeze"].isEnabled()

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from gradscribe.app.commands import view
 
 
-@pytest.mark.parametrize("name", ["values", "gradients", "shapes"])
+@pytest.mark.parametrize("name", ["values", "gradients", "shapes", "order"])
 def test_a_layer_is_switched_and_remembered(settled, name):
     before = getattr(settled.session.view, name)
     getattr(view, name)(settled)

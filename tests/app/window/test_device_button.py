@@ -19,7 +19,7 @@ def button(qtbot):
 
 
 def test_it_is_as_long_as_there_is_space_for(button):
-    button.show_devices(("cpu", "cuda:0"), DETAILS, "cuda:0", "cpu")
+    button.show_devices(("cpu", "cuda:0"), DETAILS, ("cuda:0",), "cpu")
     assert button.text() == "cuda:0"
     taken = button.grow(10_000)
     assert button.text() == "cuda:0 · NVIDIA H100 80GB HBM3 · 85 GB"
@@ -27,20 +27,20 @@ def test_it_is_as_long_as_there_is_space_for(button):
     assert button.text() == "cuda:0 · 85 GB"
     assert button.grow(0) == 0
     assert button.text() == "cuda:0"
-    assert "New tensors are made on cpu" in button.toolTip()
+    assert "The name device in the program is cpu" in button.toolTip()
 
 
 def test_a_long_name_is_cut_in_the_bar_and_whole_in_the_tip(button):
-    button.show_devices(("cpu",), DETAILS[:1], "cpu", "cpu")
+    button.show_devices(("cpu",), DETAILS[:1], ("cpu",), "cpu")
     button.grow(10_000)
     assert "…" in button.text()
     assert DETAILS[0].title in button.accessibleDescription()
 
 
-def test_the_menu_offers_every_device_and_ticks_that_of_new_tensors(button):
+def test_the_menu_offers_every_device_and_ticks_that_of_the_name_device(button):
     heard = []
     button.device_picked.connect(heard.append)
-    button.show_devices(("cpu", "cuda:0"), DETAILS, "cuda:0", "cpu")
+    button.show_devices(("cpu", "cuda:0"), DETAILS, ("cuda:0",), "cpu")
     first, second = button.menu().actions()
     assert first.isChecked()
     assert not second.isChecked()
@@ -50,6 +50,15 @@ def test_the_menu_offers_every_device_and_ticks_that_of_new_tensors(button):
 
 
 def test_a_device_of_which_nothing_is_known_shows_its_name(button):
-    button.show_devices(("cpu", "mps"), (), "mps", "cpu")
+    button.show_devices(("cpu", "mps"), (), ("mps",), "cpu")
     button.grow(1000)
     assert button.text() == "mps"
+
+
+def test_a_program_on_two_devices_names_both(button):
+    button.show_devices(("cpu", "cuda:0"), DETAILS, ("cuda:0", "cpu"), "cpu")
+    assert button.text() == "cuda:0"
+    assert (
+        "Other tensors are on cpu. The name device in the program is cpu"
+        in button.accessibleDescription()
+    )

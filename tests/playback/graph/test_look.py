@@ -1,8 +1,10 @@
 import random
 import time
 
+from gradscribe.engine.run.run import record
 from gradscribe.playback.graph.build import build_picture
 from gradscribe.playback.graph.look import look_at, playing_at
+from gradscribe.playback.graph.reading import CardReader
 from gradscribe.playback.tape.index import Index
 from gradscribe.playback.tape.scenes import scenes
 
@@ -343,3 +345,59 @@ optimizer.zero_grad({how})
     from gradscribe.playback.graph.look import _added_passes
 
     assert _added_passes(Index(tape)) == [1, 2, 1]
+
+
+def test_cards_count_the_order_of_the_pass_and_their_visits():
+    screen = Screen(record(TWICE))
+    runs = [n for n, e in enumerate(screen.tape.events) if e.kind == "node"]
+    reader = CardReader(screen.tape, screen.picture.cards)
+
+    def order(name, position):
+        card = next(c for c in screen.picture.cards if c.name == name)
+        return reader.card(card, screen.at(position).cards.get(card.key)).order
+
+    # Plain torch runs AddBackward0, SinBackward0, ExpBackward0, MulBackward0: the latest first.
+    assert [order(name, runs[0]) for name in "abcl"] == [""] * 4
+    assert [order(name, runs[3] + 1) for name in "lcba"] == [
+        "#1 · 1×",
+        "#2 · 1×",
+        "#3 · 1×",
+        "#4 · 1×",
+    ]
+    assert [order(name, runs[-1] + 1) for name in "lcba"] == [
+        "#1 · 1×",
+        "#2 · 1×",
+        "#1 · 2×",
+        "#2 · 2×",
+    ]
+
+
+def test_a_folded_module_has_the_orders_of_its_first_and_last_node():
+    screen = Screen(record(FOLDED), open_calls=frozenset())
+    shown = screen.at(len(screen.tape.events))
+    module = next(c for c in screen.picture.cards if c.kind == "module")
+    look = shown.cards[module.key]
+    orders = [
+        number + 1 for number, e in enumerate(screen.tape.executions)
+        if screen.picture.node_cards[e.node] == module.key
+    ]  # fmt: skip
+    assert len(orders) >= 2
+    assert (look.first_order, look.last_order, look.of) == (
+        min(orders), max(orders), len(screen.tape.executions)
+    )  # fmt: skip
+    assert look.visits == 1
+
+
+TWICE = """
+x = param(2.0)
+a = x * 3.0
+b = a.exp()
+c = a.sin()
+l = b + c
+l.backward(retain_graph=True)
+b.backward()
+"""
+FOLDED = """
+net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+net(torch.ones(1, 2)).sum().backward()
+"""

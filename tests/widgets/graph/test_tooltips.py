@@ -156,3 +156,22 @@ def test_a_returned_gradient_and_one_of_an_earlier_pass_are_called_so(light):
     ):
         cards = look.cards | {"tanh": CardLook(True, gradient=gradient, **{name: True})}
         assert words in tooltips.tip(drawing_of((m, Look(cards, {})), light), "tanh").splitlines()
+
+
+VISITED = CardLook(True, first_order=2, last_order=4, of=7, visits=3, ran=1)
+
+
+def test_the_order_and_the_visits_of_several_nodes_are_said(light):
+    m, look = neuron()
+    drawing = drawing_of((m, Look(look.cards | {"n": VISITED}, {})), light)
+    lines = tooltips.tip(drawing, "n").splitlines()
+    assert "backward nodes 2 to 4 of 7 in its pass · 3 visits" in lines
+    assert "backward node" not in tooltips.tip(drawing, "tanh")
+
+
+def test_a_screen_reader_says_order_and_visits_while_the_layer_is_on(light):
+    m, look = neuron()
+    looks = Look(look.cards | {"n": VISITED}, {})
+    words = accessible_text.describe(drawing_of((m, looks), light, Layers(order=True)), "n")
+    assert "backward node 2 to 4, visits 3" in words
+    assert "backward node" not in accessible_text.describe(drawing_of((m, looks), light), "n")

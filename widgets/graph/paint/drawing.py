@@ -274,6 +274,8 @@ class GraphDrawing:
                 boxes.append(bubbles.tag_box(box, reading.tag))
             if reading.update:
                 boxes.append(bubbles.update_box(box, reading.update, scale))
+            if reading.order and self.layers.order:
+                boxes.append(bubbles.order_box(box, reading, scale))
         taken = [(b.left(), b.top(), b.right(), b.bottom()) for b in boxes]
         return taken + stage.fixed_in(area, 60.0)
 

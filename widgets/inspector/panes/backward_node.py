@@ -3,7 +3,8 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from gradscribe.playback.flow.next_functions import NextFunction, Visit, next_functions, visit
+from gradscribe.playback.flow.next_functions import NextFunction, next_functions, visit
+from gradscribe.playback.graph.visits import Visit
 from gradscribe.playback.tape.pass_names import pass_names
 from gradscribe.playback.text import formatting as texts
 from gradscribe.widgets.base.boxes import push_button, vbox

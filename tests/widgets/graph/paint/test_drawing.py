@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QRectF
 
 from gradscribe.engine.run.run import record
 from gradscribe.playback.graph.build import build_picture
 from gradscribe.playback.graph.look import look_at
 from gradscribe.playback.graph.picture import CardLook, Look, WireLook
+from gradscribe.playback.graph.reading import CardReading
 from gradscribe.playback.layout.place import place
 from gradscribe.playback.tape.scenes import scenes
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.graph.paint import frames
-from gradscribe.widgets.graph.paint.card import cards
+from gradscribe.widgets.graph.paint.card import bubbles, cards, failed_card
 from gradscribe.widgets.graph.paint.card.cards import Layers
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, changed_keys
 from gradscribe.widgets.graph.paint.stage import CROWD_SIZE, RIM, Stage
@@ -229,3 +231,40 @@ def test_labels_and_bubbles_leave_headings_cards_and_arrow_heads_in_sight(qapp, 
 
 def _boxes(labels):
     return [label.box for label in labels.values()]
+
+
+@pytest.mark.parametrize("zoom", [1.0, 0.55])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_order_and_visits_are_painted_over_the_upper_right_corner_with_their_layer(
+    qapp, theme, zoom
+):
+    theme = Theme.load(theme)
+    m, look = neuron()
+    looks = Look(
+        look.cards | {"n": CardLook(True, first_order=3, last_order=3, of=4, visits=1)}, {}
+    )
+    pictures = []
+    for layers in (Layers(), Layers(order=True)):
+        drawing = drawing_of((m, looks), theme, layers)
+        drawing.set_zoom(zoom)
+        area = drawing.card_area("n")
+
+        def paint(painter, drawing=drawing, area=area):
+            painter.translate(-area.topLeft())
+            drawing.paint(painter, area, zoom)
+
+        pictures.append(painted(paint, area.size() * zoom, zoom=zoom))
+    changed = np.argwhere((pictures[0] != pictures[1]).any(axis=-1))
+    box = bubbles.order_box(drawing.stage.boxes["n"], drawing.reading("n"), drawing.label_scale)
+    spot = box.translated(-area.topLeft())
+    assert len(changed) > 0.5 * box.width() * box.height() * zoom**2
+    assert (changed.min(axis=0) / zoom >= [spot.top() - 2, spot.left() - 2]).all()
+    assert (changed.max(axis=0) / zoom <= [spot.bottom() + 2, spot.right() + 2]).all()
+
+
+def test_the_order_of_a_card_stands_apart_from_its_update_and_its_error_sign(qapp):
+    box = QRectF(0, 0, 164, 58)
+    order = bubbles.order_box(box, CardReading("reached", order="#3 · 1×", update="2.0 → 0.8"))
+    assert not order.intersects(bubbles.update_box(box, "2.0 → 0.8"))
+    order = bubbles.order_box(box, CardReading("reached", order="#3 · 1×", failed="RuntimeError"))
+    assert not order.intersects(failed_card.sign_box(box))

@@ -28,6 +28,10 @@ _BELOW = 7.0
 """Distance below its card of a bubble that avoids a tag."""
 _RISE, _LOW_RISE = 13.0, 5.0
 _DASHES = (4.0, 3.0)
+_ORDER_OVERLAP = 6.0
+"""Distance that order and visits reach into their card: not as far as the first line of text."""
+_SIGN_WIDTH = 26.0
+"""Width of the error sign, with what it sticks out."""
 
 
 def bubble_band(box: QRectF) -> QRectF:
@@ -98,6 +102,19 @@ def update_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
     return QRectF(box.right() + 12 - width, box.top() - rise, width, height)
 
 
+def order_box(box: QRectF, reading: CardReading, scale: float = 1.0) -> QRectF:
+    """Return the box of a card's order and visits: over its upper right corner.
+
+    It makes way for the error sign, and for an update.
+    """
+    scale = _damped(scale)
+    width, height = (shapes.text_width(reading.order, 11, 600) + 14) * scale, 17 * scale
+    right = box.right() + OVERHANG - (_SIGN_WIDTH if reading.failed else 0.0)
+    if reading.update:
+        right = min(right, update_box(box, reading.update, scale).left() - 4)
+    return QRectF(right - width, box.top() + _ORDER_OVERLAP - height, width, height)
+
+
 def _damped(scale: float) -> float:
     return 1 + (scale - 1) * 0.4
 
@@ -120,6 +137,8 @@ def extent(box: QRectF, reading: CardReading, scale: float = FAR_SCALE) -> QRect
         touched = touched.united(bubble.adjusted(-9, -9, 9, 9))
     if reading.update:
         touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
+    if reading.order:
+        touched = touched.united(order_box(box, reading, scale).adjusted(-2, -2, 2, 2))
     if reading.tag:
         touched = touched.united(tag_box(box, reading.tag).adjusted(-2, -2, 2, 2))
     if reading.tint is not None and tints.has_badge(reading.tint):
@@ -184,6 +203,18 @@ def _begin_pill(
             ring = pill.adjusted(-grow, -grow, grow, grow)
             shapes.fill(painter, ring, radius + grow, faded(halo, 0.14))
     return pill
+
+
+def paint_order(
+    painter: QPainter, box: QRectF, reading: CardReading, theme: Theme, scale: float = 1.0
+) -> None:
+    """Write a card's place in the order of its pass, and its visits."""
+    ink = theme.ink2 if reading.past else theme.ink
+    pill = _begin_pill(painter, order_box(box, reading, scale), _damped(scale), 8.5, None)
+    shapes.fill(painter, pill, 8.5, theme.surface)
+    shapes.outline(painter, pill, 8.5, theme.backward, 1.0)
+    shapes.write(painter, pill, reading.order, ink, 11, 600, shapes.CENTER)
+    painter.restore()
 
 
 def paint_tag(painter: QPainter, box: QRectF, text: str, theme: Theme) -> None:

@@ -29,11 +29,12 @@ UNREACHED_OPACITY = 0.62
 
 @dataclass(frozen=True)
 class Layers:
-    """Visibility of values, gradients and shapes."""
+    """Visibility of values, gradients, shapes, and the order of the backward nodes."""
 
     values: bool = True
     gradients: bool = True
     shapes: bool = True
+    order: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ def paint(
         bubbles.paint_tag(painter, box, reading.tag, theme)
     if reading.update and style.layers.values:
         bubbles.paint_update(painter, box, reading, style.theme)
+    if reading.order and style.layers.order:
+        bubbles.paint_order(painter, box, reading, style.theme)
     if reading.gradient and style.layers.gradients and style.pop > 0:
         bubbles.paint(painter, box, reading, style.theme, style.pop)
     painter.restore()

@@ -65,6 +65,8 @@ def paint(
         tints.paint_badge(painter, whole, tint, style.theme, bubbles.FAR_SCALE)
     if named and reading.update and style.layers.values:
         bubbles.paint_update(painter, whole, reading, style.theme, bubbles.FAR_SCALE)
+    if named and reading.order and style.layers.order and zoom >= cards.LABEL_ZOOM:
+        bubbles.paint_order(painter, whole, reading, style.theme, bubbles.FAR_SCALE)
     if reading.gradient and style.layers.gradients:
         if named and zoom >= cards.LABEL_ZOOM:
             bubbles.paint(painter, whole, far_reading(reading), style.theme, bubbles.FAR_SCALE)
