@@ -69,16 +69,9 @@ class EngineProcess(QObject):
         process.setProgram(launch.python_executable(interpreter))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
         process.setArguments([*(arguments or launch.engine_arguments()), *words])
-        environment = QProcessEnvironment()
         self._refusal = ""
         """Reason why its Python cannot have the engine's source; empty if it has."""
-        try:
-            variables = launch.environment(is_open, interpreter)
-        except UnusablePython as refusal:
-            variables, self._refusal = {}, str(refusal)
-        for name, text in variables.items():
-            environment.insert(name, text)
-        process.setProcessEnvironment(environment)
+        process.setProcessEnvironment(self._environment())
         self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
         process.bytesWritten.connect(self._write)
@@ -87,6 +80,16 @@ class EngineProcess(QObject):
         process.readyReadStandardError.connect(self._read_errors)
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
+
+    def _environment(self) -> QProcessEnvironment:
+        made = QProcessEnvironment()
+        try:
+            variables = launch.environment(self.is_open, self.interpreter)
+        except UnusablePython as refusal:
+            variables, self._refusal = {}, str(refusal)
+        for name, text in variables.items():
+            made.insert(name, text)
+        return made
 
     @property
     def is_ready(self) -> bool:

@@ -118,10 +118,7 @@ class Window(QMainWindow):
         self.parameters = ProgramParameters(
             self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
         )
-        self.history = HistoryTab(
-            self.session, self.clock, self.look, self.below, self.presenter.selected_card
-        )
-        self.history.said.connect(self.status.say)
+        self.history = self._make_history()
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.hand, self.backward_code = self._make_hand()
@@ -190,6 +187,12 @@ class Window(QMainWindow):
         parts = self.session, self.presenter
         hand = HandController(*parts, self.settings, self.look, self.below, exercise)
         return hand, BackwardCode(*parts, self.look, hand, self)
+
+    def _make_history(self) -> HistoryTab:
+        selected = self.presenter.selected_card
+        history = HistoryTab(self.session, self.clock, self.look, self.below, selected)
+        history.said.connect(self.status.say)
+        return history
 
     def _make_python(self) -> PythonChoice:
         python = PythonChoice(self.session, self.settings, self.notices, self)

@@ -186,7 +186,9 @@ def test_a_python_that_cannot_start_is_said_and_another_can_be_chosen(make_windo
     problem = lambda: window.session.result.problem  # noqa: E731
     qtbot.waitUntil(lambda: problem() is not None, timeout=90_000)
     choose(window, "own")
-    qtbot.waitUntil(lambda: problem() is None and window.session.result.tape.events, timeout=60_000)
+    qtbot.waitUntil(
+        lambda: problem() is None and bool(window.session.result.tape.events), timeout=60_000
+    )
 
 
 def test_an_answer_that_comes_late_changes_no_other_document(make_window, tmp_path, qtbot):

@@ -104,9 +104,9 @@ def test_the_python_of_this_process_is_not_listed(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/home/a/mnist/.venv/bin/python", "mnist/.venv"),
-        ("/opt/conda/envs/vision/bin/python", "vision"),
-        ("/home/a/p/.pixi/envs/default/bin/python", "default"),
+        ("/a/mnist/.venv/bin/python", "mnist/.venv"),
+        ("/conda/envs/vision/bin/python", "vision"),
+        ("/a/p/.pixi/envs/default/bin/python", "default"),
         ("/usr/bin/python3", "usr"),
     ],
 )
