@@ -79,8 +79,9 @@ def column_widths(
     """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
 
     Spare pixels are divided among all; if there are too few, the name shrinks first, down to
-    ``least_name`` or a quarter, then the longer of the other two. Shapes are shown whole or not at all: the
-    value has ``least_value`` pixels, unless the gradient gets less than `MIN_GRADIENT_WIDTH`.
+    ``least_name`` or a quarter, then the longer of the other two. Shapes are shown whole or not at
+    all: the value has ``least_value`` pixels, unless the gradient gets less than
+    `MIN_GRADIENT_WIDTH`.
     """
     name, value, gradient = wanted
     spare = room - name - value - gradient
