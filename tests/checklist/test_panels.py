@@ -213,11 +213,11 @@ def ran_losses():
     return losses
 
 
-BROKEN = [pytest.param(one, id=one.name) for one in examples.load() if one.broken]
+BROKEN = [pytest.param(one, id=one.name) for one in examples.load()]
 
 
 @pytest.mark.parametrize("example", BROKEN)
-@pytest.mark.checklist(244)
+@pytest.mark.checklist(23, 28, 244)
 def test_each_example_is_broken_by_its_button_and_the_mistake_is_explained(desk, example):
     window = desk.window
     window.context.show_examples("program")
