@@ -379,6 +379,15 @@ def type_over(window, line, old, new):
         press(letter)
 
 
+def paste_over(window, source):
+    """Paste a program over the one in the editor, and let it run."""
+    QGuiApplication.clipboard().setText(source)
+    window.editor.setFocus()
+    for key in (Qt.Key.Key_A, Qt.Key.Key_V):
+        QTest.keyClick(window.windowHandle(), key, Qt.KeyboardModifier.ControlModifier)
+    window.session._rest.timeout.emit()
+
+
 def choose(window, words):
     """Run a command by its words in the palette."""
     press = partial(QTest.keyClick, window.windowHandle())
@@ -395,11 +404,7 @@ def test_two_runs_are_compared_by_keyboard_in_the_order_in_which_they_ran(
     settled.resize(1440, 900)
     with qtbot.waitActive(settled):
         settled.show()
-    QGuiApplication.clipboard().setText(NESTED)
-    settled.editor.setFocus()
-    for key in (Qt.Key.Key_A, Qt.Key.Key_V):
-        QTest.keyClick(settled.windowHandle(), key, Qt.KeyboardModifier.ControlModifier)
-    settled.session._rest.timeout.emit()
+    paste_over(settled, NESTED)
     link.answer(record(NESTED))
     choose(settled, "Keep this run")
     assert settled.comparison.stored_title
