@@ -9,6 +9,7 @@ modules.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gradscribe.breakpoint_window import here as here
     from gradscribe.errors import RecordingError as RecordingError
     from gradscribe.recording import record as record
     from gradscribe.run_tape import RunTape as RunTape
@@ -29,6 +30,7 @@ _HOMES = {
     "doctor": "shortcuts",
     "compare": "shortcuts",
     "load": "tape_store",
+    "here": "breakpoint_window",
     "train": "training",
     "TrainedRun": "training",
     "TrainingError": "training",

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 
 from gradscribe.playback.compare.differences import Cause, Difference, Kind
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 
 MAX_LISTED = 500
 """Most rows of a level that are listed, the first ones."""
@@ -41,6 +42,7 @@ class CauseTree(QTreeWidget):
             self._add_more(self.invisibleRootItem(), more)
         self.itemExpanded.connect(self._fill)
         self.currentItemChanged.connect(self._choose)
+        menus.offer_copies(self)
         first = self.topLevelItem(0)
         if first is not None:
             first.setExpanded(True)

@@ -26,7 +26,19 @@ def apply_style(app: QApplication, sheet: str) -> Iterator[None]:
 
 
 def _seen_first(widgets: Iterable[QWidget]) -> list[QWidget]:
-    return sorted(widgets, key=lambda widget: not widget.isVisible())
+    """Sort widgets: visible ones first, and each after the widgets that it is in.
+
+    A part with a sheet of its own that is styled before them would have their old font.
+    """
+    depths: dict[QWidget, int] = {}
+
+    def depth(widget: QWidget) -> int:
+        if widget not in depths:
+            above = widget.parentWidget()
+            depths[widget] = 0 if above is None else depth(above) + 1
+        return depths[widget]
+
+    return sorted(widgets, key=lambda widget: (not widget.isVisible(), depth(widget)))
 
 
 def _restyle(widget: QWidget) -> None:

@@ -392,7 +392,10 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
             )
         )
     elif value.role == "parameter":
-        rows.append(ExplanationRow(f"{name}.grad", "", "0" if known.zeros else "None yet"))
+        none = "0" if known.zeros else "None yet"
+        there = index.snapshot(known.snapshot)
+        shown = none if there is None else snapshot_text.gradient(there)
+        rows.append(ExplanationRow(f"{name}.grad", "", shown))
     return Explanation(name, name, role, tuple(rows), value.place)
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from gradscribe.app.lessons import catalogue
 from gradscribe.app.ui.shape_lab import LabCard
 from gradscribe.playback.lab.cells import Cell
 from tests.checklist.desk import plain_output
@@ -293,6 +294,20 @@ def test_shapes_stand_next_to_their_lines(desk):
         tensor = names.get(line.partition(" = ")[0])
         if isinstance(tensor, torch.Tensor) and tensor.numel() > 10:
             assert texts[number] == " × ".join(map(str, tensor.shape)), texts
+
+
+@pytest.mark.checklist(121)
+def test_a_scale_saves_gradients_from_underflow(desk):
+    lesson = next(one for one in catalogue.load() if one.title == "Mixed precision")
+    small, scaled = (s.program for s in lesson.steps if "dtype=torch.float16" in s.program)
+    # The gradient is 1e-4 * 1e-4; the least number of float16 is 2 ** -24, which is 6e-8.
+    desk.run(small)
+    assert desk.gradient("w") == 0
+    for scale, expected in ((1.0, 0.0), (2.0**12, 1e-8)):
+        desk.run(scaled.replace("scale = 1.0", f"scale = {scale}") + "print(true.item())\n")
+        assert desk.problem == ""
+        assert float(desk.output) == pytest.approx(expected, rel=0.01)
+        assert desk.gradient("w") == pytest.approx(scale * expected, rel=0.01, abs=1e-12)
 
 
 @pytest.mark.checklist(6)

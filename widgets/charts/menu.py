@@ -9,6 +9,7 @@ from PySide6.QtCore import QBuffer, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QPainter
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
+from gradscribe.widgets.base.menus import place_in
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import TimeSlices
 from gradscribe.widgets.charts.navigation import Navigation
@@ -89,7 +90,7 @@ class ChartMenu(QObject):
     def _open(self, happened: QContextMenuEvent) -> None:
         menu = self.menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(happened.globalPos())
+        menu.popup(place_in(self._view, happened))
 
     def menu(self) -> QMenu:
         """Return a menu of what can be done now."""

@@ -217,7 +217,7 @@ class Plot(QWidget):
         """Offer the picture; plots that are explored as charts have a menu of their own."""
         menus.pop_up(
             self,
-            happened.globalPos(),
+            menus.place_in(self, happened),
             (
                 ("Copy the picture", self.copy_picture),
                 ("Save the picture as PNG…", self._ask_picture),

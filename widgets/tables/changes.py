@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QPushButton, QTreeWidget, QTreeWidget
 
 from gradscribe.playback.compare.run_changes import ChangeKind, RunChange
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
@@ -64,6 +65,7 @@ class ChangesPane(QWidget):
         header.setSectionResizeMode(WORDS, QHeaderView.ResizeMode.Stretch)
         self.rows.currentItemChanged.connect(self._pick)
         self.rows.itemClicked.connect(self._pick)
+        menus.offer_copies(self.rows)
         self.compare = self._make_compare()
         tip = "List the runs of this program (Ctrl+Shift+H)"
         self.runs = push_button("Runs", self, self.runs_pressed, tip=tip)
@@ -170,4 +172,6 @@ class ChangesPane(QWidget):
 
     def _pick(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
+            # With the focus Qt makes the first row the current one, but selects none.
+            item.setSelected(True)
             self.picked.emit(item.data(LINE, _CHANGE))

@@ -21,7 +21,7 @@ from gradscribe.engine.protocol.figures import Figure
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import hbox, push_button
 from gradscribe.widgets.base.labels import plain_label, sheet
-from gradscribe.widgets.base.menus import open_by_key
+from gradscribe.widgets.base.menus import open_by_key, place_in
 from gradscribe.widgets.base.pixmap_cache import PixmapCache
 from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
@@ -295,7 +295,7 @@ class FigureWindow(QWidget):
         """Offer all that can be done; called by Qt."""
         menu = self.menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
+        menu.popup(place_in(self, event))
 
     def menu(self) -> QMenu:
         """Return a menu of what can be done."""

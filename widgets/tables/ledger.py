@@ -213,8 +213,7 @@ class Ledger(QWidget):
         vbox(self, self.heading, (self.view, 1), margins=(16, 14, 10, 10), spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._offer)
+        menus.RowMenu(self.view, self._offer)
         self.set_theme(Theme.load("light"))
 
     def set_theme(self, theme: Theme) -> None:
@@ -277,11 +276,8 @@ class Ledger(QWidget):
             note = f"{self._model.current + 1:,} of {note}"
         self.heading.set_text("Ledger", note)
 
-    def _offer(self, place: QPoint) -> None:
-        """Offer the menu of the event under the mouse, or by keyboard of the current one."""
-        index = self.view.indexAt(place)
-        if not index.isValid():
-            return
+    def _offer(self, index: QModelIndex, at: QPoint) -> None:
+        """Offer the menu of an event."""
         entry = self._model.entries[index.row()]
         entries = [
             ("Go to this event", lambda: self.picked.emit(entry.position)),
@@ -291,7 +287,7 @@ class Ledger(QWidget):
             line = f"Show line {entry.line}", lambda: self.line_requested.emit(entry.line)
             entries.insert(1, line)
         first = menus.actions(self, *entries)
-        self.menu_requested.emit(self.view.viewport().mapToGlobal(place), first)
+        self.menu_requested.emit(at, first)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         self.picked.emit(self._model.entries[index.row()].position)

@@ -271,14 +271,10 @@ class ParameterTable(QWidget):
         self._fit_columns()
         view.clicked.connect(self._pick)
         view.activated.connect(self._pick)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.customContextMenuRequested.connect(self._offer)
+        menus.RowMenu(view, self._offer)
 
-    def _offer(self, place: QPoint) -> None:
-        """Offer what can be done with the row under the mouse, or by keyboard the current one."""
-        index = self.view.indexAt(place)
-        if not index.isValid():
-            return
+    def _offer(self, index: QModelIndex, at: QPoint) -> None:
+        """Offer what can be done with a row."""
         name = self._row(index.row()).name
         entries = (
             ("Show in the graph", lambda: self.picked.emit(name)),
@@ -287,7 +283,7 @@ class ParameterTable(QWidget):
             ("Copy the row", lambda: menus.copy_text(self._text(index.row()))),
             ("Copy the table", lambda: menus.copy_text(self.text())),
         )
-        menus.pop_up(self, self.view.viewport().mapToGlobal(place), entries)
+        menus.pop_up(self, at, entries)
 
     def text(self) -> str:
         """Return the rows that are shown, with their full names, separated by tabs."""

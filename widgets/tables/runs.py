@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
@@ -76,6 +77,13 @@ class RunsPane(QWidget):
         tip = "List what changed since the run before (Ctrl+Alt+H)"
         self.changes = push_button("Changes", self, self.changes_pressed, tip=tip)
         made = self.back, self.keep, self.name, self.compare
+        menus.offer_copies(
+            self.rows,
+            ("Go back to it", self._go_back),
+            ("Keep it or not", lambda: self.keep.click()),
+            ("Name it", self.edit_name),
+            ("Compare it with the latest", self._compare),
+        )
         rows = vbox(self, self.words, margins=(14, 10, 8, 8), spacing=6)
         rows.addLayout(FlowLayout(*made, self.changes))
         rows.addWidget(self.rows, 1)

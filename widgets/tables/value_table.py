@@ -226,8 +226,7 @@ class ValueTable(QWidget):
         vbox(self, self.heading, (self.view, 1), margins=MARGINS, spacing=8)
         self.view.clicked.connect(self._on_clicked)
         self.view.activated.connect(self._on_clicked)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._offer)
+        menus.RowMenu(self.view, self._offer)
         self.set_theme(Theme.load("light"))
 
     def _configure_view(self) -> None:
@@ -326,11 +325,8 @@ class ValueTable(QWidget):
                 return
         self.view.clearSelection()
 
-    def _offer(self, place: QPoint) -> None:
-        """Pick the row under the mouse, or by keyboard the current one, and offer its menu."""
-        index = self.view.indexAt(place)
-        if not index.isValid():
-            return
+    def _offer(self, index: QModelIndex, at: QPoint) -> None:
+        """Pick a row, and offer its menu."""
         self._on_clicked(index)
         row = cell_texts(self._model.rows[index.row()])
         first = menus.actions(
@@ -338,7 +334,7 @@ class ValueTable(QWidget):
             ("Copy the row", lambda: menus.copy_text("\t".join(row))),
             ("Copy the table", self.copy_table),
         )
-        self.menu_requested.emit(self.view.viewport().mapToGlobal(place), first)
+        self.menu_requested.emit(at, first)
 
     def copy_table(self) -> None:
         """Put all rows on the clipboard, separated by tabs."""

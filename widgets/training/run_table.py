@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Heading, sheet, tip
-from gradscribe.widgets.base.menus import copy_text
+from gradscribe.widgets.base.menus import RowMenu, copy_text
 from gradscribe.widgets.base.theme import Theme
 
 TICK = 28
@@ -82,8 +82,7 @@ class RunTable(QWidget):
         self.table.itemChanged.connect(self._tick)
         self.table.activated_row.connect(lambda row: self.picked.emit(self._lines[row].run_id))
         self.table.deleted_row.connect(lambda row: self.dropped.emit(self._lines[row].run_id))
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._offer)
+        RowMenu(self.table, self._offer)
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Shorten the heading to leave space for the numbers; called by Qt."""
@@ -164,12 +163,10 @@ class RunTable(QWidget):
         first.setCheckState(Qt.CheckState.Checked if line.shown else Qt.CheckState.Unchecked)
         return changed
 
-    def _offer(self, place: QPoint) -> None:
-        """Offer what can be done with the run under the mouse."""
-        row = self.table.rowAt(place.y())
-        if 0 <= row < len(self._lines):
-            self.table.setCurrentCell(row, 0)
-            self.menu_of(row).popup(self.table.viewport().mapToGlobal(place))
+    def _offer(self, index: QModelIndex, at: QPoint) -> None:
+        """Offer what can be done with a run."""
+        self.table.setCurrentCell(index.row(), 0)
+        self.menu_of(index.row()).popup(at)
 
     def menu_of(self, row: int) -> QMenu:
         """Return the context menu of the run in a row; it is deleted when closed."""

@@ -313,6 +313,65 @@ def test_shift_f10_opens_the_menu_of_what_has_the_focus(shown, place, qtbot):
     assert len(opened()) > 3
 
 
+def press_in(window, widget, key, qtbot, modifiers=Qt.KeyboardModifier.NoModifier):
+    widget.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is widget)
+    QTest.keyClick(window.windowHandle(), key, modifiers)
+
+
+@pytest.mark.parametrize("name", ["x", "y", "loss"])
+def test_shift_f10_opens_the_menu_of_the_row_that_the_arrow_keys_reached(shown, name, qtbot):
+    shown.resize(1440, 900)
+    shown.show()
+    shown.activateWindow()
+    view = shown.values.view
+    names = [view.model().index(n, 0).data() for n in range(view.model().rowCount())]
+    view.setCurrentIndex(view.model().index(0, 0))
+    for _ in range(names.index(name)):
+        press_in(shown, view, Qt.Key.Key_Down, qtbot)
+    press_in(shown, view, Qt.Key.Key_F10, qtbot, Qt.KeyboardModifier.ShiftModifier)
+    opened()["Copy the row"].trigger()
+    assert clipboard().split("\t")[0] == name
+    assert shown.graph.selected() == card(shown, name)
+
+
+def test_shift_f10_opens_the_menu_of_the_event_that_the_arrow_keys_reached(shown, qtbot):
+    shown.resize(1440, 900)
+    shown.show()
+    shown.activateWindow()
+    shown.tables.setCurrentWidget(shown.ledger)
+    view = shown.ledger.view
+    view.setCurrentIndex(view.model().index(0, 0))
+    for _ in range(3):
+        press_in(shown, view, Qt.Key.Key_Down, qtbot)
+    press_in(shown, view, Qt.Key.Key_F10, qtbot, Qt.KeyboardModifier.ShiftModifier)
+    opened()["Copy the row"].trigger()
+    assert clipboard() == view.model().index(3, 0).data()
+
+
+def test_an_edge_is_reached_and_its_gradient_copied_by_keyboard(shown, qtbot):
+    shown.resize(1440, 900)
+    shown.show()
+    shown.activateWindow()
+    shown.presenter.select_name("loss")
+    press_in(shown, shown.graph, Qt.Key.Key_Up, qtbot)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    press_in(shown, shown.graph, Qt.Key.Key_Up, qtbot, shift)
+    wire = shown.presenter.picture.wires
+    chosen = next(w for w in wire if w.key == shown.graph.selected())
+    assert "mul" in chosen.target
+    if chosen.source != card(shown, "x"):
+        press_in(shown, shown.graph, Qt.Key.Key_Right, qtbot, shift)
+    chosen = next(w for w in wire if w.key == shown.graph.selected())
+    assert chosen.source == card(shown, "x")
+    press_in(shown, shown.graph, Qt.Key.Key_F10, qtbot, shift)
+    opened()["Copy the gradient"].trigger()
+    scope = {"torch": torch, "nn": torch.nn}
+    exec(SOURCE, scope)
+    written = [float(number) for number in clipboard().split("\t")]
+    assert torch.equal(torch.tensor(written), scope["y"].detach())
+
+
 def test_numbers_of_which_only_a_summary_is_here_are_refused_in_words(shown, link, record):
     source = "w = torch.randn(300, 300, requires_grad=True)\nv = w * 2"
     shown.session.edit_live(source)

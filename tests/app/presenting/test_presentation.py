@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QTabBar
 
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
@@ -510,3 +510,22 @@ def test_an_engine_that_is_killed_while_presenting_is_said_and_ends_nothing(lect
     lecture.look.finish()
     assert lecture.menuBar().isVisible()
     assert lecture.session.doc.source == "x = param(2.0)"
+
+
+def test_every_text_grows_with_the_lecture_and_has_its_own_size_after_it(shown, qtbot):
+    kinds = (QLabel, QAbstractButton, QTabBar, QLineEdit)
+
+    def sizes():
+        texts = [part for kind in kinds for part in shown.findChildren(kind)]
+        named = [part for part in texts if not part.objectName().startswith("qt_")]
+        return {part: part.fontMetrics().height() for part in named}
+
+    before = sizes()
+    assert sum(isinstance(part, QTabBar) for part in before) >= 2
+    for _ in range(2):
+        press(shown, KEY.Key_F5, SHIFT)
+        assert shown.presentation.is_on
+        qtbot.waitUntil(lambda: all(sizes()[part] > size for part, size in before.items()))
+        press(shown, KEY.Key_Escape)
+        assert not shown.presentation.is_on
+        qtbot.waitUntil(lambda: all(sizes()[part] == size for part, size in before.items()))

@@ -1,9 +1,17 @@
 """Another style sheet widget by widget ends as Qt's own way of setting one does."""
 
 import pytest
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from gradscribe.app.ui.apply_style import apply_style
+from gradscribe.app.ui.apply_style import _seen_first, apply_style
+from gradscribe.widgets.base.tabs import CompactTabs
 from gradscribe.widgets.base.theme import Theme
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -71,6 +79,23 @@ def test_what_is_seen_comes_first_and_new_widgets_have_it_at_once(card, sheet, q
     for _ in steps:
         pass
     assert card.hidden.minimumWidth() == 333
+
+
+def test_a_part_is_styled_after_all_that_it_is_in(card, qtbot):
+    """One with a sheet of its own has the old text size otherwise, as the bar of tabs had."""
+    tabs = CompactTabs()
+    tabs.addTab(QLabel("page"), "Title")
+    card.layout().addWidget(tabs)
+    parts = [card, *card.findChildren(QWidget)]
+    for order in (parts, parts[::-1], sorted(parts, key=id)):
+        found = _seen_first(order)
+        assert sorted(found, key=id) == sorted(parts, key=id)
+        for part in found:
+            above = part.parentWidget()
+            if above is not None and above.isVisible() == part.isVisible():
+                assert found.index(above) < found.index(part)
+    shown = [part.isVisible() for part in found]
+    assert shown == sorted(shown, reverse=True)
 
 
 def test_widgets_that_go_meanwhile_do_no_harm(card, sheet, qtbot, qapp):

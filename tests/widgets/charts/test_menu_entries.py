@@ -82,7 +82,9 @@ def test_it_opens_where_it_is_asked_for_and_goes_when_it_is_closed(chart, hand, 
     event = QContextMenuEvent(QContextMenuEvent.Reason[reason], at, place)
     QApplication.sendEvent(hand.port, event)
     ((menu, where),) = opened
-    assert where == place
+    # Qt has no place in a chart for a key: it would be at the left border.
+    middle = chart.view.mapToGlobal(chart.view.rect().center())
+    assert where == (middle if reason == "Keyboard" else place)
     assert "Show all" in [action.text() for action in menu.actions()]
     opened.clear()
     menu.close()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from gradscribe.engine.protocol.training import FileSummary, Parameter
@@ -160,6 +160,41 @@ def test_a_right_click_offers_what_can_be_done_with_a_run(shown):
         assert (drive.isEnabled(), rename.isEnabled(), forget.isEnabled()) == (can_go, True, can_go)
         forget.trigger()
     assert told == [8]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_menu_of_the_current_run_opens_by_keyboard(shown):
+    table = shown(RunTable(), 500, 400)
+    red = QColor("red")
+    table.show_runs([RunTableRow(n, f"run {n}", red, 10, 0.5, 0.25, 0.2) for n in range(3)])
+    table.table.setCurrentCell(1, 0)
+    reason = QContextMenuEvent.Reason.Keyboard
+    middle = table.table.rect().center()
+    assert table.table.rowAt(middle.y()) == -1, "there is no row in the middle"
+    asked = QContextMenuEvent(reason, middle, table.table.mapToGlobal(middle))
+    QApplication.sendEvent(table.table, asked)
+    menu = QApplication.activePopupWidget()
+    menu.close()
+    next(one for one in menu.actions() if one.text() == "Copy the row").trigger()
+    assert QGuiApplication.clipboard().text().startswith("run 1\t")
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_weight_is_copied_exactly_by_its_menu(weights):
+    weights.show_flat(np.float32([0.1, 1 / 3, -2.5e-7, 4, 5, 6, 7, 8]))
+    weights.table.setCurrentIndex(weights.grid.index(0, 1))
+    reason = QContextMenuEvent.Reason.Keyboard
+    asked = QContextMenuEvent(reason, QPoint(), weights.table.mapToGlobal(QPoint()))
+    QApplication.sendEvent(weights.table, asked)
+    menu = QApplication.activePopupWidget()
+    menu.close()
+    entries = {action.text(): action for action in menu.actions()}
+    entries["Copy the number"].trigger()
+    number = weights.grid.numbers[0, 1]
+    assert type(number)(QGuiApplication.clipboard().text()) == number
+    entries["Copy the row"].trigger()
+    row = [type(number)(text) for text in QGuiApplication.clipboard().text().split("\t")]
+    assert row == list(weights.grid.numbers[0])
 
 
 def test_a_number_that_is_not_there_is_a_dash(shown):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLayout, QTableWidget, QTableWi
 
 from gradscribe.engine.protocol.training import ViewReply
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.theme import Theme
@@ -97,6 +98,7 @@ class CellExamples(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.verticalHeader().hide()
         self.table.setShowGrid(False)
+        menus.offer_copies(self.table)
         self.table.setIconSize(QSize(PICTURE, PICTURE))
         rows = vbox(self, margins=(14, 12, 14, 12), spacing=6)
         # A minimum size would be sent to the window system; not every one accepts it.

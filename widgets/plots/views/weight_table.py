@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from gradscribe.engine.protocol.training import Parameter, RunStarted, ViewReply, ViewRequest
 from gradscribe.engine.protocol.training.replies import MAX_VIEW_PARAMETERS
 from gradscribe.playback.text import formatting
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Heading, Label, sheet
@@ -166,6 +167,12 @@ class WeightTable(QWidget):
         self.table.setItemDelegate(_Tinted(self.table))
         self.table.setProperty("bare", True)
         self.table.setAccessibleName("Numbers of the parameter")
+        menus.offer_copies(
+            self.table,
+            ("Edit the number", lambda: self.table.edit(self.table.currentIndex())),
+            ("Copy the number", self._copy_number),
+            role=Qt.ItemDataRole.EditRole,
+        )
         self.table.horizontalHeader().setDefaultSectionSize(96)
         self.table.verticalHeader().setDefaultSectionSize(24)
         top = QHBoxLayout()
@@ -231,6 +238,9 @@ class WeightTable(QWidget):
         if grads is not None and np.isnan(grads).all():
             grads = None  # There is none before the first backward pass.
         self.grid.show(numbers, grads)
+
+    def _copy_number(self) -> None:
+        menus.copy_text(self.table.currentIndex().data(Qt.ItemDataRole.EditRole))
 
     def _refuse(self, typed: str) -> None:
         short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
