@@ -20,7 +20,7 @@ class FeedingPasses(Struct, frozen=True):
 
 
 class LeafGradients(Struct, frozen=True):
-    """Shares that the first passes added to the ``.grad`` of a leaf, each as its elements in order."""
+    """Shares that the first passes added to the ``.grad`` of a leaf, each as its elements."""
 
     name: str
     passes: tuple[tuple[float, ...], ...]
