@@ -94,8 +94,9 @@ def test_a_script_runs_in_the_environment_next_to_it(make_window, project, qtbot
     assert "neighbour" in window.session.result.problem.message
     choose(window, f"{project.name}/.venv")
     qtbot.waitUntil(lambda: has_gradient(window), timeout=60_000)
-    leaf = next(leaf for leaf in window.session.result.tape.leaves if leaf.name == "w")
-    assert list(leaf.grad.values) == SUMS
+    tape = window.session.result.tape
+    leaf = next(leaf for leaf in tape.leaves if leaf.name == "w")
+    assert tape.snapshots[leaf.grad].array().tolist() == SUMS
     assert window.session.result.stdout.strip() == str(project / ".venv")
     assert ".venv" in window.status.engine.text()
     titles = [choice.title for choice in run_commands.python(window.context) if choice.checked]
@@ -186,9 +187,8 @@ def test_a_python_that_cannot_start_is_said_and_another_can_be_chosen(make_windo
     problem = lambda: window.session.result.problem  # noqa: E731
     qtbot.waitUntil(lambda: problem() is not None, timeout=90_000)
     choose(window, "own")
-    qtbot.waitUntil(
-        lambda: problem() is None and bool(window.session.result.tape.events), timeout=60_000
-    )
+    events = lambda: window.session.result.tape.events  # noqa: E731
+    qtbot.waitUntil(lambda: problem() is None and bool(events()), timeout=60_000)
 
 
 def test_an_answer_that_comes_late_changes_no_other_document(make_window, tmp_path, qtbot):

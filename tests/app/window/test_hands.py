@@ -170,6 +170,7 @@ def test_an_example_is_searched_for_and_opened_by_keyboard(hands, link, qtbot):
     assert "softmax" in window.editor.source()
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_parameters_are_filtered_and_sorted_by_hand(hands, qtbot):
     window = hands.window
     hands.run(NET)
@@ -190,6 +191,14 @@ def test_parameters_are_filtered_and_sorted_by_hand(hands, qtbot):
     named = scope["net"].named_parameters()
     norms = {f"net.{name}": parameter.grad.norm().item() for name, parameter in named}
     assert table.shown_names() == sorted(norms, key=norms.get)
+    table.view.setFocus()
+    hands.key(KEY.Key_Home)
+    hands.key(KEY.Key_Down)
+    hands.key(KEY.Key_F10, SHIFT)
+    menu = QApplication.activePopupWidget()
+    menu.close()
+    next(one for one in menu.actions() if one.text() == "Copy the name").trigger()
+    assert QApplication.clipboard().text() == table.shown_names()[1]
     hands.click(table.filter)
     hands.type("bias")
     assert set(table.shown_names()) == {"net.0.bias", "net.2.bias"}
