@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.theming import Theming
+    from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
     from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
     from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
     from gradscribe.engine.protocol.tape import Finding, Tape
@@ -93,6 +94,7 @@ class CommandContext:
     lessons: LessonController
     hand: HandController
     backward_code: BackwardCode
+    costs: ProgramCosts
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves

@@ -60,6 +60,22 @@ def reseed(context: CommandContext) -> None:
     context.say(f"Seed {context.session.doc.seed}")
 
 
+def _has_passes(context: CommandContext) -> bool:
+    return context.costs.can_show()
+
+
+@command("run.no_grad", "Measure no_grad next to grad…", menu="Run/4", when=_has_passes)
+def measure_no_grad(context: CommandContext) -> None:
+    """Measure time and memory of the program's forward with and without recording for backward."""
+    context.costs.show("no_grad")
+
+
+@command("run.modes", "Measure reverse and forward mode…", menu="Run/4", when=_has_passes)
+def measure_modes(context: CommandContext) -> None:
+    """Measure the gradient by reverse mode, and by forward mode direction after direction."""
+    context.costs.show("modes")
+
+
 @submenu("run.memory", "Memory for values", menu="Run/3")
 def memory(context: CommandContext) -> list[MenuChoice]:
     """Memory for recorded values; beyond it the oldest become summaries."""

@@ -62,6 +62,8 @@ class Session(QObject):
     """A run of the document has ended, well or not; carries its `ProgramRun`."""
     hiding_changed = Signal()
     """Gradients are hidden or shown; `hiding` says which."""
+    costs_measured = Signal(object)
+    """Carries a `messages.MeasuredCosts` about the shown tape."""
     hand_checked = Signal(object)
     """Carries a `messages.HandChecked` about the shown tape."""
     said = Signal(str)
@@ -400,6 +402,10 @@ class Session(QObject):
         """Request a comparison of gradients by hand with those of the shown tape."""
         self._link.check_by_hand(replace(request, run_id=self.result.shown_id))
 
+    def measure_costs(self, kind: messages.CostKind) -> None:
+        """Request times and memory of the computation of the shown tape."""
+        self._link.measure_costs(self.result.shown_id, kind)
+
     def hide_gradients(self, hidden: bool) -> None:
         """Hide all gradients until they are found, or show them."""
         if hidden != self.hiding.is_on:
@@ -477,6 +483,8 @@ class Session(QObject):
             case messages.Checked(run_id) | messages.Gradchecked(run_id):
                 if run_id == self.result.shown_id:
                     self.checked.emit(message)
+            case messages.MeasuredCosts(run_id) if run_id == self.result.shown_id:
+                self.costs_measured.emit(message)
             case messages.HandChecked(run_id) if run_id == self.result.shown_id:
                 self.hand_checked.emit(message)
             case messages.Probed(run_id):

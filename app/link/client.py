@@ -243,6 +243,10 @@ class Link(QObject):
         code = request.code.encode("utf-8", "replace").decode()
         self._compare(replace(request, code=code))
 
+    def measure_costs(self, run_id: int, kind: messages.CostKind) -> None:
+        """Request times and memory of the computation; answered by `messages.MeasuredCosts`."""
+        self._compare(messages.MeasureCosts(run_id, kind))
+
     def _compare(self, request: messages.Comparison) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(
@@ -344,6 +348,7 @@ class Link(QObject):
                 messages.Checked(run_id)
                 | messages.Gradchecked(run_id)
                 | messages.HandChecked(run_id)
+                | messages.MeasuredCosts(run_id)
                 | messages.Probed(run_id)
             ):
                 self._finish(run_id)

@@ -47,6 +47,7 @@ from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Theming
+from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
 from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
 from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
@@ -124,7 +125,7 @@ class Window(QMainWindow):
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.hand, self.backward_code = self._make_hand()
-        self.typing = self._make_typing()
+        self.typing, self.costs = self._make_typing(), ProgramCosts(self.session, self, self.look)
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
@@ -228,6 +229,7 @@ class Window(QMainWindow):
             lessons=self.lesson_dock.learning,
             hand=self.hand,
             backward_code=self.backward_code,
+            costs=self.costs,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -381,6 +383,7 @@ class Window(QMainWindow):
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
+        self.presentation.add_graph(self.workspaces.widgets.graph.graph)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
