@@ -31,6 +31,7 @@ def _warm() -> EngineHandlers:
     from gradscribe.engine.inspect import (
         by_hand,
         check,
+        costs,
         gradcheck,
         lab,
         model_file,
@@ -47,6 +48,7 @@ def _warm() -> EngineHandlers:
         check.check,
         gradcheck.gradcheck,
         by_hand.hand_check,
+        costs.measure_costs,
         lab.probe,
         region.region,
         model_file.model_file,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gradscribe.app.export.queue import ExportQueue
     from gradscribe.app.files.documents import Drafts
     from gradscribe.app.files.file_writer import FileWriter
+    from gradscribe.app.files.python_choice import PythonChoice
     from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from gradscribe.app.ui.loops.loop_curves import LoopCurves
     from gradscribe.app.ui.notifications import NotificationBar
     from gradscribe.app.ui.theming import Theming
+    from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
     from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
     from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
     from gradscribe.engine.protocol.tape import Finding, Tape
@@ -82,6 +84,7 @@ class CommandContext:
     graph: GraphView
     inspector: Inspector
     presenter: Presenter
+    python: PythonChoice
     say: Callable[[str], None]
     """Shows a message in the status line."""
     over: GraphOverlay
@@ -93,6 +96,7 @@ class CommandContext:
     lessons: LessonController
     hand: HandController
     backward_code: BackwardCode
+    costs: ProgramCosts
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves

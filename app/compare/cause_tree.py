@@ -112,7 +112,10 @@ def _cause_row(cause: Cause) -> QTreeWidgetItem:
     row.setFont(0, font)
     groups = [(group.text(), group.differences) for group in cause.groups()]
     if len(cause.differences) > 1:
-        groups.append((f"All {formatting.count(cause.times, 'place')}", cause.differences))
+        count, noun = cause.times, "place"
+        if count == 1:
+            count, noun = len(cause.differences), "difference"
+        groups.append((f"All {formatting.count(count, noun)}", cause.differences))
     for text, differences in groups:
         group = _row(text[0].upper() + text[1:])
         group.setData(0, _DIFFERENCES, differences)

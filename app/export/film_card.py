@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
     QLabel,
-    QLineEdit,
     QScrollArea,
     QSpinBox,
     QWidget,
@@ -37,6 +36,7 @@ from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.return_edit import ReturnEdit
 
 CARD_SIZE = (500, 440)
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -95,7 +95,7 @@ class FilmCard(PopupCard):
         self.kind, self.frame, self.speed, self.unit = Choice(), Choice(), Choice(), Choice()
         self.first, self.stop = QSpinBox(), QSpinBox()
         self.code = QCheckBox("Show the program next to the graph")
-        self.path = QLineEdit()
+        self.path = ReturnEdit()
         self.browse = push_button("Browse…", self.card, self._browse, tip="Choose the file")
         self.kind_error, self.range_error = _error(), _error()
         self.path_error, self.path_note = _error(), plain_label("", "caption")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from gradscribe.app.lessons.catalogue import builtin
 from gradscribe.app.lessons.progress import LessonProgress, LessonState
@@ -15,6 +15,7 @@ from gradscribe.playback.lessons.duration import minutes_text
 from gradscribe.playback.lessons.lesson import LessonSummary
 from gradscribe.playback.text import formatting
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.return_edit import ReturnEdit
 
 LESSON = Qt.ItemDataRole.UserRole
 NUMBER, STATE, SHARE = LESSON + 1, LESSON + 2, LESSON + 3
@@ -36,7 +37,7 @@ class LessonList(PopupCard):
         super().__init__(over, 720, 640)
         self.column.addWidget(plain_label("Lessons", "heading"))
         self.column.addWidget(plain_label(_summary(lessons, progress), "caption"))
-        self.search = QLineEdit()
+        self.search = ReturnEdit()
         self.search.setPlaceholderText("Search: backward, shape, zero_grad, ...")
         self.search.setAccessibleName("Search lessons")
         self.search.setClearButtonEnabled(True)

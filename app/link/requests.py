@@ -70,6 +70,8 @@ def failed_check_reply(request: messages.Comparison, why: str) -> messages.Compa
     if isinstance(request, messages.HandCheck):
         problem = Problem("NotCompared", why)
         return messages.HandChecked(request.run_id, request.number, request.value, problem=problem)
+    if isinstance(request, messages.MeasureCosts):
+        return messages.MeasuredCosts(request.run_id, request.kind, problem=why)
     if isinstance(request, messages.Gradcheck):
         return messages.Gradchecked(request.run_id, request.op, "", problem=why)
     return messages.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

@@ -10,6 +10,7 @@ from shiboken6 import isValid
 from gradscribe.widgets.base.boxes import vbox
 from gradscribe.widgets.base.deferred_paint import DeferredPaint
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.single_shot import single_shot
 
 SHADE = QColor(10, 16, 26, 70)
@@ -106,7 +107,7 @@ class PopupCard(QWidget):
         """Close on Esc; keep all other keys from the window below."""
         if happened.key() == Qt.Key.Key_Escape:
             self.leave()
-        else:
+        elif not open_by_key(happened):
             click_focused(happened)
         happened.accept()
 

@@ -28,6 +28,7 @@ from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.open_requests import OpenRequest
+from gradscribe.app.files.python_choice import PythonChoice
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.run_histories import RunHistories
 from gradscribe.app.files.settings import Settings
@@ -47,6 +48,7 @@ from gradscribe.app.ui.loops.history_tab import HistoryTab
 from gradscribe.app.ui.loops.loop_curves import LoopCurves
 from gradscribe.app.ui.notifications import NotificationBar
 from gradscribe.app.ui.theming import Theming
+from gradscribe.app.ui.tool_windows.cost_window import ProgramCosts
 from gradscribe.app.ui.tool_windows.figure_charts import FigureCharts
 from gradscribe.app.ui.tool_windows.parameter_window import ProgramParameters
 from gradscribe.app.ui.tool_windows.tensor_windows import TensorWindows
@@ -117,14 +119,12 @@ class Window(QMainWindow):
         self.parameters = ProgramParameters(
             self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
         )
-        self.history = HistoryTab(
-            self.session, self.clock, self.look, self.below, self.presenter.selected_card
-        )
-        self.history.said.connect(self.status.say)
+        self.history = self._make_history()
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.hand, self.backward_code = self._make_hand()
-        self.typing = self._make_typing()
+        self.python = self._make_python()
+        self.typing, self.costs = self._make_typing(), ProgramCosts(self.session, self, self.look)
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
         self.context = self._make_context()
@@ -189,6 +189,18 @@ class Window(QMainWindow):
         hand = HandController(*parts, self.settings, self.look, self.below, exercise)
         return hand, BackwardCode(*parts, self.look, hand, self)
 
+    def _make_history(self) -> HistoryTab:
+        selected = self.presenter.selected_card
+        history = HistoryTab(self.session, self.clock, self.look, self.below, selected)
+        history.said.connect(self.status.say)
+        return history
+
+    def _make_python(self) -> PythonChoice:
+        python = PythonChoice(self.session, self.settings, self.notices, self)
+        python.said.connect(self.status.say)
+        python.printed.connect(self.output_tab.append)
+        return python
+
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
@@ -218,6 +230,7 @@ class Window(QMainWindow):
             graph=self.graph,
             inspector=self.inspector,
             presenter=self.presenter,
+            python=self.python,
             say=self.status.say,
             over=self.over,
             find_bar=self.find_bar,
@@ -228,6 +241,7 @@ class Window(QMainWindow):
             lessons=self.lesson_dock.learning,
             hand=self.hand,
             backward_code=self.backward_code,
+            costs=self.costs,
             findings_controller=self.findings_controller,
             error_fix=self.error_fix,
             loop_curves=self.loop_curves,
@@ -381,6 +395,7 @@ class Window(QMainWindow):
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
+        self.presentation.add_graph(self.workspaces.widgets.graph.graph)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
@@ -610,6 +625,7 @@ class Window(QMainWindow):
         self.changes.close()
         self.findings_controller.close()
         self.typing.close()
+        self.python.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()

@@ -22,6 +22,10 @@ CUTS = (
 """Findings of a graph that is cut, so that part of it leads to no loss."""
 
 
+PARTIAL_CUT = "partial-cut"
+"""The finding of a gradient of which a share is lost; a trial of its fix measures the share."""
+
+
 class FoundCase(NamedTuple):
     """A case of a mistake: place, evidence, related places and the fixed program."""
 

@@ -2,12 +2,13 @@
 
 import difflib
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gradscribe.engine.doctor.evidence import Evidence
-from gradscribe.engine.protocol.outcome import FeedingPasses, LineLosses, Outcome
+from gradscribe.engine.doctor.finding_kind import PARTIAL_CUT
+from gradscribe.engine.protocol.outcome import FeedingPasses, LeafGradients, LineLosses, Outcome
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Finding, Tape
 
@@ -18,6 +19,8 @@ ENOUGH_PASSES = 10
 """Backward passes after which a run that was cut proves as much as a whole one."""
 RISE, MORE_RISE = 0.1, 0.4
 """Rise of a loss that counts, as a share of its start, and beyond that without the fix."""
+MOST_LEAVES, MOST_ELEMENTS, MOST_MEASURED = 16, 256, 3
+"""Leaves, elements of each and passes of which an outcome has the gradients."""
 STEADY, MANY = 4, 8
 """Least number of losses of which each is higher, and of those whose means are compared."""
 
@@ -29,6 +32,8 @@ class FixTrial(NamedTuple):
     reason: str = ""
     """The reason why no program works; without a full stop."""
     extent: Literal["whole", "part"] = "whole"
+    measured: str = ""
+    """The share of a gradient that it brings back, in words; without a full stop."""
 
 
 def outcome_of(tape: Tape, source: str) -> Outcome:
@@ -46,7 +51,46 @@ def outcome_of(tape: Tape, source: str) -> Outcome:
         learning=tuple(sorted(_learning(evidence))),
         reached=tuple(sorted({e.line for e in tape.events if e.kind != "error"})),
         passes=len(tape.passes),
+        gradients=tuple(_gradients(evidence)),
     )
+
+
+def _gradients(evidence: Evidence) -> Iterator[LeafGradients]:
+    """Yield what the first passes added to each of the first named leaves, where it is small."""
+    tape, found = evidence.tape, dict[str, list[tuple[float, ...]]]()
+    for added in tape.accumulations:
+        name = evidence.values[added.leaf].name if added.leaf in evidence.values else ""
+        array = tape.snapshots[added.sent].array() if added.sent is not None else None
+        if not name or array is None or array.size > MOST_ELEMENTS or array.dtype.kind != "f":
+            continue
+        if name in found or len(found) < MOST_LEAVES:
+            passes = found.setdefault(name, [])
+            if len(passes) < MOST_MEASURED:
+                passes.append(tuple(array.ravel().tolist()))
+    yield from (LeafGradients(name, tuple(passes)) for name, passes in found.items())
+
+
+def lost_share(before: Outcome, after: Outcome) -> str:
+    """Return which share of a leaf's gradient is missing ``before``; empty if none is known.
+
+    By the first pass in which they differ: later ones may begin at other parameters.
+    """
+    whole = {leaf.name: leaf.passes for leaf in after.gradients}
+    for leaf in before.gradients:
+        for cut, true in zip(leaf.passes, whole.get(leaf.name, ()), strict=False):
+            size, missing = math.hypot(*true), math.dist(cut, true) if len(cut) == len(true) else 0
+            if not missing > 1e-6 * size or not math.isfinite(missing):
+                continue
+            share = f": {missing / size:.0%} of it is lost here" if 0 < missing <= size else ""
+            if len(true) == 1:
+                return (
+                    f"Without the cut {leaf.name} gets {true[0]:.6g}, and not {cut[0]:.6g}{share}"
+                )
+            return (
+                f"Without the cut the gradient of {leaf.name} has the norm {size:.6g}, and not "
+                f"{math.hypot(*cut):.6g}{share}"
+            )
+    return ""
 
 
 def outcome_without_tape(tape: Tape) -> Outcome:
@@ -87,7 +131,11 @@ def trial_runs(finding: Finding, source: str, before: Outcome) -> Generator[str,
         after = yield fix
         reason = judge(finding, before, after, LineMap(source, fix))
         if not reason:
-            return FixTrial(fix, "", "part" if after.is_cut and not before.is_cut else "whole")
+            extent: Literal["whole", "part"] = (
+                "part" if after.is_cut and not before.is_cut else "whole"
+            )
+            measured = lost_share(before, after) if finding.id == PARTIAL_CUT else ""
+            return FixTrial(fix, "", extent, measured)
         again = _same_elsewhere(found, after, LineMap(program, fix))
         if again is None:
             return FixTrial("", reason)
@@ -303,6 +351,7 @@ def _mixed(before: Outcome, after: Outcome, lines: LineMap) -> str:
 def tried(finding: Finding, trial: FixTrial) -> Finding:
     """Return a finding with the fix that works, else with the reason why there is none."""
     if trial.fix:
-        return replace(finding, fix=trial.fix, tried=trial.extent)
+        message = ". ".join(filter(None, (finding.message, trial.measured)))
+        return replace(finding, fix=trial.fix, tried=trial.extent, message=message)
     reason = f"With the change that usually helps, {trial.reason}"
     return replace(finding, fix="", why_no_fix=reason, tried="whole")

@@ -131,4 +131,30 @@ ROWS = (
         "Copy a computed tensor with .detach().clone().",
         "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",
     ),
+    HintRow(
+        r"same size in the mapped dimension, got sizes (\[[\d, ]+\])",
+        "vmap takes one slice of each argument at a time, and they have {1}: give in_dims None for "
+        "what stays whole.",
+        "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+        "[3, 5] for the mapped dimension",
+        ValueError,
+    ),
+    HintRow(
+        r"vmap: It looks like you're .*\.item\(\) on a Tensor",
+        "Inside vmap a tensor stands for all slices: leave .item() out, and use torch.where in "
+        "place of if.",
+        "vmap: It looks like you're calling .item() on a Tensor.",
+    ),
+    HintRow(
+        r"vmap: It looks like you're .*data-dependent control flow",
+        "Inside vmap a tensor stands for all slices: use torch.where in place of if.",
+        "vmap: It looks like you're attempting to use a Tensor in some data-dependent "
+        "control flow.",
+    ),
+    HintRow(
+        r"Expected f\(\*args\) to return a scalar Tensor, got tensor with (\d+) dims?",
+        "grad needs a function that returns one number: add .sum() or .mean(), or use jacrev.",
+        "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with 1 "
+        "dims.",
+    ),
 )

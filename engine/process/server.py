@@ -59,6 +59,7 @@ class EngineHandlers(NamedTuple):
     check: Callable[[messages.Check], messages.Checked]
     gradcheck: Callable[[messages.Gradcheck], messages.Gradchecked]
     hand_check: Callable[[messages.HandCheck], messages.HandChecked]
+    measure_costs: Callable[[messages.MeasureCosts], messages.MeasuredCosts]
     probe: Callable[[messages.Probe], messages.Probed]
     region: Callable[[ReadRegion], Region]
     model_file: Callable[[messages.ModelRequest], messages.ModelFile]
@@ -280,6 +281,8 @@ def _answer(
         return engine.gradcheck(request)
     if isinstance(request, messages.HandCheck):
         return engine.hand_check(request)
+    if isinstance(request, messages.MeasureCosts):
+        return engine.measure_costs(request)
     return engine.model_file(request)
 
 

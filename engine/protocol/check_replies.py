@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Jacobian,
         JacobianPair,
         Links,
+        MeasuredCosts,
         ModelFile,
         Probed,
         Ready,
@@ -236,6 +237,20 @@ def check_hand_checked(answer: "HandChecked") -> Iterator[str]:
     yield from _too_long(slip.text for slip in answer.slips)
     if answer.problem is not None:
         yield from check_problem(answer.problem)
+
+
+def check_measured_costs(answer: "MeasuredCosts") -> Iterator[str]:
+    """Yield the flaws of measured costs."""
+    if len(answer.rows) > MAX_LISTED:
+        yield "too many rows"
+    for row in answer.rows:
+        if not all(0 <= x < float("inf") for x in (row.seconds, row.low, row.high)):
+            yield "an impossible time"
+        if row.runs < 0 or min(row.bytes, row.held) < -1:
+            yield "an impossible number"
+    if min(answer.calls, answer.leaves, answer.entries, answer.threads) < 0:
+        yield "a negative number"
+    yield from _too_long((answer.device,), (answer.note, answer.problem))
 
 
 def check_importing(answer: "Importing") -> Iterator[str]:

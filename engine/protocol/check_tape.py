@@ -176,6 +176,7 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     memory = (number for item in tape.steps for _, _, number in item.memory)
     yield "a snapshot", memory, len(tape.snapshots)
     yield "an op", _each("op", tape.function_checks), len(tape.ops)
+    yield "an op", _each("op", tape.number_cuts), len(tape.ops)
     yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
 
 

@@ -24,6 +24,7 @@ from gradscribe.engine.protocol.messages import (
     Gradchecked,
     HandChecked,
     Importing,
+    MeasuredCosts,
     ModelFile,
     Peeked,
     Probed,
@@ -205,6 +206,8 @@ def _flaws(message: object) -> Iterator[str]:
             yield from check_replies.check_gradchecked(message)
         case HandChecked():
             yield from check_replies.check_hand_checked(message)
+        case MeasuredCosts():
+            yield from check_replies.check_measured_costs(message)
         case Importing():
             yield from check_replies.check_importing(message)
         case ModelFile():

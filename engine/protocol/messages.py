@@ -101,6 +101,20 @@ class HandCheck(Struct, frozen=True, tag=True):
     value: int | None = None
 
 
+CostKind = Literal["no_grad", "modes"]
+
+
+class MeasureCosts(Struct, frozen=True, tag=True):
+    """Measure the computation of the program up to its first backward pass.
+
+    ``no_grad``: with and without recording for backward. ``modes``: the gradient by reverse mode
+    and by forward mode.
+    """
+
+    run_id: int
+    kind: CostKind
+
+
 class Probe(Struct, frozen=True, tag=True):
     """Run a few lines and trace the cells of the last line's result to its inputs.
 
@@ -364,6 +378,53 @@ class HandChecked(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
+CostName = Literal[
+    "graph",  # forward, recorded for backward
+    "no_grad",  # forward under no_grad
+    "reverse",  # forward and one backward pass: the whole gradient
+    "jvp",  # forward with a tangent: one directional derivative
+    "jvps",  # one of these for each number of the leaves: the whole gradient
+]
+
+
+class CostRow(Struct, frozen=True):
+    """Times of a way to compute: median and quartiles of ``runs``, in seconds.
+
+    ``bytes`` are those of the tensors that are alive at most, ``held`` those that are when the
+    forward has ended, both without inputs and parameters; -1 if not measured.
+    ``estimated``: the time follows from a shorter measurement.
+    """
+
+    name: CostName
+    seconds: float
+    low: float
+    high: float
+    runs: int
+    bytes: int = -1
+    held: int = -1
+    estimated: bool = False
+
+
+class MeasuredCosts(Struct, frozen=True, tag=True):
+    """Costs of the computation of ``calls`` calls from ``leaves`` leaves, ``entries`` numbers."""
+
+    run_id: int
+    kind: CostKind
+    rows: tuple[CostRow, ...] = ()
+    calls: int = 0
+    leaves: int = 0
+    entries: int = 0
+    device: str = "cpu"
+    threads: int = 1
+    agrees: bool = True
+    """True if both modes gave the same derivative."""
+    is_random: bool = False
+    """True if ops draw random numbers, so that runs differ."""
+    note: str = ""
+    """Reason why a row is missing; empty if none is."""
+    problem: str = ""
+
+
 class ModelFile(Struct, frozen=True, tag=True):
     """A module as a file's bytes; ``problem``: the reason in a line if there are none."""
 
@@ -434,9 +495,9 @@ class Probed(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
-Comparison = Check | Gradcheck | HandCheck
-"""Requests that run the latest program again, to compare its gradients."""
-Compared = Checked | Gradchecked | HandChecked
+Comparison = Check | Gradcheck | HandCheck | MeasureCosts
+"""Requests that run the latest program again, to compare its gradients or their costs."""
+Compared = Checked | Gradchecked | HandChecked | MeasuredCosts
 RunRequest = Run | Stop | Peek | ReadRegion | Comparison | Probe | ModelRequest
 Request = RunRequest | Quit | TrainRequest | LanguageRequest
 RunNotice = Started | CurrentLine | Printed | Computed | Importing | Ended

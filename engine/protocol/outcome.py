@@ -19,6 +19,13 @@ class FeedingPasses(Struct, frozen=True):
     passes: tuple[int, ...]
 
 
+class LeafGradients(Struct, frozen=True):
+    """Shares that the first passes added to the ``.grad`` of a leaf, each as its elements."""
+
+    name: str
+    passes: tuple[tuple[float, ...], ...]
+
+
 class Outcome(Struct, frozen=True):
     """End of a run, and its training; ``reached``: lines on which events happened, ascending."""
 
@@ -33,3 +40,5 @@ class Outcome(Struct, frozen=True):
     """Names of the parameters that a step has changed."""
     reached: tuple[int, ...] = ()
     passes: int = 0
+    gradients: tuple[LeafGradients, ...] = ()
+    """Those of the first named leaves, as far as they are small."""

@@ -463,6 +463,22 @@ class FunctionCheck(Struct, frozen=True, array_like=True, gc=False):
     """True if backward times the gradient that arrives is right."""
 
 
+class NumberCut(Struct, frozen=True, array_like=True, gc=False):
+    """Numbers that left torch and came back into a computation: no gradient follows them.
+
+    ``value`` is the tensor they were taken from, ``way`` how (``item()``, ``float()``), at
+    ``place``. They came back as the argument ``arg`` of the op with index ``op``, or as the new
+    tensor ``leaf``.
+    """
+
+    value: int
+    way: str
+    place: Place
+    op: int | None = None
+    arg: int = 0
+    leaf: int | None = None
+
+
 class Formula(Struct, frozen=True, array_like=True, gc=False):
     """The entry of PyTorch's table of derivatives for one kind of backward node.
 
@@ -529,5 +545,6 @@ class Tape(Struct, frozen=True):
     step_loops: tuple[StepLoop, ...] = ()  # loops whose steps were recorded in part
     gaps: tuple[Gap, ...] = ()
     word_lists: tuple[WordList, ...] = ()
+    number_cuts: tuple[NumberCut, ...] = ()
     left_out: tuple[int, int, int] = (0, 0, 0)
     """Ops, runs of backward nodes and events that were not sent, as nobody asked for them."""

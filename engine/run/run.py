@@ -22,6 +22,7 @@ from torch import nn, optim
 
 from gradscribe.engine import hints
 from gradscribe.engine.doctor.examine import examine_each, finding_kinds, sort_findings
+from gradscribe.engine.doctor.number_cuts import number_cuts_safely
 from gradscribe.engine.plotting import capture as plots
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Finding, Place, Problem, Status, Tape
@@ -150,6 +151,7 @@ def _examined(tape: Tape, source: str, copies: Sequence[object]) -> Tape:
         for kind, more in examine_each(_without_examples(tape), source):
             found += more
             left.discard(kind.id)
+        tape = msgspec.structs.replace(tape, number_cuts=number_cuts_safely(tape, source))
     tape = msgspec.structs.replace(tape, findings=sort_findings(found))
     if not left:
         return tape

@@ -76,6 +76,8 @@ class _Builder:
         self.inputs, self._key = tables.inputs, tables.key
         self.torch_nodes = NodeCards(index, scene, open_calls, tables)
         self.op_cards: dict[int, str] = {}
+        self.literals: dict[tuple[int, Arg], str] = {}
+        """Op and argument -> the key of the literal's card."""
         self.homes: dict[int, str] = {}
         """First version of a tensor that comes from outside the ops -> key of its card."""
         self.takers: dict[int, list[int]] = defaultdict(list)
@@ -104,6 +106,7 @@ class _Builder:
         for result in self._unused_results():
             self._source_of(result)
         self.torch_nodes.add_rest(self._source_of)
+        self._cut()
         self._rebase()
         self._fail()
         for number, home in self.prepared.items():
@@ -230,7 +233,33 @@ class _Builder:
             return ""
         if source is None:
             source = self._constant(key, arg, number)
+            self.literals[number, arg] = source
         return self._wire(op, source, key, value, folded) if source not in ("", key) else ""
+
+    def _cut(self) -> None:
+        """Draw the ways on which numbers left torch and came back: no gradient follows them."""
+        index, drawn = self.index, set[tuple[str, str]]()
+        for cut in index.tape.number_cuts:
+            source = self.value_cards.get(cut.value) or self._home_card(cut.value)
+            target = self._home_card(cut.leaf) if cut.leaf is not None else ""
+            if cut.op in self.within:
+                args = index.op(cut.op).args
+                arg = args[cut.arg] if cut.arg < len(args) else None
+                target = self.literals.get((cut.op, arg), "") if arg is not None else ""
+                target = target or self.op_cards.get(cut.op, "")
+            if source in self.cards and target in self.cards and source != target:
+                if (source, target) in drawn:
+                    continue
+                drawn.add((source, target))
+                operand = self.inputs[target]
+                self.inputs[target] += 1
+                key = f"{source}>{target}:{operand}"
+                self.wires[key] = Wire(key, source, target, operand, dashed=True, cut=cut.way)
+
+    def _home_card(self, value: int) -> str:
+        """Return the key of the card of a tensor from outside the ops; empty if it has none."""
+        known = self.index.values.get(value)
+        return "" if known is None else self.homes.get(self.index.first_version(value), "")
 
     def _fail(self) -> None:
         """Show where the program failed: the call that raised, or the card of a backward node."""

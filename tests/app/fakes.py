@@ -44,6 +44,9 @@ class FakeLink(QObject):
     def gradcheck(self, run_id, op) -> None:
         self.asked.append(("gradcheck", run_id, op))
 
+    def measure_costs(self, run_id, kind) -> None:
+        self.asked.append(("costs", run_id, kind))
+
     def check_by_hand(self, request) -> None:
         self.asked.append(request)
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHeaderView, QLayout, QTreeWidget, QTreeWidgetItem, QWidget
 
+from gradscribe.widgets.base import menus
 from gradscribe.widgets.base.boxes import STRETCH, hbox, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
 from gradscribe.widgets.base.splitter import GripSplitter
@@ -82,6 +83,7 @@ class CodeWindow(QWidget):
         header.setStretchLastSection(True)
         table.itemActivated.connect(lambda item: self._choose(item))
         table.itemClicked.connect(lambda item: self._choose(item))
+        menus.offer_copies(table)
         return table
 
     def set_theme(self, theme: Theme) -> None:
@@ -130,5 +132,6 @@ class CodeWindow(QWidget):
         self.row_chosen.emit(self.table.indexOfTopLevelItem(item))
 
     def keyPressEvent(self, press: QKeyEvent) -> None:
-        """Leave no key to the window behind; called by Qt."""
+        """Open menus with Shift+F10; leave no key to the window behind. Called by Qt."""
+        menus.open_by_key(press)
         press.accept()

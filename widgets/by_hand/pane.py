@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QScrollArea, QVBoxLayout, QW
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.lessons.parts import AnswerField, RichTextLabel
+from gradscribe.widgets.lessons.parts import RichTextLabel
 
 LEAST_CHARACTERS = 10
 """Characters for which a box reserves width; it grows with the pane."""
@@ -64,7 +65,7 @@ class HandPane(QWidget):
         self.questions.setMinimumContentsLength(LEAST_CHARACTERS)
         self.questions.activated.connect(self.chosen)
         self.about = Label("caption", "", self)
-        self.field = AnswerField(self)
+        self.field = ReturnEdit(self)
         self.field.setPlaceholderText("a number, [1, 2], or 2 * x")
         self.field.setAccessibleName("The gradient, as a number or an expression")
         self.field.setMinimumWidth(60)

@@ -10,6 +10,7 @@ from gradscribe.widgets.graph.paint import frames
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing
 
 _CUT = {
+    "data": ".data cuts the graph here: no gradient comes back",
     "detach": "detach cuts the graph here: no gradient comes back",
     "no_grad": "this ran under no_grad: no gradient comes back",
     "grad": "grad() ran without create_graph: no gradient comes back through its result",
@@ -99,6 +100,13 @@ def _order(look: CardLook) -> str:
     return f"{place} in its pass · {formatting.count(look.visits, 'visit')}"
 
 
+def _cut_text(cut: str) -> str:
+    """Return why the gradient stops at a wire with a cut."""
+    if cut.endswith("()"):
+        return f"{cut} takes plain numbers out of the tensor: no gradient comes back"
+    return _CUT.get(cut, f"{cut} has no derivative: no gradient comes back")
+
+
 def _marks(card: Card, look: CardLook | None) -> list[str]:
     lines = []
     if card.mark.startswith(SHARED):
@@ -129,7 +137,7 @@ def _wire(drawing: GraphDrawing, wire: Wire) -> list[str]:
         )
         lines.append(f"forward: {number} · {formatting.shape(value.shape)} · {value.dtype}")
     if wire.cut:
-        lines.append(_CUT.get(wire.cut, f"{wire.cut} has no derivative: no gradient comes back"))
+        lines.append(_cut_text(wire.cut))
     elif wire.dashed:
         lines.append("no gradient comes back: this value requires none")
     shares = [snapshot_text.gradient(stage.reader.snapshot(s)) for s in look.shares] if look else []

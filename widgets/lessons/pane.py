@@ -9,8 +9,9 @@ from gradscribe.playback.lessons.lesson import MAX_CHOICES
 from gradscribe.playback.lessons.page import LessonPage
 from gradscribe.widgets.base.boxes import STRETCH, hbox, make_scrollable, push_button, vbox
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
-from gradscribe.widgets.lessons.parts import AnswerChoice, AnswerField, ProgressDots, RichTextLabel
+from gradscribe.widgets.lessons.parts import AnswerChoice, ProgressDots, RichTextLabel
 
 
 class LessonPane(QFrame):
@@ -76,7 +77,7 @@ class LessonPane(QFrame):
         for choice in self.choices:
             choice.chosen.connect(self._choose)
             choice.continue_pressed.connect(self._answer)
-        self.field = AnswerField(self.card)
+        self.field = ReturnEdit(self.card)
         self.field.setAccessibleName("Your answer")
         self.field.returnPressed.connect(self._answer)
         self.check = push_button("Check", self.card, self._answer, "primary")

@@ -5,7 +5,7 @@ from html import unescape
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.theme import Theme, mono_families
@@ -188,17 +188,3 @@ class ProgressDots(QWidget):
                 painter.setBrush(color)
                 radius = 4.0 if here else 2.6
                 painter.drawEllipse(QPointF(left + at * gap, self.height() / 2), radius, radius)
-
-
-class AnswerField(QLineEdit):
-    """A line edit for the answer that consumes Return.
-
-    QLineEdit propagates Return after emitting `returnPressed`. By then the focus may be on a
-    button, which the same Return would press.
-    """
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Consume Return."""
-        super().keyPressEvent(event)
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            event.accept()

@@ -172,4 +172,6 @@ class ChangesPane(QWidget):
 
     def _pick(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
+            # With the focus Qt makes the first row the current one, but selects none.
+            item.setSelected(True)
             self.picked.emit(item.data(LINE, _CHANGE))

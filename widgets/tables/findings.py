@@ -47,7 +47,8 @@ class FindingCard(QFrame):
         self._current = True
         self._column = vbox(self, margins=(12, 10, 12, 10), spacing=6)
         self._add_head(finding)
-        self._column.addWidget(Label("words", _with_full_stop(finding.message), self).selectable())
+        self._message = Label("words", _with_full_stop(finding.message), self).selectable()
+        self._column.addWidget(self._message)
         self._column.addWidget(Label("caption", finding.why, self).selectable())
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
@@ -91,9 +92,14 @@ class FindingCard(QFrame):
         self._note.say(text)
 
     def settle(self, finding: Finding) -> None:
-        """Show the result of the trial of the fix: buttons that work, or the reason for none."""
+        """Show the result of the trial of the fix: buttons that work, or the reason for none.
+
+        The message may have what the trial measured.
+        """
         had_focus = self._change.isAncestorOf(QApplication.focusWidget() or self)
         self.finding = finding
+        if finding.message != self._message.text():
+            self._message.say(_with_full_stop(finding.message))
         self._column.removeWidget(self._change)
         self._change.hide()
         self._change.deleteLater()

@@ -79,14 +79,15 @@ def column_widths(
     """Distribute ``room`` pixels to name, value and gradient, which would need ``wanted``.
 
     Spare pixels are divided among all; if there are too few, the name shrinks first, down to
-    ``least_name``, then the longer of the other two. Shapes are shown whole or not at all: the
-    value has ``least_value`` pixels, unless the gradient gets less than `MIN_GRADIENT_WIDTH`.
+    ``least_name`` or a quarter, then the longer of the other two. Shapes are shown whole or not at
+    all: the value has ``least_value`` pixels, unless the gradient gets less than
+    `MIN_GRADIENT_WIDTH`.
     """
     name, value, gradient = wanted
     spare = room - name - value - gradient
     if spare >= 0:
         return [name + spare // 3, value + spare // 3, gradient + spare - 2 * (spare // 3)]
-    name = max(min(name, least_name), name + spare)
+    name = max(min(name, max(least_name, room // 4)), name + spare)
     left = max(2, room - name)
     if value + gradient > left:
         least = max(min(least_value, left - MIN_GRADIENT_WIDTH), MIN_VALUE_WIDTH)

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from gradscribe.playback.tape.loops.step_curves import StepCurve, usual_curves
 from gradscribe.playback.tape.loops.steps import StepMarks, Steps
 from gradscribe.widgets.base.boxes import hbox
 from gradscribe.widgets.base.choice import Choice
 from gradscribe.widgets.base.labels import Label, sheet
+from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.transport.step_canvas import DASHES, StepCanvas
 
@@ -42,7 +43,7 @@ class StepStrip(QWidget):
         """Name -> shown, as the user chose; it outlives a run."""
         self._typed = False
         self.title = Label("caption", "Step", self).fit_text()
-        self.entry = QLineEdit(self)
+        self.entry = ReturnEdit(self)
         self.entry.setProperty("small", True)
         self.entry.setAccessibleName("Step")
         self.entry.setToolTip("Type a step and press Return (Ctrl+G)")

@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -23,6 +22,7 @@ from gradscribe.app.ui.popup import PopupCard
 from gradscribe.widgets.base.boxes import hbox, vbox
 from gradscribe.widgets.base.deferred_paint import resume_paint
 from gradscribe.widgets.base.labels import plain_label
+from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.base.time_slices import END_TURN, TimeSlices
 
@@ -86,7 +86,7 @@ class Gallery(PopupCard):
         self._theme = theme or Theme.load("light")
         self.column.addWidget(plain_label("Examples", "heading"))
         self.column.addWidget(plain_label(about, "caption"))
-        self.search = QLineEdit()
+        self.search = ReturnEdit()
         self.search.setPlaceholderText("Search: attention, loop, mask, ...")
         self.search.setAccessibleName("Search examples")
         self.search.setClearButtonEnabled(True)

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QShortcut
+from PySide6.QtGui import QKeyEvent, QShortcut
 from PySide6.QtWidgets import QLayout, QWidget
 
 from gradscribe.app.document.session import Session
 from gradscribe.app.ui.theming import Theming
 from gradscribe.playback.tape.parameters import ParameterRow, parameter_rows
 from gradscribe.widgets.base.boxes import vbox
+from gradscribe.widgets.base.menus import open_by_key
 from gradscribe.widgets.base.open_windows import bring_to_front
 from gradscribe.widgets.tables.parameter_table import ParameterTable
 
@@ -30,6 +31,11 @@ class ParameterWindow(QWidget):
         rows.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         rows.addWidget(self.table)
         QShortcut(Qt.Key.Key_Escape, self, self.close)
+
+    def keyPressEvent(self, pressed: QKeyEvent) -> None:
+        """Open the menu of the focused widget with Shift+F10; called by Qt."""
+        if not open_by_key(pressed):
+            super().keyPressEvent(pressed)
 
 
 class ProgramParameters(QObject):

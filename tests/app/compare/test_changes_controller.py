@@ -1,8 +1,12 @@
 """Changes since the run before, and the runs, in the window, by real events."""
 
+from functools import partial
+
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from gradscribe.app.compare import changes_controller, run_history
 from gradscribe.app.compare.controller import CompareCard
@@ -92,6 +96,40 @@ def test_keys_walk_through_the_changes(two):
     rows.setCurrentItem(rows.topLevelItem(0))
     QTest.keyClick(rows, Qt.Key.Key_Down)
     assert rows.currentItem() is rows.topLevelItem(1)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_changes_and_runs_have_their_menus_by_keyboard(two, qtbot):
+    two.resize(1440, 900)
+    with qtbot.waitActive(two):
+        two.show()
+    control, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
+    shift = Qt.KeyboardModifier.ShiftModifier
+    press = partial(QTest.keyClick, two.windowHandle())
+
+    def copied_row():
+        press(Qt.Key.Key_F10, shift)
+        menu = QApplication.activePopupWidget()
+        menu.close()
+        entries = {action.text(): action for action in menu.actions()}
+        entries["Copy the row"].trigger()
+        return QGuiApplication.clipboard().text(), entries
+
+    press(Qt.Key.Key_H, control | alt)
+    rows = two.changes.pane.rows
+    assert QApplication.focusWidget() is rows
+    assert rows.selectedItems() == [rows.topLevelItem(0)], "what the graph shows is marked"
+    press(Qt.Key.Key_Down)
+    second = rows.topLevelItem(1)
+    assert copied_row()[0] == "\t".join(second.text(column) for column in range(3))
+    press(Qt.Key.Key_H, control | shift)
+    runs = two.changes.runs_pane.rows
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is runs)
+    press(Qt.Key.Key_Down)
+    text, entries = copied_row()
+    assert text.split("\t")[0] == runs.topLevelItem(1).text(0)
+    entries["Go back to it"].trigger()
+    assert two.editor.source() == BASE
 
 
 def test_the_same_program_again_says_that_nothing_changed(two, shown):

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from gradscribe.app.commands import compare
@@ -379,6 +379,15 @@ def type_over(window, line, old, new):
         press(letter)
 
 
+def paste_over(window, source):
+    """Paste a program over the one in the editor, and let it run."""
+    QGuiApplication.clipboard().setText(source)
+    window.editor.setFocus()
+    for key in (Qt.Key.Key_A, Qt.Key.Key_V):
+        QTest.keyClick(window.windowHandle(), key, Qt.KeyboardModifier.ControlModifier)
+    window.session._rest.timeout.emit()
+
+
 def choose(window, words):
     """Run a command by its words in the palette."""
     press = partial(QTest.keyClick, window.windowHandle())
@@ -388,17 +397,14 @@ def choose(window, words):
     press(Qt.Key.Key_Return)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_two_runs_are_compared_by_keyboard_in_the_order_in_which_they_ran(
     settled, link, record, qtbot
 ):
     settled.resize(1440, 900)
     with qtbot.waitActive(settled):
         settled.show()
-    QGuiApplication.clipboard().setText(NESTED)
-    settled.editor.setFocus()
-    for key in (Qt.Key.Key_A, Qt.Key.Key_V):
-        QTest.keyClick(settled.windowHandle(), key, Qt.KeyboardModifier.ControlModifier)
-    settled.session._rest.timeout.emit()
+    paste_over(settled, NESTED)
     link.answer(record(NESTED))
     choose(settled, "Keep this run")
     assert settled.comparison.stored_title
@@ -423,6 +429,13 @@ def test_two_runs_are_compared_by_keyboard_in_the_order_in_which_they_ran(
     assert all(text.endswith("differ because of it") for text in groups)
     assert all(row.child(0).childCount() == 0 for row in rows), "what follows is grouped"
     assert "NaN" not in "".join([*groups, *(row.text(0) for row in rows)])
+    settled.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is tree)
+    QTest.keyClick(settled.windowHandle(), Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    menu = QApplication.activePopupWidget()
+    menu.close()
+    next(one for one in menu.actions() if one.text() == "Copy the row").trigger()
+    assert QGuiApplication.clipboard().text() == "Line 9: mul 2 → 3"
     # Down to what follows and on to the second cause, whose card is selected on both sides.
     while tree.currentItem() is not rows[1]:
         QTest.keyClick(settled.windowHandle(), Qt.Key.Key_Down)
@@ -434,3 +447,15 @@ def test_two_runs_are_compared_by_keyboard_in_the_order_in_which_they_ran(
     assert [card.title for card in cards] == ["log", "sqrt"]
     QTest.keyClick(settled.windowHandle(), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not settled.findChildren(CompareCard))
+
+
+def test_what_differs_at_a_single_place_is_counted_as_differences(shown):
+    one = "x = param([1.0, 2.0])\nfor _ in range(1):\n    y = x * 2 + 1\ny.sum().backward()"
+    made = shown(one, one.replace("x * 2 + 1", "x.exp().log().sin()"))
+    (cause,) = made.compared.causes
+    assert cause.times == 1 < len(cause.differences)
+    item = made.tree.topLevelItem(0)
+    texts = [item.child(n).text(0) for n in range(item.childCount())]
+    assert f"All {len(cause.differences)} differences" in texts
+    assert not any("1 place" in text for text in texts)
+    made.leave()

@@ -30,7 +30,6 @@ def test_the_first_screen_shows_an_example(window, link):
     assert link.sources == [window.editor.toPlainText()]
 
 
-@pytest.mark.checklist(24)
 def test_a_tape_fills_every_view(settled):
     shown = values(settled)
     assert shown["z"] == ("−4.0000", "3.0000")
@@ -132,7 +131,6 @@ def test_a_click_on_a_row_of_values_selects_its_card(settled):
     assert settled.session.view.selection == card(settled, "z").key
 
 
-@pytest.mark.checklist(89)
 def test_a_row_of_the_ledger_goes_to_its_event(settled):
     settled.ledger.picked.emit(3)
     assert settled.session.view.position == 3

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch
 
 from gradscribe.engine.doctor.fix_trial import LineMap, judge, outcome_of, rises, tried, try_fix
 from gradscribe.engine.protocol.outcome import LineLosses, Outcome
@@ -49,7 +50,7 @@ def trial(source: str, fix: str, finding: str = ""):
 
 def test_a_fix_that_removes_the_mistake_works():
     fix = LOOP.replace("    loss.backward()", "    opt.zero_grad()\n    loss.backward()")
-    assert trial(LOOP, fix) == (fix, "", "whole")
+    assert trial(LOOP, fix) == (fix, "", "whole", "")
 
 
 def test_a_change_that_leaves_the_mistake_is_refused_and_the_line_named():
@@ -205,3 +206,47 @@ def test_a_kind_that_follows_is_gone_once_its_cause_is_fixed():
                 fixed = outcome(by_id[follower.follows].fix)
                 assert follower.id not in {f.id for f in fixed.findings}, program.title
     assert found == 3
+
+
+def gradient(of):
+    """Return what plain torch gives for the derivative of a function at a point."""
+    function, *point = of
+    w = torch.tensor(point if len(point) > 1 else point[0], requires_grad=True)
+    function(w).backward()
+    return w.grad
+
+
+@pytest.mark.parametrize(
+    ("line", "cut", "whole"),
+    [
+        ("w * w.data * w.data", lambda w: 4 * w, lambda w: w**3),
+        ("w * (w**2).item()", lambda w: 4 * w, lambda w: w**3),
+        ("w**2 * float(w)", lambda w: 2 * w**2, lambda w: w**3),
+    ],
+)
+def test_the_trial_measures_the_share_that_a_cut_loses(line, cut, whole):
+    source = f"w = param(2.0)\nloss = {line}\nloss.backward()\n"
+    before = outcome(source)
+    finding = before.findings[0]
+    assert finding.id == "partial-cut"
+    result = tried(finding, try_fix(finding, source, before, outcome))
+    true, wrong = gradient((whole, 2.0)).item(), gradient((cut, 2.0)).item()
+    share = f"{1 - wrong / true:.0%}"
+    words = f"Without the cut w gets {true:g}, and not {wrong:g}: {share} of it is lost here"
+    assert result.message == f"{finding.message}. {words}"
+
+
+def test_the_share_of_a_tensor_is_that_of_its_norm():
+    source = (
+        "w = param([1.0, 2.0])\ny = w**2\nm = torch.tensor(y.tolist())\n"
+        "loss = (w * m).sum()\nloss.backward()\n"
+    )
+    before = outcome(source)
+    result = try_fix(before.findings[0], source, before, outcome)
+    whole = gradient((lambda w: (w**3).sum(), 1.0, 2.0))
+    cut = torch.tensor([1.0, 4.0])
+    lost = (whole - cut).norm() / whole.norm()
+    assert result.measured == (
+        f"Without the cut the gradient of w has the norm {whole.norm():.6g}, and not "
+        f"{cut.norm():.6g}: {lost:.0%} of it is lost here"
+    )

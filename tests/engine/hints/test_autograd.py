@@ -31,6 +31,10 @@ def test_every_row(check, row):
         ("import copy\ncopy.deepcopy(x * 2)", ".detach().clone()"),
         ("(x * 2).backward(torch.ones(3))", "shape"),
         ("z = torch.ones(1, requires_grad=True)\ntorch.autograd.grad(x.sum(), z)", "allow_unused"),
+        ("torch.func.vmap(torch.mul)(x, torch.ones(5))", "they have [2, 5]: give in_dims None"),
+        ("torch.func.vmap(lambda a: a.item())(x)", "leave .item() out"),
+        ("torch.func.vmap(lambda a: a if a > 0 else -a)(x)", "torch.where"),
+        ("torch.func.grad(lambda a: a * 2)(x)", "jacrev"),
         (
             "with torch.inference_mode():\n    y = torch.ones(2)\n(y * x).sum().backward()",
             "no_grad()",

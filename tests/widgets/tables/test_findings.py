@@ -217,3 +217,10 @@ def test_a_finding_that_follows_from_another_is_grouped_under_it(shown, qtbot):
     assert "No automatic fix. Fix line 4 first: this follows from it." in texts(second)
     pane.set_findings((TWO,), SOURCE)
     qtbot.waitUntil(lambda: left(pane.cards()[0]) == margin)
+
+
+def test_what_a_trial_measured_is_added_to_the_message(pane):
+    card = pane.cards()[0]
+    pane.settle(ONE, replace(ONE, message="Without the cut w gets 12, and not 4"))
+    assert texts(card)[1] == "Without the cut w gets 12, and not 4."
+    assert "Without the cut w gets 12, and not 4." in card.said()

@@ -55,7 +55,6 @@ def order(console):
         ("a\r\nb\rc\n", (1, 2), ["a", 0, "b", 1, "c"]),
     ],
 )
-@pytest.mark.checklist(177)
 def test_text_and_figures_are_one_column_in_their_order(console, figure, text, after, expected):
     console.set_text(text)
     console.set_figures(tuple(replace(figure, after=at) for at in after))

@@ -83,6 +83,11 @@ def test_columns_fill_what_there_is_and_none_is_less_than_nothing(wanted, room):
     assert sum(widths) == room
 
 
+def test_a_long_list_of_numbers_leaves_names_whole_where_there_is_space():
+    assert column_widths((120, 600, 100), 700) == [120, 480, 100]
+    assert column_widths((400, 600, 100), 700)[0] == 175
+
+
 def test_a_list_of_numbers_leaves_the_gradient_whole():
     assert column_widths((120, 100, 84), 222) == [MIN_NAME_WIDTH, 66, 84]
 

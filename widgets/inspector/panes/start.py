@@ -7,13 +7,14 @@ starts from a vector, which is edited in place.
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from gradscribe.playback.code import root_edits
 from gradscribe.playback.code.root_edits import Reduction
 from gradscribe.widgets.base.boxes import push_button, vbox
 from gradscribe.widgets.base.flow_layout import FlowLayout
 from gradscribe.widgets.base.labels import Label
+from gradscribe.widgets.base.return_edit import ReturnEdit
 from gradscribe.widgets.inspector.panes.page import InspectorPage
 from gradscribe.widgets.inspector.panes.pane import Pane
 
@@ -46,7 +47,7 @@ class StartPane(Pane):
         flow = FlowLayout(self.sum, self.mean, spacing=6)
         self._reductions.setLayout(flow)
         self.keyword = Label("code", "", frame)
-        self.vector = QLineEdit(frame)
+        self.vector = ReturnEdit(frame)
         self.vector.setAccessibleName("Vector v that backward starts from")
         self.vector.setToolTip("An expression with the shape of the root, in the program's names")
         self.vector.returnPressed.connect(self._use_vector)

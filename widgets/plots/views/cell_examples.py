@@ -161,7 +161,7 @@ class CellExamples(QWidget):
         """Close with Escape; called by Qt."""
         if happened.key() == Qt.Key.Key_Escape:
             self.close()
-        else:
+        elif not menus.open_by_key(happened):
             super().keyPressEvent(happened)
 
     def closeEvent(self, happened: QCloseEvent) -> None:

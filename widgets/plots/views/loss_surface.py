@@ -53,6 +53,8 @@ LONGEST_THICK = 4000.0
 DIRECTIONS = {"random": "random", "pca": "PCA", "parameters": "parameters"}
 """Kinds of directions, with their titles."""
 EVERY_MS = 1500
+KEY_DIGITS = range(2, 8)
+"""Decimals of the losses in the key, the fewest first."""
 KEY_SHARES = (0.0, 1 / 3, 2 / 3, 1.0)
 """Shares of the colours whose losses are written at the key."""
 KEY_GAP, KEY_BAR, KEY_PX = 8.0, 10.0, 11
@@ -445,9 +447,14 @@ def losses_at(grid: Grid, shares: NDArray[np.floating], log: bool = True) -> lis
 
 
 def key_labels(grid: Grid, log: bool = True) -> list[tuple[float, str]]:
-    """Return shares of the colours with their losses as text; the last is for all higher ones."""
+    """Return shares of the colours with their losses as text; the last is for all higher ones.
+
+    The texts have as many decimals as are needed to tell the losses apart.
+    """
     losses = losses_at(grid, np.asarray(KEY_SHARES), log)
-    texts = [formatting.number(loss, 2) for loss in losses]
+    forms = ([formatting.number(loss, digits) for loss in losses] for digits in KEY_DIGITS)
+    distinct = (texts for texts in forms if len(set(texts)) == len(set(losses)))
+    texts = next(distinct, [formatting.number(loss, KEY_DIGITS[0]) for loss in losses])
     if len(texts) == len(KEY_SHARES):
         texts[-1] = f"≥ {texts[-1]}"
     return list(zip(KEY_SHARES, texts, strict=False))

@@ -64,7 +64,6 @@ def test_the_sides_are_asked_for_by_click(pane, qtbot):
     assert pane.gradient_tab.isChecked()
 
 
-@pytest.mark.checklist(32, 132)
 def test_every_leading_dimension_offers_its_indices(pane, qtbot):
     pane.show_page(page(ODD, "six", slices=(1, 2)))
     names = [w.accessibleName() for w in pane.findChildren(type(pane.value_tab))]

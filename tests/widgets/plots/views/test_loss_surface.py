@@ -42,6 +42,23 @@ def test_the_least_loss_is_at_the_bottom_and_the_top_is_for_higher_ones():
     assert [text for _, text in labels] == ["2.00", "5.27", "8.53", "≥ 11.80"]
 
 
+@pytest.mark.parametrize("reach", [1.0, 1e-2, 1e-4, 1e-5])
+@pytest.mark.parametrize("log", [True, False])
+def test_losses_that_are_close_are_told_apart_in_the_key(reach, log):
+    grid = 0.02 + reach * np.linspace(0, 1, 400).reshape(20, 20)
+    texts = [text.removeprefix("≥ ") for _, text in loss_surface.key_labels(grid, log)]
+    losses = loss_surface.losses_at(grid, np.asarray(loss_surface.KEY_SHARES), log)
+    assert len(set(texts)) == 4
+    apart = min(np.diff(losses))
+    for text, loss in zip(texts, losses, strict=True):
+        assert abs(float(text) - loss) < apart, "the text is nearer to its loss than to others"
+
+
+def test_a_flat_surface_has_its_loss_with_two_decimals():
+    texts = {text.removeprefix("≥ ") for _, text in loss_surface.key_labels(np.full((5, 5), 0.25))}
+    assert texts == {"0.25"}
+
+
 def test_the_key_is_drawn_beside_the_surface_where_there_is_space(surface, look):
     seen = look(surface)
     frame = surface.drawn_axes.area

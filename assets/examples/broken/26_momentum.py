@@ -1,0 +1,16 @@
+# The step outside no_grad
+# w asks for a gradient: it must not
+# change where torch records.
+
+w = param([3.0, -2.0])
+scale = tensor([1.0, 10.0])
+speed = torch.zeros(2)
+
+for step in range(15):
+    loss = (scale * w.square()).sum()
+    loss.backward()
+    speed = 0.8 * speed
+    speed = speed - 0.03 * w.grad
+    w += speed
+    w.grad = None
+    print(f"{step}: {loss.item():.3f}")

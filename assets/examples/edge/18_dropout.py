@@ -1,0 +1,15 @@
+# Nothing is dropped
+# A probability of 0 leaves all as it is,
+# and so does eval().
+
+torch.manual_seed(3)
+
+x = param([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+drop = nn.Dropout(0.0)
+
+y = drop(x)
+loss = y.sum()
+loss.backward()
+
+print(y.detach())
+print(x.grad)

@@ -1,0 +1,17 @@
+# A layer without bias
+# Its output is near 0, so the sum is
+# nearly x itself.
+
+torch.manual_seed(0)
+
+x = torch.randn(4, 3, requires_grad=True)
+layer = nn.Linear(3, 3, bias=False)
+nn.init.normal_(layer.weight, std=0.01)
+
+plain = torch.tanh(layer(x)).sum()
+(far,) = torch.autograd.grad(plain, x)
+
+loss = (x + torch.tanh(layer(x))).sum()
+loss.backward()
+
+print(far.norm(), x.grad.norm())
