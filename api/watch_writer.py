@@ -1,4 +1,4 @@
-"""What a watched loop sends, on its way to the file: a thread that the loop never waits for."""
+"""Writer of a watched loop's file, in a thread that the loop never waits for."""
 
 import contextlib
 import os

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 SUFFIX = ".watch"
 ORDER = ".record"
-"""What the name of the file has added to it while a window asks for the tape of a step: a file with
-the number of that step; 0 stands for the next."""
+"""Ending, after that of the file, of the order of a tape: it has the number of the step, 0 for the
+next."""
 MAGIC = b"gradscribe-watch 1\n"
 _BEGIN = b"gradscribe-watch "
 MAX_RECORD = 1 << 24
@@ -44,7 +44,7 @@ class WatchHeader(Struct, frozen=True, tag="header", array_like=True):
     rank: int = 0
     ranks: int = 1
     note: str = ""
-    """What is not measured, and why."""
+    """The measurements that are left out, and why."""
 
 
 class WatchLosses(Struct, frozen=True, tag="losses", array_like=True):

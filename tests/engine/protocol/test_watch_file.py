@@ -24,7 +24,7 @@ RECORDS = [
     WatchHeader("Net", "SGD", (("w", (2, 3)), ("b", ())), ("linear",), "train.py", "2.11", 7.5),
     WatchLosses(struct.pack("<2q", 1, 2), struct.pack("<2d", 0.5, float("inf")), 3),
     WatchSample(2, 0.1, row(1, 2), row(3, 4), row(5, float("nan")), row(6), row(7)),
-    WatchEvent("tape", 3, "Step 3 as a tape", "/tmp/run.step-3.tape"),
+    WatchEvent("tape", 3, "Step 3 as a tape", "run.step-3.tape"),
 ]
 FILE = watch_file.MAGIC + b"".join(map(watch_file.encode, RECORDS))
 BEGIN = len(watch_file.MAGIC)
