@@ -52,6 +52,7 @@ class Presentation(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._settings, self._graph = window, settings, graph
+        self._graphs = [graph]
         self._remote = remote
         self._handle: QWindow | None = None
         """The native window whose events are watched."""
@@ -82,6 +83,11 @@ class Presentation(QObject):
     def is_black(self) -> bool:
         """True while the window is black."""
         return not self.black.isHidden()
+
+    def add_graph(self, graph: GraphView) -> None:
+        """Let the text of another graph grow with the rest, too."""
+        self._graphs.append(graph)
+        self._settle()
 
     def toggle(self) -> None:
         """Begin or end presenting."""
@@ -177,7 +183,8 @@ class Presentation(QObject):
         window = self._window
         height = min(window.height(), FLATTEST * window.width())
         least = zoom_for_text(height * TEXT_SHARE) if self.is_on else 0.0
-        self._graph.set_least_zoom(least)
+        for graph in self._graphs:
+            graph.set_least_zoom(least)
         self.ring.set_window_height(window.height())
         self.spotlight.setGeometry(window.rect())
         self.black.setGeometry(window.rect())

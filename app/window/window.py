@@ -383,6 +383,7 @@ class Window(QMainWindow):
     def _recall_training(self) -> None:
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
+        self.presentation.add_graph(self.workspaces.widgets.graph.graph)
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session

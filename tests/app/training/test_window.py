@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea
 
 from gradscribe.app.files.documents import Drafts
 from gradscribe.app.files.settings import Settings
+from gradscribe.app.presenting.presentation import TEXT_SHARE
 from gradscribe.app.window.window import Window
+from gradscribe.widgets.graph.viewport import zoom_for_text
 from tests.app.fakes import FakeDialogs, FakeLink
 
 LEFT, CTRL, KEY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, Qt.Key
@@ -210,3 +212,30 @@ def test_a_click_on_a_card_of_the_live_graph_opens_its_tensor_over_the_steps(use
     user.click(graph, box.center().toPoint())
     user.wait(lambda: user.page.numbers.currentWidget() is user.page.over_time)
     assert user.page.spread.layer.currentText().startswith("4")
+
+
+def test_the_live_graph_grows_with_the_lecture_and_follows_what_plays(user):
+    graph = user.page.graph.graph
+    user.wait(lambda: bool(graph.stage().cards))
+    graph.finish_motion()
+    before = graph.camera().zoom
+    user.key(KEY.Key_F5, Qt.KeyboardModifier.ShiftModifier)
+    assert user.window.presentation.is_on
+    least = zoom_for_text(user.window.height() * TEXT_SHARE)
+    user.wait(lambda: graph.camera().zoom >= least > before)
+    seen = set()
+
+    def plays():
+        shown = graph.look().cards
+        active = [key for key, card in shown.items() if card.active and key in graph.stage().boxes]
+        area = QRectF(graph.rect())
+        boxes = [graph.camera().box_to_view(graph.stage().boxes[key]) for key in active]
+        seen.update(key for key, box in zip(active, boxes, strict=True) if area.intersects(box))
+        return len(seen) >= 3
+
+    step = user.run.step
+    user.key(KEY.Key_PageDown)
+    user.wait(lambda: user.run.step == step + 1)
+    user.wait(plays)
+    user.key(KEY.Key_Escape)
+    user.wait(lambda: graph.camera().zoom < least)
