@@ -20,7 +20,7 @@ TABLE = (
 
 @pytest.fixture
 def painted(monkeypatch):
-    """What is painted of broadcasts: (shape, onto, backward, text)."""
+    """Broadcasts that are painted, each as (shape, onto, backward, share, text)."""
     found = []
     real = stretch.paint
 
@@ -108,3 +108,30 @@ def test_equal_shapes_have_nothing_to_copy(desk, painted):
     )
     assert not any(wire.broadcast for wire in desk.wires)
     assert shown_at(desk, painted, "op", "total", 0.35) == []
+
+
+@pytest.mark.checklist(151)
+def test_a_matrix_against_a_column_is_warned_of(desk):
+    program = (
+        "x, target = torch.ones(3, 5), torch.zeros(3, 1)\n"
+        "w = torch.ones(5, 4, requires_grad=True)\n"
+        "loss = ((x @ w - target) ** 2).mean()\nloss.backward()\n"
+    )
+    desk.run(program)
+    card = next(c for c in desk.window.findings.cards() if c.finding.id == "column-against-matrix")
+    assert card.finding.place.line == 3
+    rows, columns = torch.broadcast_shapes((3, 4), (3, 1))
+    assert f"{rows * columns} differences instead of {rows}" in card.finding.message
+    desk.run(program.replace("- target", "+ target"))
+    assert not desk.findings
+    desk.run(program.replace("torch.zeros(3, 1)", "torch.zeros(3, 4)"))
+    assert not desk.findings
+
+
+@pytest.mark.checklist(151)
+def test_a_vector_against_a_column_is_warned_of(desk):
+    desk.run(
+        "p = torch.ones(3, 1, requires_grad=True)\nt = torch.zeros(3)\n"
+        "loss = ((p * 2 - t) ** 2).mean()\nloss.backward()\n"
+    )
+    assert desk.findings == {"silent-broadcast"}
