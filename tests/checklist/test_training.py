@@ -112,7 +112,7 @@ def shared_trainer(shared_desk):
     made.wait(lambda: made.run.state is not None)
     made.session.controller.pause()
     made.begin(SINE)
-    for title in ("Loss surface", "Histograms", "Optimizer state"):
+    for title in ("Loss surface", "Histograms", "Optimizer state", "Update of a weight"):
         made.open(title)
     made.advance(10)
     made.settle()
@@ -399,3 +399,26 @@ def test_the_true_line_is_next_to_the_fit(trainer):
     trainer.wait(lambda: fit._true[0].size > 0 and fit._curve[0].size > 0)
     x, y = fit._true
     np.testing.assert_allclose(y, np.sin(x), atol=1e-5)
+
+
+@pytest.mark.checklist(117)
+def test_the_update_of_a_weight_is_checked_to_the_bit(trainer):
+    check = trainer.open("Update of a weight")
+    for optimizer, make in (
+        (Part("sgd", {"lr": 0.05}), sgd(0.05)),
+        (Part("adam", {"lr": 0.05}), adam(0.05)),
+    ):
+        trainer.begin(replace(SINE, optimizer=optimizer))
+        trainer.advance(3)
+        trainer.wait(
+            lambda: "update" in trainer.run.views and trainer.run.views["update"].step == 3
+        )
+        _, _, before, _ = plain(trainer, make, 3)
+        _, _, after, _ = plain(trainer, make, 4)
+        check.element.setValue(2)
+        shown = check.numbers()
+        assert shown["before"] == pytest.approx(before[0].weight[2, 0].item(), rel=1e-5)
+        assert shown["after"] == pytest.approx(after[0].weight[2, 0].item(), rel=1e-5)
+        assert "equal to the bit" in check.made.said()
+        count = sum(p.numel() for p in before.parameters())
+        assert check.all.said() == f"All {count} weights equal to the bit"

@@ -398,7 +398,10 @@ def test_the_cells_that_an_index_picks_are_lit(desk, index):
     (card,) = window.findChildren(LabCard)
     desk.bot.waitUntil(lambda: card._made is not None, timeout=60_000)
     lab = card.lab
-    desk.bot.waitUntil(lambda: "result" in {one.key for one in lab.canvas.cards}, timeout=60_000)
+    # What the lab starts with has no m.
+    desk.bot.waitUntil(
+        lambda: {"m", "result"} <= {one.key for one in lab.canvas.cards}, timeout=60_000
+    )
     m = torch.arange(12.0).reshape(3, 4)
     # The numbers count the cells, so that a result's number is the cell it was picked from.
     picked = eval(index, {"m": m, "torch": torch}).flatten().long().tolist()

@@ -70,7 +70,9 @@ class ShapeLab(QWidget):
         self._run_timer = single_shot(self, self.ask, REST_MS)
         self._asked = ""
         self._build_layout()
-        self.list.currentRowChanged.connect(self._on_row_changed)
+        # Not the current row: a list that gets the focus makes its first row current, and what was
+        # typed would be lost.
+        self.list.itemSelectionChanged.connect(self._take_selection)
         self.editor.edited.connect(lambda _: self._run_timer.start())
         self.canvas.description_changed.connect(self._show_sentence)
         self.canvas.cell_changed.connect(self.memory.look_at)
@@ -132,11 +134,12 @@ class ShapeLab(QWidget):
             self._set_source(source)
         elif self._starts:
             self.list.setCurrentRow(0)
-            self._on_row_changed(0)
+            self._take_selection()
 
-    def _on_row_changed(self, row: int) -> None:
-        if 0 <= row < len(self._starts):
-            self._set_source(self._starts[row][1])
+    def _take_selection(self) -> None:
+        """Show the lines of the selected starting point."""
+        for item in self.list.selectedItems():
+            self._set_source(self._starts[self.list.row(item)][1])
 
     def _set_source(self, source: str) -> None:
         if self.editor.toPlainText() != source:

@@ -77,6 +77,16 @@ def test_another_start_shows_other_tensors(lab):
     assert "scalar" in lab.sentence.said()
 
 
+def test_lines_of_the_user_stay_when_the_list_gets_the_focus(lab, qtbot):
+    own = "x = torch.zeros(5)\nx.mean()"
+    lab.start(own)
+    lab.list.setFocus()
+    qtbot.waitUntil(lambda: lab.list.hasFocus())
+    assert lab.editor.toPlainText() == own
+    QTest.keyClick(lab.list, Qt.Key.Key_Down)
+    assert lab.editor.toPlainText() == STARTS[1][1]
+
+
 def test_typing_asks_again_once_it_rests(lab, qtbot):
     with qtbot.waitSignal(lab.asked) as heard:
         lab.editor.setPlainText("x = torch.zeros(3)\nx + torch.zeros(2)")
