@@ -576,6 +576,7 @@ class _Builder:
             dashed,
             reason,
             part,
+            marks.broadcast(self.index, op, one) if known and not folded else None,
         )
         return key
 

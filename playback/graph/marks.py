@@ -1,5 +1,6 @@
 """Small marks on cards and wires: shared memory, versions, cut gradients, output names."""
 
+import math
 from string import ascii_uppercase
 
 from gradscribe.engine.protocol.tape import Op, Value
@@ -50,6 +51,26 @@ def cut_reason(op: Op, value: Value | None) -> str:
     if symbols.canonical_name(op.op) in ("detach", "detach_"):
         return "detach"
     return "" if op.inplace and op.grad_mode else "no_grad" if not op.grad_mode else op.op
+
+
+def broadcast(
+    index: Index, op: Op, value: Value | None
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the shape of an operand and of the result where an op stretches it, else None."""
+    name = symbols.canonical_name(op.op).removesuffix("_")
+    if value is None or not op.outputs or not (name in symbols.ELEMENTWISE or name in _STRETCHES):
+        return None
+    shape, onto = value.shape, index.values[op.outputs[0]].shape
+    fits = len(shape) <= len(onto) and all(
+        own in (1, size) for own, size in zip(shape[::-1], onto[::-1], strict=False)
+    )
+    return (shape, onto) if fits and math.prod(shape) < math.prod(onto) else None
+
+
+_STRETCHES = frozenset(
+    "pow float_power addcmul addcdiv lerp expand expand_as broadcast_to logaddexp hypot".split()
+)
+"""Ops that broadcast, apart from those with operators."""
 
 
 def output_label(op: Op, value: Value) -> str:

@@ -85,6 +85,8 @@ class Wire(Struct, frozen=True, gc=False):
     """Reason why a gradient stops here: ``detach``, ``no_grad``, an op's name; empty for none."""
     part: str = ""
     """Label of the output if the source has several: its name, else ``[1]``."""
+    broadcast: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """The value's shape and that of the result, where the op copies it along axes."""
 
 
 class Frame(Struct, frozen=True, gc=False):

@@ -136,6 +136,11 @@ def _wire(drawing: GraphDrawing, wire: Wire) -> list[str]:
             snapshot_text.value(stage.reader.snapshot(value.snapshot)) if carried else "not yet"
         )
         lines.append(f"forward: {number} · {formatting.shape(value.shape)} · {value.dtype}")
+    if wire.broadcast is not None:
+        small, large = map(formatting.shape, wire.broadcast)
+        lines.append(f"broadcast: {small} is copied to {large}")
+        if not wire.dashed:
+            lines.append(f"its gradient is the sum of {large} down to {small}")
     if wire.cut:
         lines.append(_cut_text(wire.cut))
     elif wire.dashed:

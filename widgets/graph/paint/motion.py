@@ -5,9 +5,9 @@ from PySide6.QtGui import QPainter
 
 from gradscribe.playback.graph.picture import CardLook, Look
 from gradscribe.widgets.graph.paint.card import cards
-from gradscribe.widgets.graph.paint.card.cards import CardStyle
+from gradscribe.widgets.graph.paint.card.cards import LABEL_ZOOM, CardStyle
 from gradscribe.widgets.graph.paint.drawing import GraphDrawing, detail_at
-from gradscribe.widgets.graph.paint.wire import tokens
+from gradscribe.widgets.graph.paint.wire import stretch, tokens
 
 ARRIVAL = 0.7
 """Share of a motion in which tokens run; then what they bring appears."""
@@ -16,6 +16,12 @@ SETTLE_MS = 160
 REST = 0.5
 MAX_TOKENS = 400
 """Largest number of tokens drawn at once."""
+MAX_STRETCHES = 4
+"""Largest number of broadcast operands drawn at once."""
+LEGIBLE, MOST_SCALE = 0.9, 1.7
+"""Zoom below which what is broadcast is drawn larger, and how much at most."""
+REACH = 200.0
+"""Distance from a wire up to which what is broadcast makes way for cards."""
 MAX_CARDS = 16
 """Largest number of cards animated at once; if more change, none is animated."""
 
@@ -27,6 +33,13 @@ class Motion:
         self.duration_ms = duration_ms
         self._drawing = drawing
         self.running = active_wires(drawing)
+        self._stretched = [
+            (key, backward)
+            for key, backward in self.running
+            if drawing.stage.wires[key].broadcast is not None
+        ][:MAX_STRETCHES]
+        self._stretch_boxes: tuple[float, list[QRectF]] | None = None
+        """The scale for which the boxes of what is broadcast were placed, and the boxes."""
         changed = drawing.changed_cards(old) if duration_ms else []
         self.old: dict[str, CardLook | None] = {
             key: old.cards.get(key) for key in changed if len(changed) <= MAX_CARDS
@@ -47,7 +60,41 @@ class Motion:
             for key, old in self.old.items():
                 if self._drawing.card_area(key).intersects(area):
                     self._paint_card(painter, key, old, zoom, share)
+        self._paint_stretches(painter, area, zoom, share)
         self._paint_tokens(painter, area, share)
+
+    def _paint_stretches(self, painter: QPainter, area: QRectF, zoom: float, share: float) -> None:
+        """Paint the operands that are broadcast, and their gradients that are summed."""
+        if zoom < LABEL_ZOOM or not self._stretched:
+            return
+        scale, drawing = max(1.0, min(MOST_SCALE, LEGIBLE / zoom)), self._drawing
+        if self._stretch_boxes is None or self._stretch_boxes[0] != scale:
+            self._stretch_boxes = scale, self._place_stretches(area, scale)
+        part = min(1.0, share / ARRIVAL)
+        for (key, backward), box in zip(self._stretched, self._stretch_boxes[1], strict=True):
+            broadcast = drawing.stage.wires[key].broadcast
+            if broadcast is not None:
+                text = self._stretch_words(broadcast, backward)
+                stretch.paint(painter, box, broadcast, backward, part, drawing.theme, text)
+
+    def _place_stretches(self, area: QRectF, scale: float) -> list[QRectF]:
+        """Return the boxes of what is broadcast, where they cover little."""
+        stage, placed = self._drawing.stage, list[QRectF]()
+        labels = [label.box for label in self._drawing.tiles.placed().values()]
+        for key, backward in self._stretched:
+            broadcast = stage.wires[key].broadcast
+            if broadcast is None:
+                continue
+            width, height = stretch.size(broadcast, self._stretch_words(broadcast, backward))
+            around = stage.wire_area(key).adjusted(-REACH, -REACH, REACH, REACH)
+            cards_near = [stage.boxes[card] for card in stage.cards_in(around, 0.0)]
+            size = width * scale, height * scale
+            taken = [*cards_near, *labels, *placed]
+            placed.append(stretch.place(stage.track(key), size, taken, area))
+        return placed
+
+    def _stretch_words(self, broadcast: stretch.Broadcast, backward: bool) -> str:
+        return stretch.words(broadcast, backward) if self._drawing.layers.shapes else ""
 
     def _paint_tokens(self, painter: QPainter, area: QRectF, share: float) -> None:
         drawing = self._drawing
