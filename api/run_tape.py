@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gradscribe.playback.flow.ways import Ways
     from gradscribe.playback.svg import Theme
     from gradscribe.playback.tape.index import Index
+    from gradscribe.player import TapePlayer
 
 
 MOST_SVG = 1 << 20
@@ -226,6 +227,22 @@ class RunTape:
 
             write_page(page, path)
         return page
+
+    def player(self, height: int = 640) -> "TapePlayer":
+        """Return the page of `to_html` for a notebook: fold, play, step and scrub below the cell.
+
+        It runs in a frame that can reach neither the notebook nor the network. ``height`` is that
+        of the frame in pixels, from 200 to 4,000.
+
+        Raises:
+            RecordingError: the recording has not ended.
+            ValueError: ``height`` is out of its range.
+        """
+        from gradscribe.player import LEAST_HEIGHT, MOST_HEIGHT, TapePlayer
+
+        if not LEAST_HEIGHT <= height <= MOST_HEIGHT:
+            raise ValueError(f"height has to be from {LEAST_HEIGHT} to {MOST_HEIGHT}, not {height}")
+        return TapePlayer(self.to_html(), repr(self)[1:-1], int(height))
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the run to a file, which `load`, the window and ``gradscribe diff`` open.

@@ -1,6 +1,7 @@
 """`gradscribe.record` in one's own process: the same numbers, the same torch afterwards."""
 
 import functools
+import os
 import random
 import threading
 import traceback
@@ -407,3 +408,27 @@ def test_a_call_recorded_inside_a_compiled_function_leaves_its_result():
     assert state() == before
     assert [op.name for op in half.tape.ops] == ["div"]
     assert [[op.name for op in tape.ops] for tape in tapes] == [["exp"], ["exp"]]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork there")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_forked_workers_of_a_loader_give_the_same_data_and_tape(workers):
+    x, y = torch.arange(12.0).reshape(6, 2), torch.arange(6.0).reshape(6, 1)
+    data = torch.utils.data.TensorDataset(x, y)
+    method = "fork" if workers else None
+    w = torch.tensor([[1.0], [2.0]], requires_grad=True)
+    with gs.record() as tape:
+        loader = torch.utils.data.DataLoader(
+            data, 3, num_workers=workers, multiprocessing_context=method
+        )
+        for given, wanted in loader:
+            loss = (given @ w - wanted).square().sum()
+            loss.backward()
+    plain = w.detach().clone().requires_grad_()
+    for at in (slice(0, 3), slice(3, 6)):
+        (x[at] @ plain - y[at]).square().sum().backward()
+    assert torch.equal(w.grad, plain.grad)
+    assert tape["w"].grad.tolist() == plain.grad.tolist()
+    assert [op.name for op in tape.ops].count("matmul") == 2
+    assert tape.error is None

@@ -1,10 +1,11 @@
 """Overhead of recording: forward and backward with the recorder against the same without it.
 
 `make bench` prints the table as Markdown: *recorded* is the run alone, as the program experiences
-it; *with the tape* includes the decoding and freezing after it. Each figure is the median of
-interleaved rounds of CPU time, in one process on one thread; read the ratios. Installed peers are
-measured on the same models (`pip install -e .[bench]`): torchlens and torchview see the forward
-pass only, torchviz draws the finished graph; the app needs none of them.
+it; *with the tape* includes the decoding and freezing after it, and *gs.record* is that by the API,
+which reads the file's text and the names around it, too. Each figure is the median of interleaved
+rounds of CPU time, in one process on one thread; read the ratios. Installed peers are measured on
+the same models (`pip install -e .[bench]`): torchlens and torchview see the forward pass only,
+torchviz draws the finished graph; the app needs none of them.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
+import gradscribe as gs  # noqa: E402
 from gradscribe.engine.record.freeze import freeze, leaves  # noqa: E402
 from gradscribe.engine.record.recorder import Recorder  # noqa: E402
 from gradscribe.engine.system import raise_stack_limit  # noqa: E402
@@ -166,6 +168,16 @@ def taped(work: Work) -> Work:
     return run
 
 
+def by_api(work: Work) -> Work:
+    """Return the same work in ``with gs.record()``, which assembles the tape as well."""
+
+    def run() -> None:
+        with gs.record():
+            work()
+
+    return run
+
+
 def costs(count: int = 500) -> dict[str, float]:
     """Return the cost of an op, module call and backward node in microseconds, on tiny tensors."""
     x, module = torch.tensor(1.0), nn.Identity()
@@ -289,7 +301,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    columns = ["recorded", "with the tape", "torchlens", "torchview", "torchviz"]
+    columns = ["recorded", "with the tape", "gs.record", "torchlens", "torchview", "torchviz"]
     _say(
         f"{datetime.date.today()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     )
@@ -299,10 +311,15 @@ def main() -> int:
     for name, (model, given, rounds) in models().items():
         work, clear = step(model, given)
         quick = medians({"plain": work, "recorded": recorded(work)}, rounds, clear)
-        whole = medians({"plain": work, "with the tape": taped(work)}, min(25, rounds), clear)
+        whole = medians(
+            {"plain": work, "with the tape": taped(work), "gs.record": by_api(work)},
+            min(25, rounds),
+            clear,
+        )
         slow = medians({"plain": work, **peers(model, given)}, min(3, rounds), clear)
         ratios = {"recorded": quick["recorded"] / quick["plain"]}
         ratios["with the tape"] = whole["with the tape"] / whole["plain"]
+        ratios["gs.record"] = whole["gs.record"] / whole["plain"]
         ratios |= {n: t / slow["plain"] for n, t in slow.items() if n != "plain"}
         cells = [f"{ratios[c]:.1f}x" if c in ratios else "" for c in columns]
         _say(f"| {name} | {quick['plain']:.2f} | " + " | ".join(cells) + " |")

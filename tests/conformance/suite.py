@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+import gradscribe as gs
 from gradscribe.engine.record.recorder import Recorder
 from gradscribe.engine.record.values.tensors import same_elements
 
@@ -117,8 +118,12 @@ def check(
     twice: bool = False,
     inplace: bool = False,
     most: int = 10**6,
+    by_api: bool = False,
 ) -> Report:
-    """Compare every sample of one operator; ``twice`` takes the gradient of the gradient too."""
+    """Compare every sample of one operator; ``twice`` takes the gradient of the gradient too.
+
+    ``by_api`` records in the user's own way, by ``with gs.record()``, whose tape is assembled, too.
+    """
     report = Report(info.name + ("." + info.variant_test_name if info.variant_test_name else ""))
     op = info.inplace_variant if inplace else info.op
     for number, sample in enumerate(info.sample_inputs("cpu", dtype, requires_grad=True)):
@@ -127,8 +132,8 @@ def check(
         plain = run(op, sample, twice, inplace)
         if plain[2]:
             report.refused += 1
-        recorder = Recorder("", __file__)
-        with recorder:
+        recorder = None if by_api else Recorder("", __file__)
+        with gs.record() if recorder is None else recorder as tape:
             recorded = run(op, sample, twice, inplace)
         report.samples += 1
         if not same(plain, recorded):
@@ -136,7 +141,11 @@ def check(
                 report.unsteady, report.reason = report.unsteady + 1, UNSTEADY[info.name]
             else:
                 report.wrong.append(f"sample {number}: {plain[2] or 'numbers'} | {recorded[2]}")
-        _examine(recorder, report, number, twice=twice)
+        if recorder is not None:
+            _examine(recorder, report, number, twice=twice)
+        elif isinstance(tape, gs.RunTape):
+            assert not tape.data.truncated, tape.data.truncated
+            report.sums += sum(len(execution.received) for execution in tape.data.executions)
     return report
 
 
@@ -181,6 +190,7 @@ def reports(
     inplace: bool = False,
     most: int = 10**6,
     names: frozenset[str] | None = None,
+    by_api: bool = False,
 ) -> Iterator[Report]:
     """Yield a report for every operator that has a gradient in ``dtype``."""
     for info in operators():
@@ -194,4 +204,4 @@ def reports(
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield check(info, dtype, twice=twice, inplace=inplace, most=most)
+            yield check(info, dtype, twice=twice, inplace=inplace, most=most, by_api=by_api)

@@ -24,6 +24,7 @@ EVERYTHING = {
     "complex128": (torch.complex128, {}),
     "in-place": (torch.float64, {"inplace": True}),
     "gradient of the gradient": (torch.float64, {"twice": True}),
+    "by gs.record": (torch.float64, {"by_api": True}),
 }
 LEAST = {
     "float64": (500, 13_000),
@@ -31,6 +32,7 @@ LEAST = {
     "complex128": (300, 5_000),
     "in-place": (120, 800),
     "gradient of the gradient": (500, 13_000),
+    "by gs.record": (500, 13_000),
 }
 """Operators and samples that must have been compared, lest an empty table pass."""
 
@@ -65,7 +67,7 @@ def test_every_operator_recorded_gives_what_it_gives_unrecorded(kind, record_pro
     assert sum(r.unsteady for r in found) < 80
 
 
-@pytest.mark.parametrize("how", [{}, {"twice": True}, {"inplace": True}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"twice": True}, {"inplace": True}, {"by_api": True}], ids=str)
 def test_common_operators_recorded_give_what_they_give_unrecorded(how):
     found = list(reports(torch.float64, names=FEW, most=6, **how))
     assert not [(r.name, r.wrong) for r in found if r.wrong]
