@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, RAN
-from gradscribe.app.cli.options import add_trust
+from gradscribe.app.cli.options import add_python, add_trust, chosen_python
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import atomic, documents, open_requests, tape_files
 from gradscribe.app.files.documents import Refused, exists
@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="record FILE or the first example, print its values, draw the window to a file",
     )
+    add_python(parser)
     add_trust(parser)
     parser.add_argument("--version", action="version", version=f"gradscribe {version()}")
 
@@ -62,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         raise Refused(
             "--new opens an empty program: it takes no file, and goes with no other option"
         )
+    if options.python is not None and (options.headless or options.screenshot is not None):
+        raise Refused("--python goes with a window, and with record, doctor and train")
     if options.screenshot is not None:
         return _screenshot(options)
     is_run = options.file is not None and tape_files.is_tape(Path(options.file))
@@ -142,14 +145,19 @@ def _window(options: argparse.Namespace) -> int:
         -1 if options.at is None else options.at,
         options.temporary,
     )
-    if options.goto is not None and (reply := open_requests.send(request)) is not None:
+    # A window that is open already may run its program in another Python.
+    may_join = options.goto is not None and options.python is None
+    if may_join and (reply := open_requests.send(request)) is not None:
         if reply.refusal:
             raise Refused(reply.refusal)
         return RAN
     from gradscribe.app.window.startup import Opening, open_window
 
     is_plain = options.goto is None and options.at is None and not options.temporary
-    opening = Opening(options.file or "", options.new) if is_plain else Opening(request=request)
+    python = chosen_python(options)
+    opening = Opening(options.file or "", options.new, python=python)
+    if not is_plain:
+        opening = Opening(request=request, python=python)
     return open_window(opening, [sys.argv[0]])
 
 

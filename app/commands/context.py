@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gradscribe.app.export.queue import ExportQueue
     from gradscribe.app.files.documents import Drafts
     from gradscribe.app.files.file_writer import FileWriter
+    from gradscribe.app.files.python_choice import PythonChoice
     from gradscribe.app.files.recovery import Recovery
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
@@ -83,6 +84,7 @@ class CommandContext:
     graph: GraphView
     inspector: Inspector
     presenter: Presenter
+    python: PythonChoice
     say: Callable[[str], None]
     """Shows a message in the status line."""
     over: GraphOverlay

@@ -1,7 +1,11 @@
 """The engine: run, stop, restart, seed, device and limits."""
 
+import platform
+import sys
+
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.link.python_search import FoundPython
 from gradscribe.playback.text import formatting
 
 MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -110,6 +114,40 @@ def duration_text(seconds: int) -> str:
     return (
         formatting.count(seconds // 60, "minute") if seconds < 3600 else formatting.count(1, "hour")
     )
+
+
+@submenu("run.python", "Python", menu="Run/2")
+def python(context: CommandContext) -> list[MenuChoice]:
+    """Python that the program runs in, with its packages."""
+    here = context.session.doc.interpreter
+    version = f"Python {platform.python_version()}"
+    choices = [
+        MenuChoice(
+            f"Gradscribe's own · {version}",
+            lambda at: at.python.choose_own(),
+            sys.executable,
+            checked=here is None,
+        )
+    ]
+
+    def choice(found: FoundPython) -> MenuChoice:
+        parts = [found.name, f"Python {found.version}" if found.version else ""]
+        parts.append(f"torch {found.torch}" if found.torch else "no torch found")
+        return MenuChoice(
+            " · ".join(filter(None, parts)),
+            lambda at: at.python.choose(found.path),
+            found.path,
+            checked=here is not None and here.path == found.path,
+        )
+
+    choices += [choice(found) for found in context.python.found()]
+    return [*choices, MenuChoice("Other…", _choose_other_python)]
+
+
+def _choose_other_python(context: CommandContext) -> None:
+    path = context.dialogs.ask_open("Choose a Python", "Python (python*);;All files (*)")
+    if path is not None:
+        context.python.choose(str(path))
 
 
 @submenu("run.device", "Device", menu="Run/2")

@@ -6,7 +6,7 @@ from gradscribe.engine.protocol.tape import Tape
 from gradscribe.playback.by_hand.hidden import hide_gradients
 from gradscribe.playback.by_hand.targets import GradientKey
 
-Run = tuple[str, str, int]
+Run = tuple[str, str, int, str]
 """Text, device and seed: the same program has the same gradients."""
 MOST_TAPES = 4
 
@@ -18,7 +18,7 @@ class GradientHiding:
         self.is_on = False
         self.shown: frozenset[GradientKey] = frozenset()
         """Owners of the gradients that were found or shown in the program of `run`."""
-        self._run: Run = ("", "", 0)
+        self._run: Run = ("", "", 0, "")
         self._pairs: deque[tuple[Tape, Tape]] = deque(maxlen=MOST_TAPES)
         """Tapes without hidden gradients, and the tapes that they were made from."""
 

@@ -3,7 +3,7 @@
 `Session` is the only writer. Views listen to its signals and read; they never write each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
@@ -12,6 +12,7 @@ from gradscribe.app.document.side_run import run_document
 from gradscribe.app.document.state import ENGINE_DIED, Doc, EngineState, Layer, Limits, Result, View
 from gradscribe.app.document.step_recall import StepRecall
 from gradscribe.app.link.client import Link
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.tape_intake import TapeIntake
 from gradscribe.engine.protocol import messages
 from gradscribe.engine.protocol.regions import ReadRegion, Region
@@ -77,6 +78,8 @@ class Session(QObject):
         self.view = View()
         self.limits = Limits()
         self.hiding = GradientHiding()
+        self.python_of: Callable[[str], Interpreter | None] = lambda _path: None
+        """Returns the Python for the program in a file."""
         self._link = link
         self._sent = ""
         self._waiting = False
@@ -84,9 +87,9 @@ class Session(QObject):
         self.shows_draft = False
         """True if what the running program has recorded so far is shown."""
         self._shown_with = self._run_with()
-        """Device and seed of the run whose tape is shown."""
+        """Device, seed and Python of the run whose tape is shown."""
         self._sent_with = self._run_with()
-        """Device and seed of the run in flight."""
+        """Device, seed and Python of the run in flight."""
         self._place: int | None = None
         self._to_probe = ""
         """Lines of the lab that wait for a free engine."""
@@ -126,6 +129,7 @@ class Session(QObject):
         fresh = any(d.path or d.lesson or d.foreign for d in (self.doc, doc))
         if view is None:
             doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
+        doc = replace(doc, interpreter=self.python_of(doc.path))
         self.doc = doc
         self._fresh, self.shows_draft = True, False
         self._place = None if view is None else view.position
@@ -214,6 +218,11 @@ class Session(QObject):
     def set_device(self, device: str) -> None:
         """Run on another device from now on."""
         self._set_doc(replace(self.doc, device=device))
+        self._run_live()
+
+    def set_interpreter(self, interpreter: Interpreter | None) -> None:
+        """Run in another Python from now on; None for Gradscribe's own."""
+        self._set_doc(replace(self.doc, interpreter=interpreter))
         self._run_live()
 
     def set_limits(self, timeout: float, memory: int, is_open: bool = False) -> None:
@@ -551,7 +560,7 @@ class Session(QObject):
             self.moved.emit(self.view.position, 0)
         else:
             self._set_result(replace(result, stale=True, fresh=self._count_fresh(result)))
-        device, seed = self._sent_with
+        device, seed, _python = self._sent_with
         self.ran.emit(ProgramRun(self._sent, seed, device, recorded))
         if self._waiting:
             self._run_live()
@@ -577,8 +586,9 @@ class Session(QObject):
         """Return whether the shown tape is of this text, run with the present device and seed."""
         return self.result.source == source and self._shown_with == self._run_with()
 
-    def _run_with(self) -> tuple[str, int]:
-        return self.doc.device, self.doc.seed
+    def _run_with(self) -> tuple[str, int, str]:
+        python = self.doc.interpreter
+        return self.doc.device, self.doc.seed, python.path if python is not None else ""
 
     def _count_fresh(self, result: Result) -> int:
         """Return how many events of the shown tape the text that was run would make again."""

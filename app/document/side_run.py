@@ -21,7 +21,7 @@ def run_document(
     drafts: bool = False,
     watched_module: str = "",
 ) -> int:
-    """Run ``source`` with a document's name, seed, device and limits; return the run id.
+    """Run ``source`` with a document's name, seed, device, Python and limits; return the run id.
 
     ``brief``: request only the outcome; the rest: see `messages.Run`.
     """
@@ -38,6 +38,7 @@ def run_document(
         wanted_steps=wanted_steps,
         drafts=drafts,
         watched_module=watched_module,
+        interpreter=doc.interpreter,
     )
 
 

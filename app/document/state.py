@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from PySide6.QtCore import SignalInstance
 
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.engine.protocol.messages import DeviceDetails
 from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.protocol.tape import Problem, Tape
@@ -35,6 +36,8 @@ class Doc(Struct, frozen=True):
     title: str = "Untitled"
     seed: int = 0
     device: str = "cpu"
+    interpreter: Interpreter | None = None
+    """The Python that it runs in; None for Gradscribe's own."""
     open_calls: frozenset[str] | None = None
     """Keys of the module frames that are open; None leaves it to the picture."""
     lesson: str = ""

@@ -86,6 +86,7 @@ SETTINGS = (
     Setting("film_code", "Program in films", False),
     Setting("complete", "Complete while typing", True),
     Setting("editor", "Your editor", ""),
+    Setting("pythons", "Pythons of programs", "{}"),
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
     Setting("by_hand", "Score of gradients by hand", "{}", _is_progress),
 )

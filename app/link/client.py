@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradscribe.app.link import launch
 from gradscribe.app.link.engine_process import EngineProcess
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.language import LanguageLink
 from gradscribe.app.link.requests import (
     PendingRequest,
@@ -88,6 +89,7 @@ class Link(QObject):
         self._spare: EngineProcess | None = None
         self._wants_spare = spare
         self._opens = False
+        self._interpreter: Interpreter | None = None
         self._lost_spares = 0
         self._replaced = False
         self._ready = False
@@ -116,10 +118,11 @@ class Link(QObject):
         self._engine = engine
 
     def _borrowed(self) -> EngineProcess | None:
-        return self._lend(self) if self._lend is not None and not self._opens else None
+        is_usual = not self._opens and self._interpreter is None
+        return self._lend(self) if self._lend is not None and is_usual else None
 
     def _started(self) -> EngineProcess:
-        engine = EngineProcess(self, is_open=self._opens)
+        engine = EngineProcess(self, is_open=self._opens, interpreter=self._interpreter)
         engine.start()
         return engine
 
@@ -161,6 +164,7 @@ class Link(QObject):
         wanted_steps: tuple[int, int, int] | None = None,
         drafts: bool = False,
         watched_module: str = "",
+        interpreter: Interpreter | None = None,
     ) -> int:
         """Run a program and return its run id, which its replies carry.
 
@@ -188,22 +192,22 @@ class Link(QObject):
             drafts=drafts,
             watched_module=watched_module,
         )
-        self._fit(request, is_open and not policy)
+        self._fit(request, is_open and not policy, interpreter)
         self._announce()
         job = self._next = PendingRequest(request, timeout)
         if self.is_ready():
             self._hand_over(job)
         return self._last_id
 
-    def _fit(self, request: messages.Run, is_open: bool) -> None:
+    def _fit(self, request: messages.Run, is_open: bool, interpreter: Interpreter | None) -> None:
         """Make sure the engine may run the program: sandbox restrictions cannot be lifted again."""
         folder = "" if request.policy else launch.script_folder(request.filename)
-        self._opens = is_open
+        self._opens, self._interpreter = is_open, interpreter
         engine = self._engine
-        if self._spare is not None and self._spare.is_open != self._opens:
+        if self._spare is not None and not self._is_like_it(self._spare):
             spare, self._spare = self._spare, None
             spare.discard()
-        if engine is not None and not engine.fits(folder, self._opens):
+        if engine is not None and not engine.fits(folder, is_open, interpreter):
             job = self._running
             self._forget()
             self._swap()
@@ -212,6 +216,9 @@ class Link(QObject):
         self.start()
         if self._engine is not None:
             self._engine.folder = folder
+
+    def _is_like_it(self, engine: EngineProcess) -> bool:
+        return engine.is_open == self._opens and engine.interpreter == self._interpreter
 
     def stop(self) -> None:
         """Interrupt the program that runs or waits; kill the engine if it doesn't end."""
@@ -409,7 +416,9 @@ class Link(QObject):
 
     def _start_spare(self) -> None:
         if self._spare is None and launch.free_memory() >= launch.SPARE_BYTES:
-            spare = self._spare = EngineProcess(self, spare=True, is_open=self._opens)
+            spare = self._spare = EngineProcess(
+                self, spare=True, is_open=self._opens, interpreter=self._interpreter
+            )
             spare.ended.connect(self._lose_spare)
             spare.start()
 
@@ -427,7 +436,7 @@ class Link(QObject):
         A new spare is started in its place.
         """
         spare = self._spare
-        if spare is None or not spare.is_ready or spare.is_open:
+        if spare is None or not spare.is_ready or spare.is_open or spare.interpreter is not None:
             return None
         self._spare = None
         spare.ended.disconnect(self._lose_spare)

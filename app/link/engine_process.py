@@ -5,9 +5,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
 from gradscribe.app.link import launch
+from gradscribe.app.link.interpreters import Interpreter, UnusablePython
 from gradscribe.engine.protocol import frames as protocol_frames
 from gradscribe.engine.protocol import messages
 from gradscribe.widgets.base.single_shot import single_shot
@@ -40,11 +41,17 @@ class EngineProcess(QObject):
         spare: bool = False,
         is_open: bool = False,
         arguments: Sequence[str] | None = None,
+        interpreter: Interpreter | None = None,
     ) -> None:
-        """``arguments`` of the interpreter: those of another process that speaks the protocol."""
+        """Prepare an engine.
+
+        ``arguments`` of the interpreter: those of another process that speaks the protocol;
+        ``interpreter``: another Python than this process's.
+        """
         super().__init__(parent)
         self.is_open = is_open
         """True if its programs have all of the user's permissions."""
+        self.interpreter = interpreter
         self.folder: str | None = None
         """The folder that its programs may read; None until one is assigned."""
         self.ready: messages.Ready | None = None
@@ -59,13 +66,12 @@ class EngineProcess(QObject):
         self._turn = single_shot(self, self._take)
         self._boot = single_shot(self, lambda: self._end("it does not get ready"))
         self._process = process = QProcess(self)
-        process.setProgram(launch.python_executable())
+        process.setProgram(launch.python_executable(interpreter))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
         process.setArguments([*(arguments or launch.engine_arguments()), *words])
-        environment = QProcessEnvironment()
-        for name, text in launch.environment(is_open).items():
-            environment.insert(name, text)
-        process.setProcessEnvironment(environment)
+        self._refusal = ""
+        """Reason why its Python cannot have the engine's source; empty if it has."""
+        process.setProcessEnvironment(self._environment())
         self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
         process.bytesWritten.connect(self._write)
@@ -75,18 +81,34 @@ class EngineProcess(QObject):
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
 
+    def _environment(self) -> QProcessEnvironment:
+        made = QProcessEnvironment()
+        try:
+            variables = launch.environment(self.is_open, self.interpreter)
+        except UnusablePython as refusal:
+            variables, self._refusal = {}, str(refusal)
+        for name, text in variables.items():
+            made.insert(name, text)
+        return made
+
     @property
     def is_ready(self) -> bool:
         """True once it takes requests."""
         return self.ready is not None
 
-    def fits(self, folder: str, is_open: bool) -> bool:
+    def fits(self, folder: str, is_open: bool, interpreter: Interpreter | None) -> bool:
         """Return whether a program of that folder can run in it."""
-        return self.is_open == is_open and (is_open or self.folder in (None, folder))
+        if self.is_open != is_open or self.interpreter != interpreter:
+            return False
+        return is_open or self.folder in (None, folder)
 
     def start(self) -> None:
         """Start the process; `received` carries `protocol_frames.Ready` when it takes requests."""
-        self._process.start()
+        if self._refusal:
+            self._boot.stop()
+            QTimer.singleShot(0, self, lambda: self._end(self._refusal))
+        else:
+            self._process.start()
 
     def await_ready(self) -> None:
         """Start the timeout after which an engine that is not ready counts as dead."""

@@ -38,6 +38,11 @@ print(json.dumps([sys.version_info[:3], sys.executable, found]))
 class UnusablePython(Exception):
     """Raised for a Python that programs cannot run in; the message is a line for the user."""
 
+    def __init__(self, message: str, path: str = "", packages: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.path, self.packages = path, packages
+        """The Python, and the packages to install that make it usable; none if nothing does."""
+
 
 class Interpreter(Struct, frozen=True):
     """A Python that can run the engine."""
@@ -69,13 +74,18 @@ def ask_interpreter(name: str) -> Interpreter:
     missing = [package for package in NEEDED if package not in found]
     if missing:
         raise UnusablePython(
-            f"{name} has no {' and no '.join(missing)}: {install_command(path, missing)}"
+            f"{name} has no {' and no '.join(missing)}: {install_command(path, missing)}",
+            path,
+            tuple(missing),
         )
     if _release(found["torch"]) < OLDEST_TORCH:
         oldest = ".".join(map(str, OLDEST_TORCH))
-        command = install_command(path, [f"torch>={oldest}"])
+        newer = f"torch>={oldest}"
         raise UnusablePython(
-            f"{name} has torch {found['torch']}, {oldest} or newer is needed: {command}"
+            f"{name} has torch {found['torch']}, {oldest} or newer is needed: "
+            f"{install_command(path, [newer])}",
+            path,
+            (newer,),
         )
     return Interpreter(path, ".".join(map(str, version)), found["torch"])
 

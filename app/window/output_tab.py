@@ -34,6 +34,11 @@ class OutputTab(QObject):
             self._tabs.setCurrentWidget(self._console)
         self._spoke = speaks
 
+    def append(self, text: str) -> None:
+        """Show more output, of something other than the program, in the output tab."""
+        self._tabs.setCurrentWidget(self._console)
+        self._console.append(text)
+
     def forget(self) -> None:
         """Forget that the user has chosen a tab: another program was opened."""
         self._chosen = False

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.files.settings import Settings, app_folder
+from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.runtime.faults import FaultHandler
 from gradscribe.app.runtime.gc_scheduler import GcScheduler
 from gradscribe.app.runtime.malloc import limit_arenas
@@ -57,9 +58,13 @@ class Opening:
     """True for an empty program, a little off the place of the window used last."""
     request: OpenRequest | None = None
     """File to open at a line or a position, instead of ``path``."""
+    python: Interpreter | None = None
+    """Python to run it in; None for the one that it was run in last."""
 
     def open(self, window: Window) -> None:
         """Open it in a window. Raises `Refused`."""
+        if self.python is not None:
+            window.python.prefer(self.python)
         if self.request is not None:
             window.open_file(self.request)
         elif self.is_new:

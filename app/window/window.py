@@ -28,6 +28,7 @@ from gradscribe.app.files import tape_files
 from gradscribe.app.files.documents import Drafts, Refused
 from gradscribe.app.files.file_watch import WatchHost
 from gradscribe.app.files.open_requests import OpenRequest
+from gradscribe.app.files.python_choice import PythonChoice
 from gradscribe.app.files.recovery import Recovery
 from gradscribe.app.files.run_histories import RunHistories
 from gradscribe.app.files.settings import Settings
@@ -118,13 +119,11 @@ class Window(QMainWindow):
         self.parameters = ProgramParameters(
             self.session, self, self.look, lambda row: self.presenter.select_value(row.value_id)
         )
-        self.history = HistoryTab(
-            self.session, self.clock, self.look, self.below, self.presenter.selected_card
-        )
-        self.history.said.connect(self.status.say)
+        self.history = self._make_history()
         self.figure_charts = FigureCharts(self.console.figures, self.look, self)
         self.recovery = self._make_recovery()
         self.hand, self.backward_code = self._make_hand()
+        self.python = self._make_python()
         self.typing, self.costs = self._make_typing(), ProgramCosts(self.session, self, self.look)
         remote = Remote(self._turn, partial(self._perform, "play.reset"), self._play_on)
         self.presentation = Presentation(self, settings, self.graph, remote)
@@ -190,6 +189,18 @@ class Window(QMainWindow):
         hand = HandController(*parts, self.settings, self.look, self.below, exercise)
         return hand, BackwardCode(*parts, self.look, hand, self)
 
+    def _make_history(self) -> HistoryTab:
+        selected = self.presenter.selected_card
+        history = HistoryTab(self.session, self.clock, self.look, self.below, selected)
+        history.said.connect(self.status.say)
+        return history
+
+    def _make_python(self) -> PythonChoice:
+        python = PythonChoice(self.session, self.settings, self.notices, self)
+        python.said.connect(self.status.say)
+        python.printed.connect(self.output_tab.append)
+        return python
+
     def _make_typing(self) -> AssistanceController:
         return AssistanceController(self.session, self.editor.assistance, self._link.language, self)
 
@@ -219,6 +230,7 @@ class Window(QMainWindow):
             graph=self.graph,
             inspector=self.inspector,
             presenter=self.presenter,
+            python=self.python,
             say=self.status.say,
             over=self.over,
             find_bar=self.find_bar,
@@ -613,6 +625,7 @@ class Window(QMainWindow):
         self.changes.close()
         self.findings_controller.close()
         self.typing.close()
+        self.python.close()
         self.workspaces.close()
         self.session.close()
         self.look.close()

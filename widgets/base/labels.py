@@ -103,6 +103,11 @@ class Heading(QWidget):
         """Return the width of the title on one line, in pixels."""
         return self._title.fontMetrics().horizontalAdvance(self._title.said())
 
+    def longest_word_width(self) -> int:
+        """Return the width of the longest word of the title, in pixels."""
+        metrics, words = self._title.fontMetrics(), self._title.said().split()
+        return max(map(metrics.horizontalAdvance, words), default=0)
+
     def text(self) -> tuple[str, str]:
         """Return title and subtitle."""
         return self._title.said(), self._subtitle.said()

@@ -175,9 +175,12 @@ class Plot(QWidget):
         words, least = self.caption.said(), LEAST_CANVAS * self.theme.scale
         # Hidden in a narrow plot, and with that no part of what the tools need.
         self.step.setVisible(bool(self.step.said()) and self._has_space_for_step())
+        self.tools.invalidate()
         wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
         left = self.height() - self.heading.heightForWidth(wide) - EDGE
         breaks = self.heading.title_width() > wide and left < least
+        # A word that is wider than the space would lie below the tools.
+        breaks = breaks or self.heading.longest_word_width() > wide
         self.heading.setVisible(self.is_titled and not breaks)
         self.canvas.setToolTip(self.accessibleName() if breaks else "")
         left -= self.caption.heightForWidth(max(1, self.width() - 2 * EDGE))

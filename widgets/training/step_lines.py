@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from gradscribe.widgets.base.boxes import vbox
-from gradscribe.widgets.base.labels import Label, plain_label, sheet
+from gradscribe.widgets.base.flow_layout import FlowLayout
+from gradscribe.widgets.base.labels import Label, elided_label, sheet, tip
 from gradscribe.widgets.base.theme import Theme, mono_font
 
 _COLORS = {
@@ -19,6 +20,8 @@ _COLORS = {
     "step": "parameter",
 }
 
+LEAST_CODE = 60
+"""Least width of the text of a line, in pixels; its tool tip has all of it."""
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")
 """A minus sign of a number, which Python writes as a hyphen."""
 
@@ -44,10 +47,7 @@ class StepLines(QWidget):
         self.tape = QPushButton("Show on the tape")
         self.tape.setToolTip("Record this step and show it in the graph (Ctrl+Alt+T)")
         self.tape.clicked.connect(self.tape_pressed)
-        head = QHBoxLayout()
-        head.addWidget(self.next)
-        head.addWidget(self.tape)
-        head.addStretch(1)
+        head = FlowLayout(self.next, self.tape)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(3)
@@ -79,10 +79,13 @@ class StepLines(QWidget):
         for (_mark, code, _what), (_event, text) in zip(self._rows, self._lines, strict=True):
             if code.text() != text:
                 code.setText(text)
+                code.setToolTip(tip(text))
         self.clear()
 
     def _row(self, place: int) -> tuple[QLabel, QLabel, "_OneLine"]:
-        mark, code = QLabel("○"), plain_label()
+        mark, code = QLabel("○"), elided_label()
+        # Else a long line makes the page wider than a narrow panel, which cuts the buttons off.
+        code.setMinimumWidth(LEAST_CODE)
         what = _OneLine("caption")
         code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         for at, part in enumerate((mark, code, what)):

@@ -89,7 +89,7 @@ def test_a_device_that_is_not_there_is_refused(quick):
 
 
 def test_a_file_that_is_no_program_is_refused_before_anything_starts(tmp_path, monkeypatch):
-    monkeypatch.setattr(launch, "python_executable", lambda: "no-such-python")
+    monkeypatch.setattr(launch, "python_executable", lambda _interpreter=None: "no-such-python")
     assert command_line.main(["record", str(tmp_path / "missing.py")]) == REFUSED
 
 

@@ -344,7 +344,7 @@ def test_a_new_document_keeps_seed_and_device_and_drops_the_selection(settled):
 
 def test_a_run_gets_the_name_of_its_file_and_the_limits(running, link):
     usual = {"policy": False, "is_open": False, "brief": False, "wanted_steps": None}
-    usual |= {"drafts": True, "watched_module": ""}
+    usual |= {"drafts": True, "watched_module": "", "interpreter": None}
     first = {"filename": "<gradscribe>", "timeout": 10.0, "memory": 256 << 20}
     assert link.limits[0] == first | usual
     link.answer(leaves(1))

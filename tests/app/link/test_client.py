@@ -376,7 +376,7 @@ def test_an_engine_that_never_gets_ready_is_replaced(qtbot, monkeypatch):
 
 
 def test_a_missing_python_is_told_of(qtbot, monkeypatch):
-    monkeypatch.setattr(launch, "python_executable", lambda: "no-such-python")
+    monkeypatch.setattr(launch, "python_executable", lambda _interpreter=None: "no-such-python")
     made = Link()
     heard = Heard(made)
     made.start()

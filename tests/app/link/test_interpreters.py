@@ -1,10 +1,7 @@
 """Programs in another Python: with its packages, and refused with the command that helps."""
 
 import json
-import subprocess
 import sys
-import sysconfig
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +9,7 @@ import torch
 from gradscribe.app.cli import main as command_line
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import UnusablePython, ask_interpreter, lent_source
+from tests.environments import make_environment
 
 pytestmark = [
     pytest.mark.e2e,
@@ -30,13 +28,7 @@ print(sys.prefix)
 @pytest.fixture(scope="module")
 def other(tmp_path_factory):
     """Return the Python of an environment with torch and a package of its own."""
-    home = tmp_path_factory.mktemp("other") / "env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
-    where = {"base": str(home), "platbase": str(home)}
-    packages = Path(sysconfig.get_path("purelib", vars=where))
-    (packages / "own.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    (packages / "neighbour.py").write_text("def points():\n    return [[1.0, 2.0], [3.0, 5.0]]\n")
-    return home / "bin" / "python"
+    return make_environment(tmp_path_factory.mktemp("other") / "env")
 
 
 def fake(folder, answer, code=0):

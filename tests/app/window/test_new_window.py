@@ -100,7 +100,7 @@ def test_closing_the_other_window_leaves_this_one(settled, qtbot, started):
 
 
 def test_where_python_does_not_start_it_is_said(settled, monkeypatch):
-    monkeypatch.setattr(launch, "python_executable", lambda: "/nowhere/python")
+    monkeypatch.setattr(launch, "python_executable", lambda _interpreter=None: "/nowhere/python")
     monkeypatch.setattr(new_window, "start_window", start_window)
     settled.menus.perform_by("file.new_window")
     assert "Another window cannot be opened" in settled.status.message.text()

@@ -52,7 +52,7 @@ def test_threads_that_compute_leave_the_interface_its_turn(
 ):
     monkeypatch.setattr(Settings, "of_user", classmethod(lambda cls: cls()))
     monkeypatch.setattr("gradscribe.app.window.startup.app_folder", lambda _where: tmp_path)
-    monkeypatch.setattr(launch, "python_executable", lambda: "/bin/false")
+    monkeypatch.setattr(launch, "python_executable", lambda _interpreter=None: "/bin/false")
     monkeypatch.setattr(QApplication, "exec", lambda _app: 0)
     seen = []
     assert open_window(Opening(), begin=seen.append) == 0

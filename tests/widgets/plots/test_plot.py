@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QImage, QPainter
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gradscribe.widgets.base.theme import Theme
 from gradscribe.widgets.plots.drawing.axes import Axis
@@ -214,3 +214,21 @@ def test_the_step_stands_before_the_tools_and_makes_way_for_them(plot):
     assert plot.step.isVisible()
     plot.show_step(None)
     assert not plot.step.isVisible()
+
+
+def test_a_title_with_a_word_wider_than_its_space_is_hidden_and_in_the_tool_tip(shown):
+    plot = Plot("Model output")
+    for words in ("Validation", "Discrete"):
+        plot.tools.addWidget(QPushButton(words))
+    plot = shown(plot, 600, 500)
+    assert plot.heading.isVisible()
+    for width in range(600, 150, -5):
+        plot.resize(width, 500)
+        plot.layout().activate()
+        if plot.heading.isVisible():
+            tools = [plot.tools.itemAt(n).widget() for n in range(plot.tools.count())]
+            left = min(tool.x() for tool in tools if tool.isVisible())
+            word = plot.heading.longest_word_width()
+            assert plot.heading.x() + word <= left, width
+    assert not plot.heading.isVisible()
+    assert plot.canvas.toolTip() == "Model output"

@@ -437,3 +437,18 @@ def test_a_new_run_with_the_same_lines_makes_and_dresses_none_anew(shown, qtbot)
     assert [mark.text() for mark, *_ in lines._rows] == ["\N{WHITE CIRCLE}"] * 3
     lines.set_lines((("forward", "y = rnn(x)"),))
     assert [code.text() for _, code, _ in lines._rows] == ["y = rnn(x)"]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.4])
+def test_in_a_narrow_panel_no_button_of_a_step_is_cut_off(shown, scale):
+    steps = shown(StepLines(), 230, 300)
+    steps.set_theme(Theme.load("light").scaled(scale))
+    steps.set_lines([("loss", "loss = criterion(output, targets_of_a_long_name)"), ("step", "s()")])
+    QApplication.processEvents()
+    assert steps.minimumSizeHint().width() <= 230
+    for button in (steps.next, steps.tape):
+        assert button.width() >= button.sizeHint().width()
+        assert steps.rect().contains(button.geometry())
+    code = steps._rows[0][1]
+    assert code.shown_text().endswith("…")
+    assert code.toolTip() == code.text()

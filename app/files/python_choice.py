@@ -1,0 +1,181 @@
+"""Choice of the Python that a document's program runs in, remembered by its file."""
+
+import os
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+from PySide6.QtCore import QObject, Signal
+
+from gradscribe.app.document.session import Session
+from gradscribe.app.files.settings import Settings
+from gradscribe.app.link import launch
+from gradscribe.app.link.interpreters import (
+    Interpreter,
+    UnusablePython,
+    ask_interpreter,
+    lent_source,
+)
+from gradscribe.app.link.package_install import PackageInstall
+from gradscribe.app.link.python_search import FoundPython, environment_name, find_pythons
+from gradscribe.app.runtime.notice import Notice, NoticeActions
+from gradscribe.app.runtime.worker import BackgroundWorker
+from gradscribe.engine.protocol.structs import replace
+
+KEY = "pythons"
+MOST_FILES, MOST_USED = 200, 10
+"""Most files whose Python is remembered, and most Pythons that are offered since they were used."""
+
+
+class _Remembered(Struct):
+    """The stored choices."""
+
+    files: dict[str, Interpreter] = {}
+    """Files to their Pythons, the newest last; those that run in Gradscribe's own are missing."""
+    used: list[Interpreter] = []
+    """Pythons used before, the newest first."""
+
+
+class PythonChoice(QObject):
+    """Finds Pythons, asks the chosen one what it has, and lets the document run in it."""
+
+    said = Signal(str)
+    """Carries a line for the status line."""
+    printed = Signal(str)
+    """Carries output of an installation."""
+
+    def __init__(
+        self, session: Session, settings: Settings, notices: NoticeActions, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._settings, self._notices = session, settings, notices
+        self._worker = BackgroundWorker(self)
+        self._install: PackageInstall | None = None
+        self._preferred: Interpreter | None = None
+        self._wanted = 0
+        """Number of the newest choice: an earlier one that answers late is dropped."""
+        session.python_of = self.remembered
+        session.doc_changed.connect(self._remember)
+
+    def found(self) -> list[FoundPython]:
+        """Return the Pythons that the document may be meant for, by their files."""
+        used = {python.path: python for python in self._stored().used}
+        found = find_pythons(launch.script_folder(self._session.doc.path), used)
+        # What a Python has said of itself is better than what its files look like.
+        return [
+            replace(python, version=known.version, torch=known.torch)
+            if (known := used.get(python.path))
+            else python
+            for python in found
+        ]
+
+    def remembered(self, path: str) -> Interpreter | None:
+        """Return the Python that a file was run in last; None for Gradscribe's own."""
+        if self._preferred is not None:
+            preferred, self._preferred = self._preferred, None
+            return preferred
+        python = self._stored().files.get(path) if path else None
+        if python is None or os.path.isfile(python.path):
+            return python
+        gone = f"{python.path} is gone: the program runs in Gradscribe's own Python"
+        self._notices.post(Notice(KEY, gone))
+        return None
+
+    def prefer(self, python: Interpreter) -> None:
+        """Run the document that is opened next in this Python, whatever is remembered."""
+        self._preferred = python
+
+    def choose_own(self) -> None:
+        """Run the document in Gradscribe's own Python."""
+        self._wanted += 1
+        self._session.set_interpreter(None)
+
+    def choose(self, name: str) -> None:
+        """Run the document in the Python with this name or path, once it has said what it has.
+
+        A Python that cannot be used is refused in a notice, which offers to install what it lacks.
+        """
+        self._wanted += 1
+        number, doc = self._wanted, self._session.doc.path
+        self.said.emit(f"Asking {name}…")
+
+        def take(result: Callable[[], Interpreter]) -> None:
+            if number != self._wanted or self._session.doc.path != doc:
+                return
+            try:
+                self.use(result())
+            except UnusablePython as refusal:
+                self.said.emit("")
+                self._refuse(refusal)
+
+        self._worker.submit(lambda: _ask(name), take)
+
+    def use(self, python: Interpreter) -> None:
+        """Run the document in a Python that has said what it has."""
+        self._notices.drop(KEY)
+        stored = self._stored()
+        others = [other for other in stored.used if other.path != python.path]
+        stored.used = [python, *others][:MOST_USED]
+        self._store(stored)
+        self._session.set_interpreter(python)
+        name = environment_name(python.path)
+        self.said.emit(f"Runs in Python {python.version} of {name}, torch {python.torch}")
+
+    def close(self) -> None:
+        """End a running installation, and wait for the thread that asks a Python."""
+        self._worker.close()
+        if self._install is not None:
+            self._install.close()
+
+    def _refuse(self, refusal: UnusablePython) -> None:
+        choices: tuple[tuple[str, Callable[[], None]], ...] = ()
+        if refusal.packages:
+            choices = (("Install", lambda: self._begin_install(refusal.path, refusal.packages)),)
+        self._notices.show_now(Notice(KEY, str(refusal), choices))
+
+    def _begin_install(self, path: str, packages: tuple[str, ...]) -> None:
+        if self._install is not None:
+            self.said.emit("An installation is under way")
+            return
+        self._install = install = PackageInstall(path, packages, self)
+        install.printed.connect(self.printed)
+        install.ended.connect(lambda problem: self._end_install(path, problem))
+        self.printed.emit(f"$ {install.command}\n")
+        install.start()
+
+    def _end_install(self, path: str, problem: str) -> None:
+        if self._install is not None:
+            self._install.deleteLater()
+            self._install = None
+        if problem:
+            self._notices.show_now(Notice(KEY, f"Not installed: {problem}"))
+        else:
+            self.choose(path)
+
+    # The stored choices
+
+    def _remember(self) -> None:
+        doc = self._session.doc
+        stored = self._stored()
+        if not doc.path or stored.files.get(doc.path) == doc.interpreter:
+            return
+        stored.files.pop(doc.path, None)
+        if doc.interpreter is not None:
+            stored.files[doc.path] = doc.interpreter
+        for oldest in list(stored.files)[:-MOST_FILES]:
+            del stored.files[oldest]
+        self._store(stored)
+
+    def _stored(self) -> _Remembered:
+        try:
+            return msgspec.json.decode(self._settings.text(KEY), type=_Remembered)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return _Remembered()
+
+    def _store(self, stored: _Remembered) -> None:
+        self._settings.put(KEY, msgspec.json.encode(stored).decode())
+
+
+def _ask(name: str) -> Interpreter:
+    lent_source()
+    return ask_interpreter(name)

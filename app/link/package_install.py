@@ -1,0 +1,56 @@
+"""Installation of packages into a Python of the user's, with its output."""
+
+from PySide6.QtCore import QObject, QProcess, Signal
+
+from gradscribe.app.link.interpreters import install_command
+
+CLOSE_MS = 2000
+"""Time that pip gets to end after it was asked to."""
+
+
+class PackageInstall(QObject):
+    """Runs ``pip install`` in another process."""
+
+    printed = Signal(str)
+    ended = Signal(str)
+    """Carries the reason why nothing was installed; empty if all was."""
+
+    def __init__(self, path: str, packages: tuple[str, ...], parent: QObject) -> None:
+        super().__init__(parent)
+        self.command = install_command(path, list(packages))
+        """The command as a user would type it."""
+        self._process = process = QProcess(self)
+        process.setProgram(path)
+        process.setArguments(["-m", "pip", "install", "--progress-bar", "off", *packages])
+        process.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
+        process.readyReadStandardOutput.connect(self._read)
+        process.finished.connect(self._finish)
+        process.errorOccurred.connect(self._fail)
+
+    def start(self) -> None:
+        """Start it; `ended` follows."""
+        self._process.start()
+
+    def close(self) -> None:
+        """Stop it, and wait until it has ended."""
+        process = self._process
+        process.finished.disconnect(self._finish)
+        process.errorOccurred.disconnect(self._fail)
+        if process.state() != QProcess.ProcessState.NotRunning:
+            process.terminate()
+            if not process.waitForFinished(CLOSE_MS):
+                process.kill()
+                process.waitForFinished(CLOSE_MS)
+
+    def _read(self) -> None:
+        self.printed.emit(
+            bytes(self._process.readAllStandardOutput().data()).decode(errors="replace")
+        )
+
+    def _finish(self, code: int, _status: QProcess.ExitStatus) -> None:
+        self._read()
+        self.ended.emit(f"pip ended with {code}; its output says why" if code else "")
+
+    def _fail(self, error: QProcess.ProcessError) -> None:
+        if error == QProcess.ProcessError.FailedToStart:
+            self.ended.emit(self._process.errorString())
