@@ -169,7 +169,8 @@ def _of_all_directions(replay: Replay, one: CostRow) -> CostRow:
     if entries > MOST_JVPS or entries * one.seconds > JVPS_S:
         median, low, high = (entries * t for t in (one.seconds, one.low, one.high))
         return CostRow("jvps", median, low, high, 0, estimated=True)
-    zeros = [torch.zeros_like(leaf) for leaf in replay.leaves]
+    whole = torch.contiguous_format  # A leaf may be a transposed matrix.
+    zeros = [torch.zeros_like(leaf, memory_format=whole) for leaf in replay.leaves]
 
     def all_directions() -> None:
         for tangent in zeros:

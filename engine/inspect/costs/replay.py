@@ -148,7 +148,7 @@ class Replay:
         self.leaves = [t for t in taken.values() if t.requires_grad and t.is_leaf]
         self.is_random = any(getattr(s.function, "__name__", "") in _RANDOM for s in steps)
         self.calls = len(steps)
-        self._written = {k: before[k] for k in before if k in taken and k != root}
+        self._written = {k: before[k] for k in before if k in taken and k in made}
         """Tensors from outside that a step writes to: each run gets copies of them."""
         self.value = tensors[root].detach().clone()
         """The root's number in the program itself."""

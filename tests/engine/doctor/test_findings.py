@@ -159,3 +159,8 @@ y.sum().backward()
     assert [(f.id, f.place.line) for f in found(source)[1] if f.id == "first-nan"] == [
         ("first-nan", 2)
     ]
+
+
+def test_a_line_that_cuts_a_leaf_off_is_found_once():
+    source = (ROOT / "assets/examples/broken/02_two_paths.py").read_text(encoding="utf-8")
+    assert [(f.id, f.place.line) for f in found(source)[1]] == [("cut-by-item", 9)]

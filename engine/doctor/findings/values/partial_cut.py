@@ -10,7 +10,13 @@ from gradscribe.engine.doctor.cuts import Extraction
 from gradscribe.engine.doctor.evidence import Evidence
 from gradscribe.engine.doctor.extraction_fixes import fix_extraction
 from gradscribe.engine.doctor.finding_kind import PARTIAL_CUT, FindingKind, FoundCase
-from gradscribe.engine.doctor.number_cuts import cuts_with_calls, entry_output
+from gradscribe.engine.doctor.number_cuts import (
+    FUNCTIONS,
+    METHODS,
+    MODULES,
+    cuts_with_calls,
+    entry_output,
+)
 from gradscribe.engine.protocol.tape import NumberCut, Op, Place, Value
 
 _ON_PURPOSE = frozenset(("detach", "detach_"))
@@ -30,7 +36,7 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
     """Yield each line that takes a part of what a loss depends on past autograd."""
     if not evidence.tape.passes:
         return
-    found, tries = set[int](), Counter[int]()
+    found, tries = _lines_of_cuts(evidence), Counter[int]()
     for cut in (*_data_cuts(evidence), *_number_cuts(evidence)):
         tries[cut.place.line] += 1
         if cut.place.line in found or tries[cut.place.line] > _MOST_TRIES:
@@ -41,6 +47,13 @@ def detect(evidence: Evidence) -> Iterator[FoundCase]:
                 found.add(cut.place.line)
                 yield _case(evidence, cut, number, leaves)
                 break
+
+
+def _lines_of_cuts(evidence: Evidence) -> set[int]:
+    """Return the lines that have a finding already, as other leaves get nothing because of them."""
+    lines = {cut.op.place.line for cut in cuts.find_cuts(evidence)}
+    words = cuts.ExtractionNames(METHODS, FUNCTIONS, MODULES)
+    return lines | {taken.call.lineno for taken in cuts.extractions(evidence, words)}
 
 
 def _case(evidence: Evidence, cut: _Cut, number: int, leaves: tuple[Value, ...]) -> FoundCase:

@@ -133,3 +133,11 @@ def test_the_program_is_as_it_was_afterwards():
     measure_costs(MeasureCosts(1, "modes"))
     assert run.last_run is before
     assert before.names["w"].grad.tolist() == [2.0, 4.0]
+
+
+def test_a_transposed_leaf_is_measured():
+    answer = measured(
+        "w = torch.ones(3, 4).T.requires_grad_()\n(w * w).sum().backward()\n", "modes"
+    )
+    assert answer.agrees
+    assert answer.rows[-1].runs >= measure.LEAST_RUNS

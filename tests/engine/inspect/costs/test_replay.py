@@ -37,6 +37,11 @@ with torch.no_grad():
 a, b = torch.stack([w, w.detach()]).unbind(0)
 loss = (a * b - most).pow(2).mean()
 """,
+    "batch normalization": """
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8))
+loss = (net(torch.randn(16, 4)) ** 3).mean()
+""",
     "a loop of steps": """
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 for n in range(3):
