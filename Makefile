@@ -74,6 +74,7 @@ bench: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m tests.bench.completion
 	@"$(BIN)/python" -m tests.bench.record
 	@"$(BIN)/python" -m tests.bench.long_loops
+	@"$(BIN)/python" -m tests.bench.watch
 	@"$(BIN)/python" -m tests.bench.train
 
 clean:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gradscribe.training import TrainedRun as TrainedRun
     from gradscribe.training import TrainingError as TrainingError
     from gradscribe.training import train as train
+    from gradscribe.watching import Watch as Watch
+    from gradscribe.watching import watch as watch
 
 _HOMES = {
     "record": "recording",
@@ -31,6 +33,8 @@ _HOMES = {
     "compare": "shortcuts",
     "load": "tape_store",
     "here": "breakpoint_window",
+    "watch": "watching",
+    "Watch": "watching",
     "train": "training",
     "TrainedRun": "training",
     "TrainingError": "training",

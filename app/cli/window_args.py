@@ -16,6 +16,7 @@ from gradscribe.app.files import atomic, documents, open_requests, tape_files
 from gradscribe.app.files.documents import Refused, exists
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.runtime.version import version
+from gradscribe.engine.protocol import watch_file
 
 PICTURE = "gradscribe-window.png"
 """File that ``--headless`` draws the window to, in the current folder."""
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="a script, a run, a training session or a set-up to open",
+        help="a script, a run, a training session, a set-up or a watched loop to open",
     )
     parser.add_argument("--new", action="store_true", help="open a window with an empty program")
     parser.add_argument(
@@ -65,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.python is not None and (options.headless or options.screenshot is not None):
         raise Refused("--python goes with a window, and with record, doctor and train")
+    if options.file is not None and Path(options.file).suffix.lower() == watch_file.SUFFIX:
+        return _watch(options)
     if options.screenshot is not None:
         return _screenshot(options)
     is_run = options.file is not None and tape_files.is_tape(Path(options.file))
@@ -77,6 +80,15 @@ def run(options: argparse.Namespace) -> int:
     if options.goto is not None and options.goto < 1:
         raise Refused(f"{options.goto} is no line: lines count from 1")
     return _headless(options) if options.headless else _window(options)
+
+
+def _watch(options: argparse.Namespace) -> int:
+    """Show a watched training loop, which has a window of its own."""
+    if options.goto is not None or options.at is not None or options.headless:
+        raise Refused("--goto, --at and --headless do not go with a watched training loop")
+    from gradscribe.app.cli import watch
+
+    return watch.run(options)
 
 
 def _screenshot(options: argparse.Namespace) -> int:

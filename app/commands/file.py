@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from PySide6.QtCore import QProcess
+
 from gradscribe.app.commands import MenuChoice, command, saved_run, setup, submenu, train
 from gradscribe.app.commands.context import CommandContext
 from gradscribe.app.document import examples
@@ -9,7 +11,10 @@ from gradscribe.app.document.state import Doc
 from gradscribe.app.files import documents, notebooks, tape_files
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.files.open_requests import OpenRequest
+from gradscribe.app.link import launch
 from gradscribe.app.runtime.notice import Notice
+from gradscribe.app.watch.reader import WatchReader
+from gradscribe.engine.protocol import watch_file
 from gradscribe.playback.text import formatting
 from gradscribe.playback.text.formatting import file_name, slug
 from gradscribe.widgets.editor.source_text import length_problem
@@ -18,7 +23,10 @@ OUTSIDE = "outside"
 """Key of the notice about a program from outside."""
 DATA = (".csv", ".tsv", ".xlsx", ".parquet")
 PROGRAMS = "Python programs (*.py);;All files (*)"
-OPENED = f"Programs and runs (*.py *{notebooks.SUFFIX} *{tape_files.SUFFIX});;All files (*)"
+OPENED = (
+    f"Programs and runs (*.py *{notebooks.SUFFIX} *{tape_files.SUFFIX} *{watch_file.SUFFIX});;"
+    "All files (*)"
+)
 
 
 def open_path(context: CommandContext, path: str) -> None:
@@ -75,9 +83,24 @@ def _open_other_kind(context: CommandContext, file: Path) -> bool:
         open_notebook(context, file)
     elif file.suffix.lower() == setup.SETUP:
         setup.open_setup(context, file)
+    elif file.suffix.lower() == watch_file.SUFFIX:
+        open_watch(context, file)
     else:
         return False
     return True
+
+
+def open_watch(context: CommandContext, path: Path) -> None:
+    """Show a watched training loop, in a window and a process of its own.
+
+    Raises:
+        Refused: it cannot be read, is no watched loop, or no process can be started.
+    """
+    WatchReader(path).close()
+    command = ["-P", "-m", "gradscribe", "watch", str(path)]
+    if not QProcess.startDetached(launch.python_executable(), command):
+        raise Refused(f"{path.name} is not opened: no window can be started")
+    context.say(f"{path.name} opens in a window of its own")
 
 
 def open_notebook(context: CommandContext, path: Path) -> None:
