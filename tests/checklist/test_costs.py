@@ -34,6 +34,10 @@ def test_no_grad_stands_next_to_grad_with_time_and_memory(desk):
     desk.run(NET)
     window, rows = measured(desk, "run.no_grad")
     assert [row[0] for row in rows] == ["Forward, recorded for backward", "Forward under no_grad"]
+    for row in range(2):
+        box = window.table.visualItemRect(window.table.topLevelItem(row))
+        assert box.height() > 10
+        assert window.table.viewport().rect().contains(box.topLeft())
     assert all(row[1].endswith(("µs", "ms", "s")) for row in rows)
     # Held for backward: the results of tanh and of the last layer, the loss; sizes in bytes.
     assert rows[0][5] != rows[1][5]

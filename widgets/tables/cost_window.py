@@ -110,6 +110,10 @@ class CostWindow(QWidget):
         """Show the table, and what it is of."""
         self.words.say(words)
         self.table.clear()
+        if rows:
+            # Before there are rows: those of hidden columns would get no height.
+            for column in range(len(COLUMNS)):
+                self.table.setColumnHidden(column, not any(row.cells[column] for row in rows))
         for row in rows:
             item = QTreeWidgetItem(list(row.cells))
             item.setData(TIME, SHARE, row.share)
@@ -117,8 +121,6 @@ class CostWindow(QWidget):
                 item.setToolTip(column, text)
             self.table.addTopLevelItem(item)
         self.table.setVisible(bool(rows))
-        for column in range(len(COLUMNS)):
-            self.table.setColumnHidden(column, not any(row.cells[column] for row in rows))
         self._fit_columns()
 
     def _fit_columns(self) -> None:
