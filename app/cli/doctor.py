@@ -7,7 +7,13 @@ from pathlib import Path
 
 from gradscribe.app.cli import fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS, FAILED, RAN
-from gradscribe.app.cli.options import add_recording, add_trials, add_trust, chosen_python
+from gradscribe.app.cli.options import (
+    add_recording,
+    add_trials,
+    add_trust,
+    chosen_python,
+    read_program,
+)
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
@@ -33,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         raise Refused(f"{options.timeout} is not a number of seconds above 0")
     if options.json not in (None, "-"):
         documents.check_writable(Path(options.json))
-    source = documents.read(Path(options.script))
+    source = read_program(options.script)
     tape = record.record_source(
         source,
         filename=options.script,

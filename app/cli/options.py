@@ -1,10 +1,14 @@
 """Options that several commands share."""
 
 import argparse
+import sys
+from pathlib import Path
 
+from gradscribe.app.files import documents, notebooks
 from gradscribe.app.files.documents import Refused
 from gradscribe.app.link import interpreters
 from gradscribe.app.link.interpreters import Interpreter, UnusablePython
+from gradscribe.playback.text import formatting
 
 TRUST_HELP = (
     "let the script do whatever Python can; without it, only PyTorch and harmless code may run"
@@ -34,9 +38,26 @@ def chosen_python(options: argparse.Namespace) -> Interpreter | None:
         raise Refused(str(error)) from error
 
 
+def read_program(name: str) -> str:
+    """Return the program in a script or a notebook; comments stand for a notebook's magics.
+
+    Lines of a notebook count through all cells, each of which begins with a line ``# %%``.
+
+    Raises:
+        Refused: it cannot be read, or is no notebook of Python.
+    """
+    if not notebooks.is_notebook(Path(name)):
+        return documents.read(Path(name))
+    source, skipped = notebooks.to_program(notebooks.read(Path(name)))
+    if skipped:
+        count = formatting.count(len(skipped), "line")
+        sys.stderr.write(f"gradscribe: {count} for IPython became comments: {skipped[0][:60]}\n")
+    return source
+
+
 def add_recording(parser: argparse.ArgumentParser) -> None:
     """Add the script to record, and its device."""
-    parser.add_argument("script", metavar="SCRIPT.py")
+    parser.add_argument("script", metavar="SCRIPT.py", help="script or notebook (.ipynb)")
     parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
     add_python(parser)
 

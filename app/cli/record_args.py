@@ -7,7 +7,13 @@ from pathlib import Path
 
 from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
-from gradscribe.app.cli.options import add_recording, add_trials, add_trust, chosen_python
+from gradscribe.app.cli.options import (
+    add_recording,
+    add_trials,
+    add_trust,
+    chosen_python,
+    read_program,
+)
 from gradscribe.app.cli.terminal import say
 from gradscribe.app.files import documents, tape_files
 from gradscribe.app.files.documents import Refused
@@ -104,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
         streamed.append(len(text))
         say(shown(text))
 
-    source = documents.read(Path(options.script))
+    source = read_program(options.script)
     is_examined = any(name is not None for name in (options.json, options.tape, options.html))
     tape = record.record_source(
         source,

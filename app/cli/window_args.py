@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 
 from gradscribe.app.cli.exit_codes import BY_STATUS, DIED, RAN
-from gradscribe.app.cli.options import add_python, add_trust, chosen_python
+from gradscribe.app.cli.options import add_python, add_trust, chosen_python, read_program
 from gradscribe.app.cli.terminal import say
-from gradscribe.app.files import atomic, documents, open_requests, tape_files
+from gradscribe.app.files import atomic, documents, notebooks, open_requests, tape_files
 from gradscribe.app.files.documents import Refused, exists
 from gradscribe.app.files.open_requests import OpenRequest
 from gradscribe.app.runtime.version import version
@@ -109,7 +109,7 @@ def _headless(options: argparse.Namespace) -> int:
 
     if options.file is not None:
         title, filename = options.file, options.file
-        source = documents.read(Path(options.file))
+        source = read_program(options.file)
     else:
         example = examples.load()[0]
         title, filename, source = example.title, example.name, example.source
@@ -183,6 +183,8 @@ def _try_reading(name: str | None) -> None:
         session_file.read(Path(name))
     elif tape_files.is_tape(Path(name)):
         tape_files.read(Path(name))
+    elif notebooks.is_notebook(Path(name)):
+        notebooks.read(Path(name))
     else:
         documents.read(Path(name))
 

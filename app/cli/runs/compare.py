@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gradscribe.app.cli import record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS, FAILED, RAN
-from gradscribe.app.cli.options import add_trust
+from gradscribe.app.cli.options import add_trust, read_program
 from gradscribe.app.files import documents
 from gradscribe.app.files.documents import Refused
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json not in (None, "-"):
         documents.check_writable(Path(options.json))
     names = options.left, options.right
-    sources = [documents.read(Path(name)) for name in names]
+    sources = [read_program(name) for name in names]
     tapes = [
         record.record_source(
             source,

@@ -160,3 +160,46 @@ def test_the_json_goes_to_a_file_or_to_standard_output(here, tmp_path, capsysbin
 def test_bad_usage_is_refused(here, tmp_path, words, capsys):
     path = script(tmp_path, SICK)
     assert command_line.main(["doctor", *(word.format(path=path) for word in words)]) == 2
+
+
+LOOP = """\
+for _ in range(3):
+    loss = (w * 3 - 1) ** 2
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+"""
+
+
+def test_a_notebook_is_one_program_with_its_magics_as_comments(tmp_path, capsys):
+    import nbformat
+
+    cells = [
+        "%matplotlib inline\nimport torch",
+        "w = torch.tensor(2.0, requires_grad=True)",
+        LOOP,
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    path = tmp_path / "fit.ipynb"
+    nbformat.write(book, path)
+    assert command_line.main(["doctor", str(path)]) == 1
+    said = capsys.readouterr()
+    assert "missing-zero-grad" in said.out
+    assert "1 line for IPython became comments: %matplotlib inline" in said.err
+    assert command_line.main(["record", str(path), "--json", str(tmp_path / "o.json")]) == 0
+    # w follows 3 (3 w - 1) 2, summed up as nothing sets it to zero.
+    w, total = 2.0, 0.0
+    for _ in range(3):
+        total += 6 * (3 * w - 1)
+        w -= 0.01 * total
+    leaf = json.loads((tmp_path / "o.json").read_text())["leaves"][0]
+    assert (leaf["name"], leaf["grad"]) == ("w", pytest.approx(total, rel=1e-6))
+
+
+def test_a_notebook_of_another_language_is_refused(tmp_path, capsys):
+    path = tmp_path / "fit.ipynb"
+    path.write_text(
+        '{"cells": [], "metadata": {"kernelspec": {"language": "julia"}}, "nbformat": 4}'
+    )
+    assert command_line.main(["doctor", str(path)]) == 2
+    assert "julia" in capsys.readouterr().err
