@@ -36,8 +36,6 @@ class Doc(Struct, frozen=True):
     title: str = "Untitled"
     seed: int = 0
     device: str = "cpu"
-    interpreter: Interpreter | None = None
-    """The Python that it runs in; None for Gradscribe's own."""
     open_calls: frozenset[str] | None = None
     """Keys of the module frames that are open; None leaves it to the picture."""
     lesson: str = ""
@@ -50,6 +48,8 @@ class Doc(Struct, frozen=True):
     """True if it came from outside and is not trusted: it runs under the policy."""
     seen: bool = False
     """True once the user has run it; a foreign program does not run before that."""
+    interpreter: Interpreter | None = None
+    """The Python that it runs in; None for Gradscribe's own."""
 
     @property
     def may_run(self) -> bool:

@@ -62,7 +62,8 @@ def encode(kept: SessionData) -> bytes:
     except UnicodeEncodeError:
         # A lone surrogate, which cannot be encoded in UTF-8.
         text = kept.doc.source.encode("utf-8", "replace").decode()
-        doc = msgspec.structs.replace(kept.doc, source=text)
+        # Its Python is remembered by its file, in the settings.
+        doc = msgspec.structs.replace(kept.doc, source=text, interpreter=None)
         payload = msgspec.json.encode(SessionData(doc=doc, view=kept.view, when=kept.when))
     return checksummed.wrap(payload)
 
