@@ -41,7 +41,7 @@ class WatchWriter:
         self.lost = 0
         """Records that were dropped because the disk was too slow."""
         self.trouble = ""
-        """Why nothing is written any more; empty while all is well."""
+        """Reason for writing nothing any more; empty while all is well."""
         self._thread = threading.Thread(target=self._run, name="gradscribe watch", daemon=True)
         self._thread.start()
 

@@ -39,7 +39,7 @@ def find_pythons(folder: str, used: Iterable[str] = ()) -> list[FoundPython]:
     """
     found: dict[str, FoundPython] = {}
     own = os.path.realpath(sys.prefix)
-    prefixes = [*_beside(folder), *_active(), *_of_poetry(folder), *_of_conda()]
+    prefixes = [*_of_project(folder), *_active(), *_of_poetry(folder), *_of_conda()]
     paths = [path for prefix in prefixes if (path := executable(prefix))]
     for path in [*paths, *used]:
         prefix = _prefix(path)
@@ -71,7 +71,7 @@ def _prefix(path: str) -> Path:
     return folder.parent if folder.name in ("bin", "Scripts") else folder
 
 
-def _beside(folder: str) -> Iterator[Path]:
+def _of_project(folder: str) -> Iterator[Path]:
     for place in _project_folders(folder):
         for pattern in FOLDERS:
             yield from sorted(place.glob(pattern))

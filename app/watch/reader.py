@@ -20,7 +20,7 @@ class WatchReader:
         """Open the file. Raises `Refused`: it cannot be read, or is no watched loop."""
         self.path = path
         self.trouble = ""
-        """Why nothing more is read; empty while all is well."""
+        """Reason for reading nothing more; empty while all is well."""
         self._rest = b""
         self._has_begun = False
         self._file: BinaryIO | None = None

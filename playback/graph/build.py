@@ -592,7 +592,9 @@ class _Builder:
             return Frame(unit.key, None, words, "repeated ops", "", outside, unit.repeats)
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.module_sizes(call)
-        kind = f"{call.kind}({about})" if about else call.kind
+        # A module that is idle in its mode, as Dropout in eval, has no card with a mark.
+        mode = self.modes.get(unit.calls[0], "")
+        kind = marks.joined(f"{call.kind}({about})" if about else call.kind, mode)
         count = count_parameters(self.index, unit)
         title = self._span(unit)
         return Frame(

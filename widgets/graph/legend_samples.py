@@ -138,8 +138,16 @@ def _shared(painter: QPainter, theme: Theme, box: QRectF) -> None:
 
 
 def _version(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    tag = bubbles.tag_box(QRectF(), "v2")
-    bubbles.paint_tag(painter, QRectF(box.center() - tag.center(), QRectF().size()), "v2", theme)
+    _tag(painter, theme, box, "v2")
+
+
+def _mode(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    _tag(painter, theme, box, "eval")
+
+
+def _tag(painter: QPainter, theme: Theme, box: QRectF, text: str) -> None:
+    tag = bubbles.tag_box(QRectF(), text)
+    bubbles.paint_tag(painter, QRectF(box.center() - tag.center(), QRectF().size()), text, theme)
 
 
 def _update(painter: QPainter, theme: Theme, box: QRectF) -> None:
@@ -190,6 +198,7 @@ SAMPLES: tuple[tuple[str, DrawSample], ...] = (
     ("a gradient is cut off here", _scissors),
     ("shares its memory with w", _shared),
     ("changed in place, twice", _version),
+    ("module in eval mode", _mode),
     ("what an update changed", _update),
     ("holds NaN or infinity", _bad),
     ("not reached yet", _waiting),

@@ -20,6 +20,8 @@ MEANINGS: dict[Kind, str] = {
     "": "",
 }
 """Text for each mark, since colour alone is not accessible."""
+SHORT: dict[Kind, str] = {**MEANINGS, "missing": "stretched", "clash": "no fit"}
+"""The same for a narrow table."""
 
 
 class AxesView(QWidget):
@@ -94,12 +96,22 @@ class AxesView(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
 
     def _paint_meaning(self, painter: QPainter, box: QRectF, number: int) -> None:
-        marks = dict.fromkeys(chip.kind for chip in self.axes.rows[number].chips)
-        meaning = ", ".join(MEANINGS[kind] for kind in marks if MEANINGS[kind])
+        meaning = self.meaning(number, box.width())
         if meaning:
             painter.setFont(ui_font(11))
             painter.setPen(self.theme.ink2)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, meaning)
+
+    def meaning(self, number: int, room: float) -> str:
+        """Return the meaning of a row's marks as far as ``room`` pixels have place for it."""
+        marks = dict.fromkeys(chip.kind for chip in self.axes.rows[number].chips)
+        metrics = QFontMetricsF(ui_font(11))
+        text = ""
+        for words in (MEANINGS, SHORT):
+            text = ", ".join(dict.fromkeys(words[kind] for kind in marks if words[kind]))
+            if metrics.horizontalAdvance(text) <= room:
+                return text
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
     def _colors(self, kind: Kind) -> tuple[QColor, QColor, QColor]:
         theme = self.theme

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradscribe.app.document import examples
+from gradscribe.engine.protocol.structs import replace
 from gradscribe.engine.run.run import record
 from gradscribe.playback.by_hand import hidden, targets
 from gradscribe.playback.explain import explain_position
@@ -157,3 +158,17 @@ def test_every_example_can_be_hidden(example):
     for target in targets.all_targets(index, len(tape.events)):
         state = index.gradient(target.value, len(tape.events))
         assert state.snapshot is None or index.snapshot(state.snapshot).is_hidden
+
+
+def test_a_finding_does_not_tell_a_hidden_gradient_by_its_other_numbers():
+    source = "w = param(2.0)\nk = w.item()\nloss = w * w * k\nloss.backward()\n"
+    tape = record(source)
+    found = next(one for one in tape.findings if one.id == "partial-cut")
+    # 2 w k is 8, the derivative of w ** 3 is 12; the doctor says so once it has tried its fix.
+    tried = "Without the cut w gets 12, and not 8: 33% of it is lost here"
+    told = replace(found, message=f"{found.message}. {tried}")
+    tape = replace(tape, findings=(told,))
+    (shown,) = hidden.hide_gradients(tape, frozenset()).findings
+    lost = "Without the cut w gets ?, and not ?: ?% of it is lost here"
+    assert shown.message == f"{found.message}. {lost}"
+    assert "line 2" in shown.message

@@ -86,3 +86,10 @@ def test_zero_is_told_from_other_shares():
     assert module_modes.depends_on_mode(call)
     for about in ("p=0, inplace=False", "p=0.0, inplace=True", "p=0.00"):
         assert not module_modes.depends_on_mode(replace(call, about=about))
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_an_open_module_says_its_mode_where_the_layer_has_no_card(recorded, mode):
+    tape = recorded(PROGRAM.format(mode=f"net.{mode}()"))
+    picture = build_picture(tape, scenes(tape)[0], frozenset({"call:net#0"}))
+    assert [frame.kind for frame in picture.frames] == [f"Sequential · {mode}"]

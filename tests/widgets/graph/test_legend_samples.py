@@ -44,5 +44,15 @@ def test_samples_differ_from_each_other_without_colour_and_keep_to_their_box(qap
 
 def test_every_mark_of_cards_and_wires_is_explained():
     said = " ".join(words for words, _ in SAMPLES)
-    for mark in (NABLA, "cut off", "memory", "in place", "update", "NaN", "not reached", "stopped"):
+    for mark in (
+        NABLA,
+        "cut off",
+        "memory",
+        "in place",
+        "update",
+        "NaN",
+        "not reached",
+        "stopped",
+        "eval",
+    ):
         assert mark in said

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QFontMetricsF
 
 from gradscribe.engine.inspect.lab import probe
 from gradscribe.engine.protocol.messages import Jacobian, Probe, Probed
 from gradscribe.playback.lab.axes import AxisRow, AxisTable, Chip
 from gradscribe.playback.lab.cells import Cell
 from gradscribe.playback.lab.explain import explain_shapes
-from gradscribe.widgets.base.theme import Theme
+from gradscribe.widgets.base.theme import Theme, ui_font
 from gradscribe.widgets.graph.paint import heat
 from gradscribe.widgets.lab.axes_view import MEANINGS, AxesView
 from gradscribe.widgets.lab.canvas import LabCanvas
@@ -207,3 +208,12 @@ def test_a_jacobian_has_the_colours_of_its_numbers(qtbot, theme, size):
         expected = heat.color(slope, 2.0, theme.dark)
         found = image.pixelColor((place.topLeft() + at).toPoint())
         assert found.name() == expected.name()
+
+
+def test_the_meaning_of_an_axis_is_never_cut_within_a_word(qapp):
+    view = AxesView()
+    view.show_axes(AxisTable("", (AxisRow("b", (Chip("5", "missing"), Chip("4", ""))),)))
+    assert view.meaning(0, 400) == "not there: stretched"
+    wide = QFontMetricsF(ui_font(11)).horizontalAdvance("not there: stretched")
+    assert view.meaning(0, wide - 1) == "stretched"
+    assert view.meaning(0, 20).endswith("…")
