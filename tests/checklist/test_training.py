@@ -68,9 +68,11 @@ class Trainer:
         self.wait(lambda: not shown.offering.busy and not shown.following.busy)
 
     def advance(self, steps):
+        # A run that has just been asked for counts from a step that is not known yet.
+        self.wait(lambda: self.run.begun is not None)
         step = self.run.step + steps
         self.session.controller.advance(steps)
-        self.wait(lambda: self.run.step == step and len(self.run.curve("loss")) >= step)
+        self.wait(lambda: self.run.step >= step and len(self.run.curve("loss")) >= step)
 
     def curve(self, name):
         """Return name -> (steps, numbers) of the curves in the plot of the losses with a name."""
