@@ -56,6 +56,7 @@ format: setup
 docs: setup
 	@"$(BIN)/python" tools/doctor_page.py
 	@"$(BIN)/python" tools/api_page.py
+	@"$(BIN)/python" tools/manual_pages.py
 	@"$(BIN)/python" tools/checklist_page.py
 	@"$(BIN)/python" tools/example_pictures.py
 

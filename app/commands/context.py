@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gradscribe.app.files.settings import Settings
     from gradscribe.app.lessons.controller import LessonController
     from gradscribe.app.link.client import Link
+    from gradscribe.app.manual.window import Manual
     from gradscribe.app.presenting.presentation import Presentation
     from gradscribe.app.training.page.workspaces import Workspaces
     from gradscribe.app.training.saving.session_store import SessionStore
@@ -97,6 +98,7 @@ class CommandContext:
     hand: HandController
     backward_code: BackwardCode
     costs: ProgramCosts
+    manual: Manual
     findings_controller: FindingsController
     error_fix: ErrorFix
     loop_curves: LoopCurves
