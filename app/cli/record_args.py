@@ -8,6 +8,7 @@ from pathlib import Path
 from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
 from gradscribe.app.cli.options import (
+    add_ranks,
     add_recording,
     add_trials,
     add_trust,
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = "Run a script and record everything it does."
     add_recording(parser)
+    add_ranks(parser)
     parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
     parser.add_argument(
         "--tape", metavar="OUT", help="write the run to a file that opens elsewhere without torch"
@@ -100,6 +102,10 @@ def run(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
     _check_names(options)
     film_args.check(options)
+    if options.ranks is not None:
+        from gradscribe.app.cli.runs import ranks
+
+        return ranks.run(options, _write)
     talks = options.json != "-"
     streamed: list[int] = []
     on_terminal = sys.stdout.isatty() and not options.trust
@@ -125,6 +131,7 @@ def run(options: argparse.Namespace) -> int:
         memory=options.memory << 20,
         examine=is_examined,
         leaves_only=not _is_written(options),
+        arguments=tuple(options.arguments),
     )
     if talks and tape.status != "refused":
         say(shown(tape.stdout[sum(streamed) :]))
