@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-OLDEST_PYTHON = (3, 11)
+OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
 NEEDED = ("torch", "numpy", "msgspec")
 TIMEOUT_S = 30.0
@@ -51,6 +51,11 @@ class Interpreter(Struct, frozen=True):
     """Its executable, as the user names it: an environment's Python is a link to another."""
     version: str
     torch: str
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of the version of Python."""
+        return _release(self.version)
 
 
 def ask_interpreter(name: str) -> Interpreter:

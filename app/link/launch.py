@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from gradscribe.app.link.interpreters import Interpreter, lent_source
@@ -57,6 +58,11 @@ _FROM_OUTSIDE = (
 )
 """Prefixes of `exit_reason` for an engine that was killed from outside rather than crashed."""
 _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
+_WITHOUT_FOLDER = (
+    "import sys; del sys.path[0]; import runpy; "
+    "runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+)
+"""Program that runs a module as ``-P -m`` does: the first entry is the user's folder."""
 
 
 def engine_arguments() -> list[str]:
@@ -67,6 +73,16 @@ def engine_arguments() -> list[str]:
 def language_arguments(folder: str) -> list[str]:
     """Return the interpreter's arguments for the language process of programs in ``folder``."""
     return ["-P", "-u", "-m", "gradscribe.engine.language", *([folder] if folder else [])]
+
+
+def arguments_for(interpreter: Interpreter | None, arguments: Sequence[str]) -> list[str]:
+    """Return arguments as the interpreter knows them: Python 3.10 lacks ``-P``."""
+    if interpreter is None or interpreter.release >= (3, 11) or "-P" not in arguments:
+        return list(arguments)
+    module = arguments.index("-m") + 1
+    options = [word for word in arguments[: module - 1] if word != "-P"]
+    program = _WITHOUT_FOLDER.format(arguments[module])
+    return [*options, "-c", program, *arguments[module + 1 :]]
 
 
 def free_memory() -> int:
