@@ -1,6 +1,7 @@
 """Choice of the Python that a document's program runs in, remembered by its file."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from gradscribe.app.document.session import Session
 from gradscribe.app.files.settings import Settings
 from gradscribe.app.link import launch
+from gradscribe.app.link.device_query import DeviceQuery
 from gradscribe.app.link.interpreters import (
     Interpreter,
     UnusablePython,
@@ -17,7 +19,7 @@ from gradscribe.app.link.interpreters import (
     lent_source,
 )
 from gradscribe.app.link.package_install import PackageInstall
-from gradscribe.app.link.python_search import FoundPython, environment_name, find_pythons
+from gradscribe.app.link.python_search import MOST, FoundPython, environment_name, find_pythons
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.structs import replace
@@ -27,6 +29,14 @@ MOST_FILES, MOST_USED = 200, 10
 """Most files whose Python is remembered, and most Pythons that are offered since they were used."""
 
 
+class _Devices(Struct):
+    """Graphics devices of a Python, and the state of its files when it named them."""
+
+    stamp: str
+    names: tuple[str, ...] | None
+    """None if it cannot import torch."""
+
+
 class _Remembered(Struct):
     """The stored choices."""
 
@@ -34,6 +44,8 @@ class _Remembered(Struct):
     """Files to their Pythons, the newest last; those that run in Gradscribe's own are missing."""
     used: list[Interpreter] = []
     """Pythons used before, the newest first."""
+    devices: dict[str, _Devices] = {}
+    """By the paths of Pythons, the newest last."""
 
 
 class PythonChoice(QObject):
@@ -43,6 +55,8 @@ class PythonChoice(QObject):
     """Carries a line for the status line."""
     printed = Signal(str)
     """Carries output of an installation."""
+    listed = Signal()
+    """More is known of a Python that `found` returned."""
 
     def __init__(
         self, session: Session, settings: Settings, notices: NoticeActions, parent: QObject
@@ -50,6 +64,8 @@ class PythonChoice(QObject):
         super().__init__(parent)
         self._session, self._settings, self._notices = session, settings, notices
         self._worker = BackgroundWorker(self)
+        self._query = DeviceQuery(self)
+        self._query.answered.connect(self._note_devices)
         self._install: PackageInstall | None = None
         self._preferred: Interpreter | None = None
         self._wanted = 0
@@ -68,6 +84,33 @@ class PythonChoice(QObject):
             else python
             for python in found
         ]
+
+    def devices(self, python: FoundPython) -> str | None:
+        """Return the devices of a Python in words; None until it has named them.
+
+        It is asked in the background, `listed` follows. A Python that lies next to a program from
+        elsewhere is not asked: it came with the program, and to ask it is to run it.
+        """
+        stored = self._stored()
+        known = stored.devices.get(python.path)
+        if known is not None and known.stamp == _stamp(python):
+            return device_words(known.names)
+        was_used = any(used.path == python.path for used in stored.used)
+        if python.torch and (was_used or not self._session.doc.foreign):
+            self._query.ask(python.path)
+        return None
+
+    def _note_devices(self, path: str, names: tuple[str, ...] | None) -> None:
+        python = next((found for found in self.found() if found.path == path), None)
+        if python is None:
+            return
+        stored = self._stored()
+        stored.devices.pop(path, None)
+        stored.devices[path] = _Devices(_stamp(python), names)
+        for oldest in list(stored.devices)[:-MOST]:
+            del stored.devices[oldest]
+        self._store(stored)
+        self.listed.emit()
 
     def remembered(self, path: str) -> Interpreter | None:
         """Return the Python that a file was run in last; None for Gradscribe's own."""
@@ -124,6 +167,7 @@ class PythonChoice(QObject):
     def close(self) -> None:
         """End a running installation, and wait for the thread that asks a Python."""
         self._worker.close()
+        self._query.close()
         if self._install is not None:
             self._install.close()
 
@@ -174,6 +218,23 @@ class PythonChoice(QObject):
 
     def _store(self, stored: _Remembered) -> None:
         self._settings.put(KEY, msgspec.json.encode(stored).decode())
+
+
+def device_words(names: tuple[str, ...] | None) -> str:
+    """Return ``cpu``, ``cpu and 2 × NVIDIA H100``; for None that torch cannot be imported."""
+    if names is None:
+        return "torch does not start"
+    counted = (f"{count} × {name}" if count > 1 else name for name, count in Counter(names).items())
+    return " and ".join(("cpu", *counted))
+
+
+def _stamp(python: FoundPython) -> str:
+    """Return a text that changes with a Python's executable and its torch."""
+    try:
+        link, file = os.lstat(python.path), os.stat(python.path)
+    except OSError:
+        return ""
+    return f"{link.st_mtime_ns} {file.st_mtime_ns} {python.torch}"
 
 
 def _ask(name: str) -> Interpreter:

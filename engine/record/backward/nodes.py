@@ -252,11 +252,12 @@ class Nodes:
 def _overwritten(node: Node, attribute: str) -> object:
     """Return saved tensors that the node's own op overwrote: ``x *= x``.
 
-    Torch raises when they are read as usual, because backward could not use them.
+    Torch raises when they are read as usual, because backward could not use them; torch 2.6 reads
+    them in no way.
     """
     saved = getattr(node, "_raw_" + attribute.removeprefix("_"), ())
     each = saved if isinstance(saved, tuple) else (saved,)
-    return tuple(s.data for s in each)
+    return tuple(s.data for s in each if hasattr(s, "data"))
 
 
 _kinds: dict[type, NodeKind] = {}

@@ -146,6 +146,24 @@ def _system_paths() -> Iterator[Path]:
         path = Path(name)
         if path.is_absolute() and not home.is_relative_to(path):
             yield path if path != own.parent or _is_packages(path) else own
+    yield from _editable_packages(own)
+
+
+def _editable_packages(own: Path) -> Iterator[Path]:
+    """Yield the folders of packages installed in editable mode that are not in ``sys.path``.
+
+    setuptools installs a finder for each, whose module has a table of packages and their folders;
+    scikit-build's finder has one of modules and their files.
+    """
+    for finder in list(sys.meta_path):
+        module = sys.modules.get(getattr(finder, "__module__", ""))
+        tables = getattr(module, "MAPPING", None), getattr(finder, "known_source_files", None)
+        for table in tables:
+            for name, place in table.items() if isinstance(table, dict) else ():
+                path = Path(str(place))
+                is_own = str(name).partition(".")[0] == own.parent.name
+                if not is_own and path.is_absolute() and path.exists():
+                    yield path
 
 
 def _is_packages(path: Path) -> bool:
