@@ -89,7 +89,11 @@ class TrainLink(QObject):
         if self._engine is not None and self._engine.interpreter != self.interpreter:
             self._drop()
             python = self.interpreter
-            where = f"Python of {environment_name(python.path)}" if python else "Gradscribe's own Python"
+            where = (
+                f"Python of {environment_name(python.path)}"
+                if python
+                else "Gradscribe's own Python"
+            )
             self.died.emit(f"Training moved to {where}")
 
     def send(self, message: TrainRequest) -> None:
