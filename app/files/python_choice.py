@@ -23,6 +23,7 @@ from gradscribe.app.link.python_search import MOST, FoundPython, environment_nam
 from gradscribe.app.runtime.notice import Notice, NoticeActions
 from gradscribe.app.runtime.worker import BackgroundWorker
 from gradscribe.engine.protocol.structs import replace
+from gradscribe.widgets.base.single_shot import single_shot
 
 KEY = "pythons"
 MOST_FILES, MOST_USED = 200, 10
@@ -71,7 +72,13 @@ class PythonChoice(QObject):
         self._wanted = 0
         """Number of the newest choice: an earlier one that answers late is dropped."""
         session.python_of = self.remembered
+        self._compared: tuple[object, ...] = ()
+        """The recorded run and the torch whose difference was written last."""
+        # Once the views have shown the run: its output replaces what the pane had.
+        self._compare = single_shot(self, self._compare_torch, 0)
         session.doc_changed.connect(self._remember)
+        for changed in (session.doc_changed, session.result_changed):
+            changed.connect(lambda: self._compare.start())
 
     def found(self) -> list[FoundPython]:
         """Return the Pythons that the document may be meant for, by their files."""
@@ -195,6 +202,21 @@ class PythonChoice(QObject):
             self._notices.show_now(Notice(KEY, f"Not installed: {problem}"))
         else:
             self.choose(path)
+
+    def _compare_torch(self) -> None:
+        """Write a line if a recorded run is shown that was made by another torch."""
+        doc, result = self._session.doc, self._session.result
+        recorded = doc.shows_file
+        torch = doc.interpreter.torch if doc.interpreter is not None else result.torch
+        compared = (recorded, torch)
+        if recorded is None or not recorded.torch or not torch or compared == self._compared:
+            return
+        self._compared = compared
+        if recorded.torch != torch:
+            self.printed.emit(
+                f"Recorded with torch {recorded.torch}; this Python has torch {torch}: "
+                "run again, it may give other numbers\n"
+            )
 
     # The stored choices
 

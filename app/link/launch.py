@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.tape import Place, Problem, Tape
@@ -70,9 +72,19 @@ def engine_arguments() -> list[str]:
     return ["-P", "-u", "-m", "gradscribe.engine"]
 
 
-def language_arguments(folder: str) -> list[str]:
-    """Return the interpreter's arguments for the language process of programs in ``folder``."""
-    return ["-P", "-u", "-m", "gradscribe.engine.language", *([folder] if folder else [])]
+def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:
+    """Return the arguments for the language process of programs in ``folder``.
+
+    It runs in this process's Python, which has the parser, and reads the packages and lists the
+    torch of ``interpreter``. Raises `UnusablePython` like `environment`.
+    """
+    words = [folder] if folder or interpreter is not None else []
+    if interpreter is not None:
+        catalogue = ["-P", "-m", "gradscribe.engine.language.catalogue"]
+        command = [interpreter.path, *arguments_for(interpreter, catalogue)]
+        packages = (str(lent_source()), command, interpreter.packages)
+        words.append(msgspec.json.encode(packages).decode())
+    return ["-P", "-u", "-m", "gradscribe.engine.language", *words]
 
 
 def arguments_for(interpreter: Interpreter | None, arguments: Sequence[str]) -> list[str]:

@@ -68,7 +68,7 @@ class TrainController(QObject):
         return self._plays and (run is None or run.alive)
 
     def set_program(self, doc: Doc) -> None:
-        """Note the program, for a user's module, which is empty until it may run, and its Python."""
+        """Note the program's Python, and its text for a user's module, once it may run."""
         self._link.interpreter = doc.interpreter
         self.source, self.foreign = doc.source if doc.may_run else "", doc.foreign
 

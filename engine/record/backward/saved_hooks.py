@@ -6,10 +6,11 @@ are set instead, in each thread, as torch does.
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
-_C = torch._C._autograd
+_C: Any = torch._C._autograd
 
 
 class _Count(threading.local):
@@ -41,7 +42,8 @@ if hasattr(_C, "_top_saved_tensors_default_hooks"):
 
     def has_saved_hooks() -> bool:
         """Return whether hooks on saved tensors are active in this thread."""
-        return _C._top_saved_tensors_default_hooks(True) is not None
+        found: object = _C._top_saved_tensors_default_hooks(True)
+        return found is not None
 
 else:
     _count_hooks()
