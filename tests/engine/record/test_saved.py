@@ -5,7 +5,7 @@ import torch
 from tests.engine.mirror import mirror
 
 READS_OVERWRITTEN = hasattr(torch._C._autograd.SavedTensor, "data")
-"""Whether this torch reads saved tensors that their own op overwrote; torch 2.6 does not."""
+"""True if torch reads saved tensors that their own op overwrote; torch 2.6 does not."""
 
 
 def node(tape, name):
