@@ -352,6 +352,8 @@ class Window(QMainWindow):
         self.workspaces.made.connect(self._recall_training)
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
+        self.workspaces.entered.connect(self.menus.refresh)
+        self.workspaces.made.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
         self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)

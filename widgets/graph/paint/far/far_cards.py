@@ -32,6 +32,7 @@ def paint(
     named: bool,
 ) -> None:
     """Paint a card at a ``zoom`` too small for `cards.paint`; its texts only if ``named``."""
+    reading = _with_fitting_update(box, reading, style)
     waiting = reading.state == "waiting" and card.kind != "loss"
     theme = cards.unreached_theme(style.theme) if waiting else style.theme
     corner = cards.radius(card, box)
@@ -93,6 +94,18 @@ def far_reading(reading: CardReading) -> CardReading:
     texts = (reading.gradient, reading.short_gradient)
     gradient, fitted = (text.partition(" · ")[0] for text in texts)
     return replace(reading, gradient=gradient, short_gradient=fitted)
+
+
+def _with_fitting_update(box: QRectF, reading: CardReading, style: CardStyle) -> CardReading:
+    """Return the reading with a shorter update where the whole one would cover the picture."""
+    if not reading.update or reading.grid is None or not style.layers.values:
+        return reading
+    pill = bubbles.update_box(box, reading.update, bubbles.FAR_SCALE)
+    # Widest for a name of no width.
+    picture = box.left() + 9 + thumbnail_size(reading, box).width()
+    if pill.left() >= picture:
+        return reading
+    return replace(reading, update=bubbles.short_update(reading.update))
 
 
 def _px(zoom: float, most: float) -> float:
