@@ -352,8 +352,6 @@ class Window(QMainWindow):
         self.workspaces.made.connect(self._recall_training)
         self.workspaces.exported.connect(self._write_export)
         self.workspaces.session.store.runs_changed.connect(self.menus.refresh)
-        self.workspaces.entered.connect(self.menus.refresh)
-        self.workspaces.made.connect(self.menus.refresh)
         self.export_queue.busy_changed.connect(self.menus.refresh)
         self.presentation.changed.connect(self.menus.refresh)
         self.export_queue.ended.connect(self.status.say)
@@ -398,6 +396,7 @@ class Window(QMainWindow):
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
         self.presentation.add_graph(self.workspaces.widgets.graph.graph)
+        self.menus.refresh()
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session

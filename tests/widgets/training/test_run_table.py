@@ -80,7 +80,7 @@ def test_nothing_is_moved_aside_when_a_long_name_comes_after_a_short_one(table):
         assert not table.table.horizontalScrollBar().maximum()
 
 
-def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table):
+def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table, qtbot):
     """The panel is as wide as that of a window of 1440 pixels."""
     table.show_runs((line(2, LONG + " from step 151", "current run"), line(1, LONG)))
     inner, header = table.table, table.table.horizontalHeader()
@@ -89,12 +89,12 @@ def test_in_a_narrow_panel_a_name_gives_way_before_a_scroll_bar_is_needed(table)
     spare = table.width() - inner.viewport().width()
     for name in (SHORT_NAME, SHORT_NAME + 30, LEAST_NAME - 1):
         table.resize(numbers + title + name + spare, 240)
-        assert not inner.horizontalScrollBar().maximum()
+        qtbot.waitUntil(lambda: not inner.horizontalScrollBar().maximum())
         assert inner.columnWidth(0) == name
         assert inner.columnWidth(5) >= title
     table.resize(numbers + title + SHORT_NAME + spare - 40, 240)
     assert inner.columnWidth(0) == SHORT_NAME
-    assert inner.horizontalScrollBar().maximum() > 0
+    qtbot.waitUntil(lambda: inner.horizontalScrollBar().maximum() > 0)
 
 
 def widths(table):

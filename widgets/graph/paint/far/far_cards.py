@@ -32,10 +32,9 @@ def paint(
     named: bool,
 ) -> None:
     """Paint a card at a ``zoom`` too small for `cards.paint`; its texts only if ``named``."""
-    reading = _with_fitting_update(box, reading, style)
     waiting = reading.state == "waiting" and card.kind != "loss"
     theme = cards.unreached_theme(style.theme) if waiting else style.theme
-    corner = cards.radius(card, box)
+    reading, corner = _with_fitting_update(box, reading, style), cards.radius(card, box)
     fill, border, ink = _colors(card.kind, reading, theme, named)
     if reading.failed:
         border = style.theme.error
@@ -50,7 +49,7 @@ def paint(
     dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
     tint = reading.tint
     is_range = tint is not None and tint.least is not None
-    ground = tints.blend(tint, box, theme, named) if tint is not None and is_range else fill
+    ground = tints.blend(tint, box, theme, named) if tint and is_range else fill
     shapes.body(painter, box, corner, ground, border, 1.6, (6.0, 4.0) if dashed else ())
     if named:
         cards.paint_tint_stripe(painter, box, corner, reading, style.theme)
