@@ -6,17 +6,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import IO, Self
 
 from gradscribe.app.files import documents
 from gradscribe.app.link import launch
 from gradscribe.app.link.interpreters import Interpreter
 from gradscribe.app.link.launch import ENDLESS, GARBAGE, PRINTED_LIMIT
-from gradscribe.engine.protocol import frames, messages
+from gradscribe.engine.protocol import frames, messages, tape_file
+from gradscribe.engine.protocol.check_replies import MAX_PEEKED
 from gradscribe.engine.protocol.outcome import Outcome
 from gradscribe.engine.protocol.position import CurrentLine
 from gradscribe.engine.protocol.processor_waits import SpentTime
-from gradscribe.engine.protocol.tape import Problem, Tape
+from gradscribe.engine.protocol.tape import Problem, Snapshot, Tape
 from gradscribe.engine.system import without_gc
 
 TIMEOUT_S = 60.0
@@ -27,6 +29,8 @@ READY_S = 120.0
 """Seconds for the engine to start; importing torch from a cold disk is slow."""
 FREEZE_S = 600.0
 """Seconds for assembling the tape; millions of events take a while."""
+NUMBERS_S = 30.0
+"""Seconds for the numbers of one tensor."""
 READ = 1 << 16
 
 
@@ -49,6 +53,7 @@ def record_source(
     examine: bool = True,
     leaves_only: bool = False,
     interpreter: Interpreter | None = None,
+    big: "BigTensors | None" = None,
 ) -> Tape:
     """Run a program in a new engine and return its tape.
 
@@ -57,6 +62,7 @@ def record_source(
     permissions; ``is_full``: record every step of long loops in full; ``memory``: bytes for the
     numbers of big tensors; ``examine``: look for mistakes; ``leaves_only``: return no more of the
     tape than its leaves, its output and its error; ``interpreter``: another Python to run it in.
+    ``big`` is filled after the run.
 
     Raises:
         NoDevice: the device does not exist.
@@ -78,12 +84,32 @@ def record_source(
         full_events=0 if is_full else FULL_EVENTS,
     )
     with BlockingEngine(is_open, interpreter) as engine:
-        ready = engine.wait_ready()
-        if isinstance(ready, Tape):
-            return ready
-        if run.device not in ready.devices:
-            raise NoDevice(f"No device {device} here; there is: {', '.join(ready.devices)}")
-        return engine.record(run, printed)
+        tape = _first_tape(engine, run, printed)
+        if big is not None and not engine.spent:
+            big.found.update(engine.numbers(run.run_id, tape, big.budget))
+        return tape
+
+
+def _first_tape(
+    engine: "BlockingEngine", run: messages.Run, printed: Callable[[str], None] | None
+) -> Tape:
+    ready = engine.wait_ready()
+    if isinstance(ready, Tape):
+        return ready
+    if run.device not in ready.devices:
+        raise NoDevice(f"No device {run.device} here; there is: {', '.join(ready.devices)}")
+    return engine.record(run, printed)
+
+
+@dataclass
+class BigTensors:
+    """Numbers of tensors that a tape only summarizes, by their index in its snapshots.
+
+    ``budget``: most bytes of them.
+    """
+
+    budget: int
+    found: dict[int, Snapshot] = field(default_factory=dict)
 
 
 class ProgramRecorder:
@@ -235,6 +261,24 @@ class BlockingEngine:
         except NoReply as silence:
             late = not isinstance(silence, EngineGone)
             return self._failed_tape(run, late=late, ended=ended)
+
+    def numbers(self, run_id: int, tape: Tape, budget: int) -> dict[int, Snapshot]:
+        """Return the numbers of tensors that the tape of the last run only summarizes.
+
+        They are as many as ``budget`` bytes hold and the engine still has.
+        """
+        found: dict[int, Snapshot] = {}
+        for at in tape_file.summarized(tape, budget)[0]:
+            try:
+                self.send(messages.Peek(run_id, at, MAX_PEEKED))
+                spent = self._count_time(NUMBERS_S)
+                while not isinstance(reply := self._next_within(spent), messages.Peeked):
+                    pass
+            except NoReply:
+                return found
+            if reply.full is not None and reply.full.data is not None:
+                found[at] = reply.full
+        return found
 
     def _count_time(self, seconds: float) -> SpentTime:
         """Return a time limit of the engine from now on, without its waits for a processor."""

@@ -120,6 +120,11 @@ def is_consistent_snapshot(snapshot: Snapshot, most: int = INLINE_ELEMENTS) -> b
     return snapshot.nan >= 0 and snapshot.inf >= 0
 
 
+def bytes_of(snapshot: Snapshot) -> int:
+    """Return how many bytes all numbers of a tensor take."""
+    return snapshot.numel * _SIZES.get(snapshot.store, 4)
+
+
 def _is_shape(shape: tuple[int, ...]) -> bool:
     if not shape:
         return True
