@@ -396,6 +396,7 @@ class Window(QMainWindow):
         sizes = bytes(self.settings.shape("training").data())
         self.workspaces.widgets.arrangement.recall(sizes.decode("ascii", "replace"))
         self.presentation.add_graph(self.workspaces.widgets.graph.graph)
+        self.menus.refresh()
 
     def _recall(self) -> None:
         settings, session = self.settings, self.session
