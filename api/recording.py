@@ -94,7 +94,7 @@ class Recording:
         text = source_of(filename, frame.f_globals if code is None else None)
         if self._tape.has_begun:
             raise RecordingError("This recording was used before: call gradscribe.record() again")
-        _claim(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+        claim(f"{frame.f_code.co_filename}:{frame.f_lineno}")
         try:
             self._recording = InProcessRecording(text, filename)
             self._recording.start()
@@ -285,7 +285,12 @@ def _check_function(function: object) -> None:
         raise TypeError("record cannot follow a generator: use `with gs.record()` around its loop")
 
 
-def _claim(place: str) -> None:
+def claim(place: str) -> None:
+    """Note where the recording of this process began.
+
+    Raises:
+        RecordingError: one is running already.
+    """
     with _lock:
         if _running:
             raise RecordingError(

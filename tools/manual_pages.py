@@ -27,6 +27,8 @@ def commands_page() -> str:
     ]
     for menu in commands.MENUS:
         rows = [one for one in commands.load() if one.place[0] == menu]
+        # Commands of a group are registered in the order in which their modules are imported.
+        rows.sort(key=lambda one: (one.place[1], one.title))
         parts.append(f"\n## {menu}\n\n| Command | Keys | Does |\n|---|---|---|\n")
         for one in rows:
             keys = ", ".join(f"`{key}`" for key in (*one.bare, *one.keys))

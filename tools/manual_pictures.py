@@ -25,7 +25,7 @@ PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True)
-class Scene:
+class PictureScene:
     """A file of the assets, the position to show, and what to do before it is drawn.
 
     ``prepare`` returns the widget to draw; None for the window.
@@ -59,12 +59,12 @@ def _parameters(window: Window) -> QWidget | None:
 
 
 SCENES = {
-    "window": Scene("examples/basics/02_two_paths.py", -6),
-    "loop": Scene("examples/basics/08_training_loop.py", None, _curves),
-    "ways": Scene("examples/basics/02_two_paths.py", None, _ways),
-    "findings": Scene("examples/broken/08_training_loop.py", None, _findings),
-    "parameters": Scene("examples/basics/08_training_loop.py", None, _parameters),
-    "training": Scene("setups/01_moons.json", None, size=(1440, 900)),
+    "window": PictureScene("examples/basics/02_two_paths.py", -6),
+    "loop": PictureScene("examples/basics/08_training_loop.py", None, _curves),
+    "ways": PictureScene("examples/basics/02_two_paths.py", None, _ways),
+    "findings": PictureScene("examples/broken/08_training_loop.py", None, _findings),
+    "parameters": PictureScene("examples/basics/08_training_loop.py", None, _parameters),
+    "training": PictureScene("setups/01_moons.json", None, size=(1440, 900)),
 }
 
 

@@ -53,27 +53,26 @@ def record_source(
     examine: bool = True,
     leaves_only: bool = False,
     interpreter: Interpreter | None = None,
+    arguments: tuple[str, ...] = (),
     big: "BigTensors | None" = None,
 ) -> Tape:
     """Run a program in a new engine and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the program runs.
-    ``policy``: apply the policy for programs from outside; ``is_open``: run with all of the user's
-    permissions; ``is_full``: record every step of long loops in full; ``memory``: bytes for the
-    numbers of big tensors; ``examine``: look for mistakes; ``leaves_only``: return no more of the
-    tape than its leaves, its output and its error; ``interpreter``: another Python to run it in.
+    ``policy``: apply that for programs from outside; ``is_open``: with all of the user's rights;
+    ``is_full``: record all steps of long loops in full; ``memory``: bytes for numbers of big
+    tensors; ``examine``: look for mistakes; ``leaves_only``: no more than leaves, output and error.
     ``big`` is filled after the run.
 
     Raises:
         NoDevice: the device does not exist.
     """
-    place = full_device_name(device)
     run = messages.Run(
         1,
         source,
         filename,
         seed,
-        place,
+        full_device_name(device),
         timeout,
         EVENT_LIMIT,
         threads=0,
@@ -82,6 +81,7 @@ def record_source(
         examine=examine,
         leaves_only=leaves_only,
         full_events=0 if is_full else FULL_EVENTS,
+        arguments=arguments,
     )
     with BlockingEngine(is_open, interpreter) as engine:
         tape = _first_tape(engine, run, printed)
@@ -180,7 +180,7 @@ class BlockingEngine:
         self._process = subprocess.Popen(
             [
                 launch.python_executable(interpreter),
-                *launch.engine_arguments(),
+                *launch.arguments_for(interpreter, launch.engine_arguments()),
                 launch.ALONE,
                 *([launch.OPEN] if is_open else []),
             ],

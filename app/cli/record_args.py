@@ -8,6 +8,7 @@ from pathlib import Path
 from gradscribe.app.cli import film_args, fix_trials, record, report
 from gradscribe.app.cli.exit_codes import BY_STATUS
 from gradscribe.app.cli.options import (
+    add_ranks,
     add_recording,
     add_trials,
     add_trust,
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = "Run a script and record everything it does."
     add_recording(parser)
+    add_ranks(parser)
     _add_outputs(parser)
     film_args.add_arguments(parser)
     parser.add_argument(
@@ -117,6 +119,10 @@ def run(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
     _check_names(options)
     film_args.check(options)
+    if options.ranks is not None:
+        from gradscribe.app.cli.runs import ranks
+
+        return ranks.run(options, lambda tape, made, source: _write(tape, made, source, {}))
     talks = options.json != "-"
     streamed: list[int] = []
     on_terminal = sys.stdout.isatty() and not options.trust
@@ -143,6 +149,7 @@ def run(options: argparse.Namespace) -> int:
         memory=options.memory << 20,
         examine=is_examined,
         leaves_only=not _is_written(options),
+        arguments=tuple(options.arguments),
         big=big,
     )
     if talks and tape.status != "refused":

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"\[([^]]*)\]\([^)]*\)|[`*]")
 
 
 @dataclass(frozen=True)
-class Heading:
+class PageHeading:
     """A heading of a page; ``line`` counts from 0."""
 
     title: str
@@ -38,14 +38,14 @@ class Page:
     """The part of the contents that it stands in."""
 
     @cached_property
-    def headings(self) -> tuple[Heading, ...]:
+    def headings(self) -> tuple[PageHeading, ...]:
         """Its headings in order; the first is its title."""
         found, is_code = [], False
         for number, line in enumerate(self.text.splitlines()):
             if _FENCE.match(line):
                 is_code = not is_code
             elif not is_code and (heading := _HEADING.match(line)):
-                found.append(Heading(plain(heading[1]), number))
+                found.append(PageHeading(plain(heading[1]), number))
         return tuple(found)
 
     @property
@@ -55,11 +55,11 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Match:
+class PageMatch:
     """A place that a search found: the page, the heading above it, and its text in short."""
 
     page: Page
-    heading: Heading
+    heading: PageHeading
     excerpt: str
 
 
@@ -85,17 +85,17 @@ def find(name: str) -> Page | None:
     return next((page for page in load() if page.name == name), None)
 
 
-def search(words: str, most: int = 40) -> list[Match]:
+def search(words: str, most: int = 40) -> list[PageMatch]:
     """Return the places that have all words, best first: in titles, in headings, then in text."""
     wanted = words.casefold().split()
     if not wanted:
         return []
-    found: list[tuple[int, int, Match]] = []
+    found: list[tuple[int, int, PageMatch]] = []
     for order, page in enumerate(load()):
         for heading, body in _sections(page):
             score = _score(wanted, page, heading, body)
             if score is not None:
-                match = Match(page, heading, _excerpt(wanted, body))
+                match = PageMatch(page, heading, _excerpt(wanted, body))
                 found.append((score, order, match))
     return [match for _, _, match in sorted(found, key=lambda item: item[:2])[:most]]
 
@@ -111,7 +111,7 @@ def anchor_of(title: str) -> str:
     return kept.strip().replace(" ", "-")
 
 
-def _sections(page: Page) -> list[tuple[Heading, list[str]]]:
+def _sections(page: Page) -> list[tuple[PageHeading, list[str]]]:
     lines = page.text.splitlines()
     starts = [heading.line for heading in page.headings]
     ends = [*starts[1:], len(lines)]
@@ -121,7 +121,7 @@ def _sections(page: Page) -> list[tuple[Heading, list[str]]]:
     ]
 
 
-def _score(wanted: list[str], page: Page, heading: Heading, body: list[str]) -> int | None:
+def _score(wanted: list[str], page: Page, heading: PageHeading, body: list[str]) -> int | None:
     """Return 0 for a match in the page's title, then 1 in the heading, 2 in the text."""
     title = page.title.casefold()
     if heading is page.headings[0] and all(word in title for word in wanted):

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLayout, QLineEdit, QTreeWidget, QTreeWidgetItem, 
 
 from gradscribe.app.manual import pages
 from gradscribe.app.manual.browser import PageBrowser
-from gradscribe.app.manual.pages import Match, Page
+from gradscribe.app.manual.pages import Page, PageMatch
 from gradscribe.app.ui.theming import Theming
 from gradscribe.widgets.base.boxes import hbox, push_button, vbox
 from gradscribe.widgets.base.labels import sheet
@@ -201,7 +201,7 @@ def _page_row(page: Page) -> QTreeWidgetItem:
     return row
 
 
-def _found_row(match: Match) -> QTreeWidgetItem:
+def _found_row(match: PageMatch) -> QTreeWidgetItem:
     title = match.page.title
     if match.heading.title != title:
         title = f"{title} › {match.heading.title}"

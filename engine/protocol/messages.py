@@ -43,6 +43,8 @@ class Run(Struct, frozen=True, tag=True):
     """True to send what was recorded so far some times while a long program runs."""
     watched_module: str = ""
     """Name of a module whose arguments are stored, to export it."""
+    arguments: tuple[str, ...] = ()
+    """Arguments of its command line, without its name."""
 
 
 class Stop(Struct, frozen=True, tag=True):

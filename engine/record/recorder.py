@@ -5,10 +5,8 @@ in `log`; at the end `freeze` turns the log into a tape. The recorder computes n
 did not compute, and keeps no reference that would delay the release of the program's memory.
 """
 
-import functools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Self
 
 import torch
 from torch import autograd
@@ -21,7 +19,9 @@ from gradscribe.engine.record.backward.backward_pass import Backward, EngineEntr
 from gradscribe.engine.record.backward.hooks import NodeHooks
 from gradscribe.engine.record.backward.nodes import Nodes
 from gradscribe.engine.record.backward.passes import PassReader
+from gradscribe.engine.record.forward.collectives import Collectives
 from gradscribe.engine.record.forward.compiled import CompileStub
+from gradscribe.engine.record.forward.ddp_buckets import DdpBuckets
 from gradscribe.engine.record.forward.dynamo import DynamoCalls
 from gradscribe.engine.record.forward.failure import FailurePoint
 from gradscribe.engine.record.forward.function_mode import ForwardMode
@@ -78,6 +78,8 @@ class Recorder:
         self.modules = Modules(log, source, threads, tensors)
         self.scripted = ScriptedCalls(threads, self.ops)
         self.optimizers = Optimizers(log, source, threads, copies, tensors, writes)
+        self.collectives = Collectives(log, source, threads, tensors, writes)
+        self.buckets = DdpBuckets(self.collectives, self.backward)
         self.compiled = CompileStub()
         self.dynamo = DynamoCalls(threads, self.ops, self.without_replacements)
         self._is_replaced = self._was_replaced = False
@@ -97,12 +99,14 @@ class Recorder:
         self._engine: EngineEntry = autograd.graph._engine_run_backward
         self._apply: object = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Recorder":
         self._replace()
         self.dynamo.start()
         self.hooks.start()
         self.tracebacks.start()
         self.warning_frames.start()
+        self.collectives.start()
+        self.buckets.start()
         self.threads.start(lambda: ForwardMode(self.ops).thread)
         self.log.is_recording = True
         return self
@@ -111,6 +115,8 @@ class Recorder:
         self.loops.finish()
         self.threads.stop()
         self.log.is_recording = self.log.open = False
+        self.buckets.stop()
+        self.collectives.stop()
         self.warning_frames.stop()
         self.tracebacks.stop()
         self.hooks.stop()
@@ -211,14 +217,14 @@ class Recorder:
 
     def _patch_apply(self) -> None:
         """Wrap ``Function.apply``, which bypasses function modes."""
-        self._apply = autograd.Function.__dict__["apply"]
-        original = autograd.Function.__dict__["apply"].__func__
+        # A class method, since torch 2.14 one that is written in C.
+        self._apply = original = autograd.Function.__dict__["apply"]
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
             thread = self.threads.current()
             if thread is None or thread.is_inside_torch_function():
-                return original(cls, *args, **kwargs)
-            bound = functools.partial(original, cls)
+                return original.__get__(None, cls)(*args, **kwargs)
+            bound = original.__get__(None, cls)
             return self.ops.record_opaque_call(thread, type_name(cls), bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]

@@ -8,15 +8,17 @@ import inspect
 import linecache
 import sys
 from contextlib import AbstractContextManager
+from threading import main_thread
 from types import FrameType
 
 import msgspec
 import torch
 
 from gradscribe.engine.protocol.check_replies import MAX_PEEKED
-from gradscribe.engine.protocol.tape import Event, Problem, Snapshot, Tape
+from gradscribe.engine.protocol.tape import Event, Place, Problem, Snapshot, Tape
 from gradscribe.engine.protocol.tape_file import summarized
 from gradscribe.engine.record.backward.derivatives import formulas_for
+from gradscribe.engine.record.draft import draft
 from gradscribe.engine.record.freeze import freeze, leaves, tensors_in
 from gradscribe.engine.record.log import EventRow
 from gradscribe.engine.record.recorder import Recorder
@@ -93,6 +95,33 @@ class InProcessRecording:
         recorder.backward.failed_by = None
         recorder.release()
         return tape
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend of torch.distributed, once a collective was recorded; else empty."""
+        return self._recorder.collectives.backend
+
+    def unfinished_tape(self) -> Tape:
+        """Return what was recorded so far, from another thread than that of the program.
+
+        The program is not going to end: it may wait in a collective for ever.
+        """
+        recorder, frame = self._recorder, sys._current_frames().get(main_thread().ident or 0)
+        recorder.log.is_recording = recorder.log.open = False
+        while frame is not None and frame.f_code.co_filename != self._filename:
+            frame = frame.f_back
+        line = frame.f_lineno if frame is not None else 0
+        place = Place(line, 0, line, 0) if line else Place()
+        text = f"The rank was on line {line} when it was ended from outside"
+        with torch.no_grad():
+            tape = draft(recorder, {})
+        return msgspec.structs.replace(
+            tape,
+            status="died",
+            error=Problem("RankEnded", text, place=place),
+            events=(*tape.events, Event("error", 0, line)),
+            torch=str(torch.__version__),
+        )
 
     def _numbers(self, tape: Tape, budget: int) -> dict[int, Snapshot]:
         found: dict[int, Snapshot] = {}

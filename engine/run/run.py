@@ -26,6 +26,7 @@ from gradscribe.engine.doctor.number_cuts import number_cuts_safely
 from gradscribe.engine.plotting import capture as plots
 from gradscribe.engine.protocol.messages import Run
 from gradscribe.engine.protocol.tape import Event, Finding, Place, Problem, Status, Tape
+from gradscribe.engine.record import code_positions
 from gradscribe.engine.record.backward.backward_pass import PassReached
 from gradscribe.engine.record.backward.derivatives import formulas_for
 from gradscribe.engine.record.draft import draft
@@ -127,6 +128,13 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     if scalar_sender.current is not None:
         scalar_sender.current.watch(LiveScalars(recorder.log, recorder.source, recorder.loops))
     done = perform(request, recorder, printed)
+    tape = finished_tape(request, recorder, done)
+    last_run = FinishedRun(request, recorder, tape, done.names)
+    return tape
+
+
+def finished_tape(request: Run, recorder: Recorder, done: "RunOutcome") -> Tape:
+    """Return the tape of a program that has ended, examined if that was asked for."""
     if failure := async_devices.device_failure():
         recorder.drop_lost_copies()
         done = _failed_late(done, failure, recorder)
@@ -137,7 +145,6 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
         if request.examine and not request.leaves_only:
             tape = _examined(tape, request.source, recorder.log.snapshots)
     recorder.backward.failed_by = None
-    last_run = FinishedRun(request, recorder, tape, done.names)
     return tape
 
 
@@ -285,7 +292,7 @@ def perform(
         code = _compiled(request, recorder)
         with (
             _default_settings(request.seed, request.threads or THREADS),
-            _caught(module, output, warned),
+            _caught(module, output, warned, request.arguments),
             breakpoints.print_breakpoints(),
             guard,
             recorder,
@@ -362,20 +369,26 @@ def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: AtexitC
 def _compiled(request: Run, recorder: Recorder) -> CodeType:
     """Compile a program, with calls into the recorder in its loops if steps may be left out."""
     text, name = request.source, request.filename
+
+    def tree() -> ast.Module:
+        return program.parse_guarded(text, name) if request.policy else ast.parse(text, name)
+
     if request.policy:
         code = program.compile_guarded(text, name)
     else:
         code = compile(text, name, "exec", dont_inherit=True)
+    code_positions.remember_tree(code, tree)
     if not request.full_events:
         return code
     try:
         with warnings.catch_warnings():
             # Python has warned of the program's own text already.
             warnings.simplefilter("ignore")
-            tree = program.parse_guarded(text, name) if request.policy else ast.parse(text, name)
-            code, sites = compile_with_sites(tree, name, text)
+            marked = tree()
+            code, sites = compile_with_sites(marked, name, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
+    code_positions.remember_tree(code, lambda: marked)
     recorder.loops.watch(sites)
     return code
 
@@ -401,13 +414,18 @@ def _of_op(row: NodeRow, recorder: Recorder) -> str:
 
 
 @contextmanager
-def _caught(module: ModuleType, output: StdoutCapture, warned: "StderrCapture") -> Iterator[None]:
+def _caught(
+    module: ModuleType,
+    output: StdoutCapture,
+    warned: "StderrCapture",
+    arguments: tuple[str, ...] = (),
+) -> Iterator[None]:
     """Redirect the program's output, empty its standard input, make its module ``__main__``."""
     _streams.extend((output, warned))
     before = sys.stdout, sys.stderr, sys.stdin, sys.argv
     main = sys.modules["__main__"]
     sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
-    sys.argv = [str(module.__dict__["__file__"])]
+    sys.argv = [str(module.__dict__["__file__"]), *arguments]
     sys.modules["__main__"] = module
     warnings.showwarning = warned.show
     try:
