@@ -180,7 +180,7 @@ class BlockingEngine:
         self._process = subprocess.Popen(
             [
                 launch.python_executable(interpreter),
-                *launch.engine_arguments(),
+                *launch.arguments_for(interpreter, launch.engine_arguments()),
                 launch.ALONE,
                 *([launch.OPEN] if is_open else []),
             ],

@@ -5,6 +5,7 @@ import sys
 
 from gradscribe.app.commands import MenuChoice, command, submenu
 from gradscribe.app.commands.context import CommandContext
+from gradscribe.app.files.python_choice import device_words
 from gradscribe.app.link.python_search import FoundPython
 from gradscribe.playback.text import formatting
 
@@ -128,7 +129,7 @@ def python(context: CommandContext) -> list[MenuChoice]:
     version = f"Python {platform.python_version()}"
     choices = [
         MenuChoice(
-            f"Gradscribe's own · {version}",
+            " · ".join(filter(None, ["Gradscribe's own", version, *_own_parts(context)])),
             lambda at: at.python.choose_own(),
             sys.executable,
             checked=here is None,
@@ -138,6 +139,7 @@ def python(context: CommandContext) -> list[MenuChoice]:
     def choice(found: FoundPython) -> MenuChoice:
         parts = [found.name, f"Python {found.version}" if found.version else ""]
         parts.append(f"torch {found.torch}" if found.torch else "no torch found")
+        parts.append(context.python.devices(found) or "")
         return MenuChoice(
             " · ".join(filter(None, parts)),
             lambda at: at.python.choose(found.path),
@@ -147,6 +149,15 @@ def python(context: CommandContext) -> list[MenuChoice]:
 
     choices += [choice(found) for found in context.python.found()]
     return [*choices, MenuChoice("Other…", _choose_other_python)]
+
+
+def _own_parts(context: CommandContext) -> list[str]:
+    """Return torch and devices of Gradscribe's own Python, while the program runs in it."""
+    result = context.session.result
+    if context.session.doc.interpreter is not None or not result.torch:
+        return []
+    names = tuple(d.title or d.name for d in result.details if d.name != "cpu")
+    return [f"torch {result.torch}", device_words(names)]
 
 
 def _choose_other_python(context: CommandContext) -> None:

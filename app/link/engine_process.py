@@ -68,7 +68,8 @@ class EngineProcess(QObject):
         self._process = process = QProcess(self)
         process.setProgram(launch.python_executable(interpreter))
         words = [*([launch.SPARE] if spare else []), *([launch.OPEN] if is_open else [])]
-        process.setArguments([*(arguments or launch.engine_arguments()), *words])
+        arguments = launch.arguments_for(interpreter, arguments or launch.engine_arguments())
+        process.setArguments([*arguments, *words])
         self._refusal = ""
         """Reason why its Python cannot have the engine's source; empty if it has."""
         process.setProcessEnvironment(self._environment())

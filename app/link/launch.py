@@ -5,7 +5,10 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from gradscribe.app.link.interpreters import Interpreter, lent_source
 from gradscribe.engine.protocol.position import CurrentLine
@@ -57,6 +60,11 @@ _FROM_OUTSIDE = (
 )
 """Prefixes of `exit_reason` for an engine that was killed from outside rather than crashed."""
 _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
+_WITHOUT_FOLDER = (
+    "import sys; del sys.path[0]; import runpy; "
+    "runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+)
+"""Program that runs a module as ``-P -m`` does: the first entry is the user's folder."""
 
 
 def engine_arguments() -> list[str]:
@@ -64,9 +72,29 @@ def engine_arguments() -> list[str]:
     return ["-P", "-u", "-m", "gradscribe.engine"]
 
 
-def language_arguments(folder: str) -> list[str]:
-    """Return the interpreter's arguments for the language process of programs in ``folder``."""
-    return ["-P", "-u", "-m", "gradscribe.engine.language", *([folder] if folder else [])]
+def language_arguments(folder: str, interpreter: Interpreter | None = None) -> list[str]:
+    """Return the arguments for the language process of programs in ``folder``.
+
+    It runs in this process's Python, which has the parser, and reads the packages and lists the
+    torch of ``interpreter``. Raises `UnusablePython` like `environment`.
+    """
+    words = [folder] if folder or interpreter is not None else []
+    if interpreter is not None:
+        catalogue = ["-P", "-m", "gradscribe.engine.language.catalogue"]
+        command = [interpreter.path, *arguments_for(interpreter, catalogue)]
+        packages = (str(lent_source()), command, interpreter.packages)
+        words.append(msgspec.json.encode(packages).decode())
+    return ["-P", "-u", "-m", "gradscribe.engine.language", *words]
+
+
+def arguments_for(interpreter: Interpreter | None, arguments: Sequence[str]) -> list[str]:
+    """Return arguments as the interpreter knows them: Python 3.10 lacks ``-P``."""
+    if interpreter is None or interpreter.release >= (3, 11) or "-P" not in arguments:
+        return list(arguments)
+    module = arguments.index("-m") + 1
+    options = [word for word in arguments[: module - 1] if word != "-P"]
+    program = _WITHOUT_FOLDER.format(arguments[module])
+    return [*options, "-c", program, *arguments[module + 1 :]]
 
 
 def free_memory() -> int:

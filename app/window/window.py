@@ -199,6 +199,7 @@ class Window(QMainWindow):
         python = PythonChoice(self.session, self.settings, self.notices, self)
         python.said.connect(self.status.say)
         python.printed.connect(self.output_tab.append)
+        python.listed.connect(lambda: self.menus.refill("run.python"))
         return python
 
     def _make_typing(self) -> AssistanceController:
