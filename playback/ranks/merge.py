@@ -85,7 +85,7 @@ class _Merge:
         self._queues = [_ids_of(tape) for tape in tapes]
         self._at_id = [0] * len(tapes)
         self._at_op = [0] * len(tapes)
-        self._cuts = [_pass_edges(tape) for tape in tapes]
+        self._cuts = [_turns(tape) for tape in tapes]
 
     def tape(self) -> Tape:
         """Return the merged tape."""
@@ -139,7 +139,7 @@ class _Merge:
         return max(found, default=0)
 
     def _advance_all(self, places: Mapping[int, int]) -> None:
-        """Take the events of ranks up to these places, in turns: forward, backward, what follows.
+        """Take the events of ranks up to these places, in turns: forward, backward, step.
 
         So a step of all ranks is one scene.
         """
@@ -494,8 +494,8 @@ def _ids_of(tape: Tape) -> list[int]:
     return sorted(found)
 
 
-def _pass_edges(tape: Tape) -> list[int]:
-    """Return the places before and after each backward pass that is inside of no other."""
+def _turns(tape: Tape) -> list[int]:
+    """Return the places before and after each step and each pass that is inside of no other."""
     found, depth = list[int](), 0
     for at, event in enumerate(tape.events):
         if event.kind == "backward":
@@ -504,6 +504,8 @@ def _pass_edges(tape: Tape) -> list[int]:
         elif event.kind == "end":
             depth -= 1
             found += [at + 1] if depth == 0 else []
+        elif event.kind == "step":
+            found += [at, at + 1]
     return found
 
 

@@ -7,6 +7,7 @@ from gradscribe.engine.protocol import check_tape
 from gradscribe.engine.protocol.tape import Collective, Problem, Tape
 from gradscribe.engine.run import run
 from gradscribe.playback.graph.build import build_picture
+from gradscribe.playback.graph.look import CardLook, look_at
 from gradscribe.playback.ranks.merge import merge
 from gradscribe.playback.tape.index import index_of
 from gradscribe.playback.tape.phases import phases
@@ -138,3 +139,10 @@ def test_a_step_of_all_ranks_is_one_scene_with_its_collective():
     assert [phases(merged)[position] for position in at] == ["Backward", "Backward"]
     assert len(build_picture(merged, found[0]).cards) == len(build_picture(merged, found[1]).cards)
     assert sum(card.op == shared[0] for card in build_picture(merged, found[0]).cards) == 1
+    key = next(card.key for card in build_picture(merged, found[0]).cards if card.op == shared[0])
+    before, after = (
+        look_at(merged, build_picture(merged, found[0]), found[0], position)
+        for position in (at[0], at[0] + 1)
+    )
+    assert not before.cards.get(key, CardLook()).reached
+    assert after.cards[key].reached
